@@ -1,0 +1,1 @@
+"""musclesolve: from recorded motion and ground forces to the force of every muscle of the legs."""

@@ -1,0 +1,40 @@
+"""The exceptions that people see: each says where the fault is, what was expected and how to mend it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class MuscleSolveError(Exception):
+    """Base of every error that musclesolve raises on purpose."""
+
+
+class InputError(MuscleSolveError):
+    """The input is at fault. One message: which file, where in it, what is wrong, what to do.
+
+    Args:
+        problem: what is wrong, with the offending value.
+        file: the file at fault, if there is one.
+        where: the line, field, marker or time in that file.
+        expected: what would have been right.
+        remedy: how to mend it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        where: str | None = None,
+        expected: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.where = problem, file, where
+        self.expected, self.remedy = expected, remedy
+        place = ", ".join(str(part) for part in (file, where) if part)
+        lines = [f"{place}: {problem}" if place else problem]
+        if expected:
+            lines.append(f"  expected: {expected}")
+        if remedy:
+            lines.append(f"  to mend it: {remedy}")
+        super().__init__("\n".join(lines))
