@@ -34,7 +34,7 @@ def inertia_margin(moments: np.ndarray) -> float:
 
 
 def composite_trunk(segments: dict) -> tuple[float, float, float, np.ndarray]:
-    """Length, mass fraction, centre of mass from the top and radii of gyration of the three parts together."""
+    """Length, mass fraction, centre of mass from the top, radii of gyration of the three parts together."""
     part = [segments[name] for name in TRUNK]
     length = np.array([p["length"] for p in part])
     mass = np.array([p["mass_fraction"] for p in part])
