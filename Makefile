@@ -1,0 +1,52 @@
+# Every target makes its own environment in .venv first; nothing else on the machine is changed.
+#   make demo     the bundled reference stride, end to end
+#   make test     the tests
+#   make lint     formatting, lint, types
+#   make bench    measured comparisons of the solvers (slow; never part of the tests)
+#   make clean    remove the environment and everything that was produced
+
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/python
+
+# One thread per linear-algebra call: the tests run side by side already.
+export OMP_NUM_THREADS ?= 1
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+
+.PHONY: demo test lint bench clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/installed
+	$(RUN) -m musclesolve.cli demo -o demo-output
+	@echo "The figures and result.nc are in $(CURDIR)/demo-output"
+
+test: $(VENV)/installed
+	$(RUN) -m pytest -n 2 tests
+
+lint: $(VENV)/linters
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+
+bench: $(VENV)/installed
+	$(RUN) -m benchmarks
+
+clean:
+	rm -rf $(VENV) demo-output dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "musclesolve needs Python 3.11 or newer, but '$(PYTHON)' is not: name one, as in 'make PYTHON=python3.12 test'" >&2; \
+	  exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed: $(VENV)/created pyproject.toml tools/build_cyipopt.py
+	$(RUN) -m pip install --quiet --editable '.[test]'
+	$(RUN) tools/build_cyipopt.py --optional
+	@touch $@
+
+$(VENV)/linters: $(VENV)/installed
+	$(RUN) -m pip install --quiet --editable '.[test,lint]'
+	@touch $@
