@@ -1,9 +1,9 @@
 """Build cyipopt against the Ipopt that the casadi wheel ships.
 
 cyipopt has no binary wheels: its build asks ``pkg-config`` where Ipopt is. The casadi wheel holds both the
-headers (``casadi/include/coin-or``) and the library (``libipopt``), so nothing has to be installed on the machine
-but a C compiler. This script answers in the place of ``pkg-config`` and writes the way to the library into the
-extension (rpath), so that afterwards ``import cyipopt`` just works. Then it solves a small problem with it.
+headers (``casadi/include/coin-or``) and the library (``libipopt``), so nothing has to be installed on the
+machine but a C compiler. This script answers in the place of ``pkg-config`` and writes the way to the library
+into the extension (rpath), so that afterwards ``import cyipopt`` just works. Then it solves a small problem.
 
     python tools/build_cyipopt.py              build into the environment of this python
     python tools/build_cyipopt.py --optional   the same, but a machine that cannot do it is no error
@@ -105,8 +105,15 @@ def build(casadi: Path) -> None:
         command = [sys.executable, "-m", "pip", "install", *options, REQUIREMENT]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
-        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if "error" in line.lower()]
-        raise BuildError(f"pip failed: {lines[0] if lines else 'no reason given'}")
+        raise BuildError(f"pip failed: {reason(done.stdout + done.stderr)}")
+
+
+def reason(output: str) -> str:
+    """The line of pip's output that names the fault: the first with an error in it that is not pip's frame."""
+    lines = [line.strip(" │╰─>×") for line in output.splitlines()]
+    frame = ("subprocess", "WARNING")
+    errors = [line for line in lines if "error:" in line.lower() and not any(word in line for word in frame)]
+    return errors[0] if errors else "no reason given"
 
 
 def check_tools() -> None:
@@ -129,7 +136,7 @@ def rpath(casadi: Path) -> str:
 
 
 def self_test() -> list[str] | None:
-    """Versions of cyipopt and its Ipopt if a fresh interpreter solves the problem above with them, else None."""
+    """Versions of cyipopt and its Ipopt if a fresh interpreter solves the problem above, else None."""
     done = subprocess.run([sys.executable, "-c", SELF_TEST], capture_output=True, text=True)
     return done.stdout.split() if done.returncode == 0 else None
 
