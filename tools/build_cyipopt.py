@@ -109,7 +109,7 @@ def build(casadi: Path) -> None:
 
 
 def reason(output: str) -> str:
-    """The line of pip's output that names the fault: the first with an error in it that is not pip's frame."""
+    """The line of pip's output that names the fault: the first error that is not pip's own frame."""
     lines = [line.strip(" │╰─>×") for line in output.splitlines()]
     frame = ("subprocess", "WARNING")
     errors = [line for line in lines if "error:" in line.lower() and not any(word in line for word in frame)]
