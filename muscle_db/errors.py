@@ -1,0 +1,47 @@
+"""The error of the muscle database: it says where the fault is, what was expected and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class MuscleDatabaseError(ValueError):
+    """A muscle database, or a name looked up in it, is at fault.
+
+    Args:
+        problem: what is wrong, with the offending value.
+        file: the file at fault, if there is one.
+        line: the line in that file, counted from 1.
+        field: the muscle and key at fault, such as "muscle 3 (soleus), path".
+        expected: what would have been right.
+        remedy: how to mend it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        expected: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line, self.field = problem, file, line, field
+        self.expected, self.remedy = expected, remedy
+        parts = (str(file) if file else None, f"line {line}" if line else None, field)
+        place = ", ".join(part for part in parts if part)
+        lines = [f"{place}: {problem}" if place else problem]
+        if expected:
+            lines.append(f"  expected: {expected}")
+        if remedy:
+            lines.append(f"  to mend it: {remedy}")
+        super().__init__("\n".join(lines))
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """A remedy that names the known word most like `word`, or None when none is like it."""
+    matches = get_close_matches(word, list(known), n=1)
+    return f'did you mean "{matches[0]}"?' if matches else None

@@ -1,0 +1,185 @@
+"""Reads a muscle database from a TOML file; refuses a wrong one, naming the line and the field."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+from muscle_db.deviations import read_deviations, require_as_used
+from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.lines import Region
+from muscle_db.model import (
+    FRAMES,
+    SIDES,
+    Muscle,
+    MuscleDatabase,
+    PathPoint,
+    ReferenceSkeleton,
+)
+from muscle_db.points import LIMIT, read_point
+from muscle_db.table import Table
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_MUSCLE_TEXTS = ("name", "short_name", "group")
+_MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
+_REMARKS = ("origin", "insertion", "action")
+_REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width")
+_VELOCITY = "max_shortening_velocity"
+
+
+def available() -> list[str]:
+    """Names of the databases that come with the package."""
+    folder = resources.files("muscle_db").iterdir()
+    return sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml"))
+
+
+def load(name_or_path: str | Path = "silva_2003") -> MuscleDatabase:
+    """Read a muscle database.
+
+    Args:
+        name_or_path: one of `available()`, or the path of a TOML file of the same form.
+
+    Returns:
+        The database, every value checked, in SI units.
+
+    Raises:
+        MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.
+    """
+    text, file = _read(name_or_path)
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        found = re.search(r"at line (\d+)", str(fault))
+        line = int(found[1]) if found else len(text.splitlines())
+        raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
+    return _database(Table(values, Region.of_text(text), file))
+
+
+def _read(name_or_path: str | Path) -> tuple[str, str]:
+    """The text of a database and what to call it in messages."""
+    if str(name_or_path) in available():
+        file = f"{name_or_path}.toml"
+        return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
+    path = Path(name_or_path)
+    if not path.is_file():
+        names = ", ".join(available())
+        remedy = nearest(str(name_or_path), available())
+        raise MuscleDatabaseError(
+            f'there is no muscle database or file "{name_or_path}"',
+            expected=f"the path of a TOML file, or one of {names}",
+            remedy=remedy,
+        )
+    try:
+        return path.read_text(encoding="utf-8"), str(path)
+    except UnicodeDecodeError as fault:
+        raise MuscleDatabaseError(f"not a text file: {fault}", file=path, expected="TOML in UTF-8") from fault
+    except OSError as fault:
+        raise MuscleDatabaseError(f"cannot be read: {fault.strerror}", file=path) from fault
+
+
+def _database(root: Table) -> MuscleDatabase:
+    root.require_keys(("name", "source", "reference", "muscle"), (_VELOCITY, "groups", "deviation"))
+    velocity = _velocity(root, default=10.0)
+    groups = _groups(root)
+    tables = root.tables("muscle", "muscle", "muscle")
+    if not tables:
+        root.fail("muscle", "there is no muscle", expected="at least one [[muscle]]")
+    muscles = tuple(_muscle(table, velocity, groups) for table in tables)
+    _refuse_duplicates(tables, muscles)
+    return MuscleDatabase(
+        name=root.text("name"),
+        source=root.text("source"),
+        reference=_reference(root.table("reference", "reference", "reference")),
+        muscles=muscles,
+        groups=groups or {muscle.group: "" for muscle in muscles},
+        deviations=read_deviations(root, "deviation"),
+    )
+
+
+def _velocity(table: Table, default: float) -> float:
+    if _VELOCITY not in table.values:
+        return default
+    return table.number(_VELOCITY, 0.0, 100.0, "optimal fiber lengths per second", open_low=True)
+
+
+def _groups(root: Table) -> dict[str, str]:
+    if "groups" not in root.values:
+        return {}
+    table = root.table("groups", "groups", "groups")
+    return {group: table.text(group, default="") for group in table.values}
+
+
+def _reference(table: Table) -> ReferenceSkeleton:
+    table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"))
+    thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
+    factors = table.table("position_scale", "reference.position_scale", "reference.position_scale")
+    factors.require_keys(FRAMES)
+    scale = {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES}
+    return ReferenceSkeleton(thigh, shank, width, table.vector("hip_center", LIMIT, "m"), scale)
+
+
+def _muscle(table: Table, velocity: float, groups: dict[str, str]) -> Muscle:
+    table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), (_VELOCITY, *_REMARKS, "deviation"))
+    group = table.choice("group", groups) if groups else _name(table, "group")
+    muscle = Muscle(
+        name=_name(table, "name"),
+        short_name=_name(table, "short_name"),
+        group=group,
+        max_isometric_force=table.number("max_isometric_force", 0.0, math.inf, "N", open_low=True),
+        pennation_angle=math.radians(table.number("pennation_deg", 0.0, 90.0, "deg")),
+        optimal_fiber_length=table.number("optimal_fiber_length", 0.0, LIMIT, "m", open_low=True),
+        tendon_slack_length=table.number("tendon_slack_length", 0.0, LIMIT, "m"),
+        max_shortening_velocity=_velocity(table, velocity),
+        path=_path(table),
+        deviations=read_deviations(table, "muscle.deviation"),
+        **{key: table.text(key, default="") for key in _REMARKS},
+    )
+    require_as_used(table, muscle)
+    return muscle
+
+
+def _name(table: Table, key: str) -> str:
+    name = table.text(key)
+    if not _NAME.fullmatch(name):
+        table.fail(
+            key, f'"{name}" is not a name', expected="lower snake case: letters, digits, single underscores"
+        )
+    if key != "group" and name.endswith(tuple(f"_{side}" for side in SIDES)):
+        table.fail(
+            key,
+            f'"{name}" ends in a side',
+            remedy="leave it out: the file holds one leg, sides are added later",
+        )
+    return name
+
+
+def _path(table: Table) -> tuple[PathPoint, ...]:
+    points = table.tables("path", "muscle.path", "point")
+    if len(points) < 2:
+        table.fail(
+            "path", f"the path has {len(points)} point(s)", expected="at least two, origin and insertion"
+        )
+    path = tuple(read_point(point) for point in points)
+    for k in (0, -1):
+        if path[k].active is not None:
+            points[k].fail(
+                "active", "origin and insertion are on the path at every angle", remedy="remove `active`"
+            )
+    for point, here, before in zip(points[1:], path[1:], path[:-1], strict=True):
+        if (here.frame, here.position) == (before.frame, before.position):
+            point.fail("position", "the point equals the one before it", expected="segments longer than zero")
+    return path
+
+
+def _refuse_duplicates(tables: list[Table], muscles: tuple[Muscle, ...]) -> None:
+    """Names and short names share one space, because either finds the muscle."""
+    owner: dict[str, int] = {}
+    for k, (table, muscle) in enumerate(zip(tables, muscles, strict=True)):
+        for key, name in (("name", muscle.name), ("short_name", muscle.short_name)):
+            if owner.setdefault(name, k) != k:
+                table.fail(
+                    key, f'"{name}" already names muscle {owner[name] + 1}', expected="every name once"
+                )

@@ -1,0 +1,238 @@
+"""What the muscle database holds: muscles, the points of their paths, what differs from the print."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from muscle_db.errors import MuscleDatabaseError, nearest
+
+FRAMES = ("pelvis", "femur", "tibia", "foot")
+DEGREES_OF_FREEDOM = (
+    "hip_flexion",
+    "hip_adduction",
+    "hip_internal_rotation",
+    "knee_flexion",
+    "ankle_dorsiflexion",
+    "ankle_inversion",
+    "ankle_adduction",
+)
+SIDES = ("r", "l")
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class ActiveRange:
+    """The range of one joint angle within which a point is on the path, bounds included.
+
+    Attributes:
+        dof: degree of freedom, without side: "knee_flexion".
+        lower: smallest angle [rad].
+        upper: largest angle [rad].
+    """
+
+    dof: str
+    lower: float
+    upper: float
+
+    def holds(self, angle: float) -> bool:
+        """Whether the point is on the path at this angle [rad]."""
+        return self.lower <= angle <= self.upper
+
+    def __str__(self) -> str:
+        return f"{self.dof} {math.degrees(self.lower):g} to {math.degrees(self.upper):g} deg"
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """One point of a muscle's path.
+
+    Attributes:
+        frame: "pelvis", "femur", "tibia" or "foot"; axes parallel to the global frame in the standing pose.
+            Origins: midpoint of the front iliac spines, hip centre, knee centre, ankle centre.
+        position: (3,) forward, left, up [m].
+        active: the range in which the point is on the path; None: always.
+    """
+
+    frame: str
+    position: Vector
+    active: ActiveRange | None = None
+
+    def mirrored(self) -> PathPoint:
+        """The same point of the other leg."""
+        x, y, z = self.position
+        return replace(self, position=(x, -y, z))
+
+    def __str__(self) -> str:
+        place = f"{self.frame} ({', '.join(f'{value:g}' for value in self.position)})"
+        return f"{place}, only at {self.active}" if self.active else place
+
+
+Value = float | str | Vector | PathPoint | ActiveRange | None
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One value that differs from the print, and why.
+
+    Attributes:
+        field: the field of the muscle ("tendon_slack_length"), or of the point where `point` is given
+            ("position", "active"; "point" for a whole point that is added to the path).
+        printed: the value as printed; None for a range or a point that the print does not have.
+        used: the value that the database holds.
+        reason: why it was changed.
+        point: number of the point from 1, or None.
+    """
+
+    field: str
+    printed: Value
+    used: Value
+    reason: str
+    point: int | None = None
+
+    def __str__(self) -> str:
+        where = (
+            self.field if self.point is None else f"point {self.point} {self.field}".removesuffix(" point")
+        )
+        absent = "always" if self.field == "active" else "absent"
+        printed = absent if self.printed is None else _shown(self.printed)
+        return f"{where}: printed {printed}, used {_shown(self.used)}. {self.reason}"
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(f'{part:g}' for part in value)})"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Muscle:
+    """One muscle-tendon unit of the right leg.
+
+    Attributes:
+        name: lower snake case without side, "gluteus_medius_anterior".
+        short_name: stable alias, "glut_med1".
+        group: functional group, "hip_abductors".
+        max_isometric_force: [N].
+        pennation_angle: at optimal fiber length [rad].
+        optimal_fiber_length: [m], of the skeleton before scaling (`ReferenceSkeleton.position_scale`).
+        tendon_slack_length: [m], of the same skeleton.
+        max_shortening_velocity: [optimal fiber lengths / s].
+        path: points from origin to insertion.
+        origin, insertion, action: a few words for people.
+        deviations: what differs from the print.
+    """
+
+    name: str
+    short_name: str
+    group: str
+    max_isometric_force: float
+    pennation_angle: float
+    optimal_fiber_length: float
+    tendon_slack_length: float
+    max_shortening_velocity: float
+    path: tuple[PathPoint, ...]
+    origin: str = ""
+    insertion: str = ""
+    action: str = ""
+    deviations: tuple[Deviation, ...] = ()
+
+    def mirrored(self) -> Muscle:
+        """The muscle with the path of the other leg: eta -> -eta. The name stays."""
+        return replace(self, path=tuple(point.mirrored() for point in self.path))
+
+    def on_side(self, side: str) -> Muscle:
+        """The muscle of one leg: names end in `_r` or `_l`, the left path is mirrored.
+
+        Frames and the degrees of freedom of conditional points stay without side: they are of the same leg.
+
+        Raises:
+            MuscleDatabaseError: side is not "r" or "l".
+        """
+        if side not in SIDES:
+            raise MuscleDatabaseError(f"there is no side {side!r}", expected='"r" or "l"')
+        muscle = self.mirrored() if side == "l" else self
+        return replace(muscle, name=f"{self.name}_{side}", short_name=f"{self.short_name}_{side}")
+
+    def printed(self) -> Muscle:
+        """The muscle as its source prints it: every deviation undone."""
+        changes: dict[str, Value] = {}
+        path: list[PathPoint | None] = list(self.path)
+        for deviation in self.deviations:
+            if deviation.point is None:
+                changes[deviation.field] = deviation.printed
+                continue
+            k = deviation.point - 1
+            old = path[k]
+            if deviation.field == "point":
+                path[k] = deviation.printed  # type: ignore[assignment]  # a point or None by the loader's check
+            elif old is not None:
+                path[k] = replace(old, **{deviation.field: deviation.printed})  # type: ignore[arg-type]
+        kept = tuple(point for point in path if point is not None)
+        return replace(self, path=kept, deviations=(), **changes)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class ReferenceSkeleton:
+    """The standing skeleton that the positions of a database are scaled to.
+
+    Dividing every length of a segment by the `position_scale` of its frame gives the skeleton to which the
+    optimal fiber lengths and tendon slack lengths belong.
+
+    Attributes:
+        thigh_length: hip centre to knee centre [m].
+        shank_length: knee centre to ankle centre [m].
+        hip_width: between the hip centres [m].
+        hip_center: (3,) right hip in the pelvic frame [m].
+        position_scale: factor per frame.
+    """
+
+    thigh_length: float
+    shank_length: float
+    hip_width: float
+    hip_center: Vector
+    position_scale: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class MuscleDatabase:
+    """The muscles of one source, for the right leg.
+
+    Attributes:
+        name: of the database.
+        source: where the numbers come from.
+        reference: the skeleton of the positions.
+        muscles: in the order of the file.
+        groups: functional groups, each with a remark (may be empty).
+        deviations: what was changed for the table as a whole.
+    """
+
+    name: str
+    source: str
+    reference: ReferenceSkeleton
+    muscles: tuple[Muscle, ...]
+    groups: Mapping[str, str] = field(default_factory=dict)
+    deviations: tuple[Deviation, ...] = ()
+
+    def __getitem__(self, name: str) -> Muscle:
+        """The muscle of this name or short name."""
+        for muscle in self.muscles:
+            if name in (muscle.name, muscle.short_name):
+                return muscle
+        known = [word for muscle in self.muscles for word in (muscle.name, muscle.short_name)]
+        raise MuscleDatabaseError(f'there is no muscle "{name}" in {self.name}', remedy=nearest(name, known))
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (muscle.name, muscle.short_name) for muscle in self.muscles)
+
+    def __iter__(self) -> Iterator[Muscle]:
+        return iter(self.muscles)
+
+    def __len__(self) -> int:
+        return len(self.muscles)
+
+    def printed(self) -> MuscleDatabase:
+        """The same muscles with the numbers as printed: to be looked at, they give wrong forces."""
+        return replace(self, muscles=tuple(muscle.printed() for muscle in self.muscles))

@@ -1,0 +1,133 @@
+"""A table of a database file that checks each value as it is read and knows its line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.lines import Region
+from muscle_db.model import Vector
+
+_KINDS = {
+    bool: "true or false",
+    str: "a text",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a table",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One TOML table.
+
+    Attributes:
+        values: as tomllib read them.
+        region: its lines.
+        file: for messages.
+        place: for messages: "muscle 3 (soleus)"; "" for the file itself.
+    """
+
+    values: dict[str, Any]
+    region: Region
+    file: str
+    place: str = ""
+
+    def fail(
+        self, key: str | None, problem: str, *, expected: str | None = None, remedy: str | None = None
+    ) -> NoReturn:
+        """Refuse the file because of this key."""
+        field = ", ".join(part for part in (self.place, key) if part)
+        line = self.region.line_of(key)
+        raise MuscleDatabaseError(
+            problem, file=self.file, line=line, field=field or None, expected=expected, remedy=remedy
+        )
+
+    def require_keys(self, required: Iterable[str], optional: Iterable[str] = ()) -> None:
+        """Refuse unknown keys, with the nearest known one, and then missing keys."""
+        required = tuple(required)
+        known = (*required, *optional)
+        for key in self.values:
+            if key not in known:
+                remedy = nearest(key, known) or f"the keys are: {', '.join(known)}"
+                self.fail(key, f'unknown key "{key}"', remedy=remedy)
+        for key in required:
+            if key not in self.values:
+                self.fail(key, f'missing key "{key}"', remedy=f"add `{key} = ...` to it")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text that is not empty; the default, where one is given, may be."""
+        value = self.values.get(key, default)
+        if not isinstance(value, str):
+            self._wrong_kind(key, value, "a text in quotes")
+        if not value.strip() and default is None:
+            self.fail(key, "the text is empty", expected="a text")
+        return value
+
+    def choice(self, key: str, allowed: Iterable[str]) -> str:
+        """A text out of a closed list."""
+        value, allowed = self.text(key), tuple(allowed)
+        if value not in allowed:
+            expected = "one of " + ", ".join(allowed)
+            self.fail(key, f'unknown {key} "{value}"', expected=expected, remedy=nearest(value, allowed))
+        return value
+
+    def number(self, key: str, low: float, high: float, unit: str, *, open_low: bool = False) -> float:
+        """A finite number in [low, high), or in (low, high) where `open_low`."""
+        value = self._finite(key, self.values[key])
+        below = value <= low if open_low else value < low
+        if below or value >= high:
+            sense = "above" if open_low else "from"
+            upper = f", below {high:g}" if math.isfinite(high) else ""
+            self.fail(
+                key, f"{value:g} is out of range", expected=f"a number {sense} {low:g}{upper} {unit}".strip()
+            )
+        return value
+
+    def vector(self, key: str, limit: float, unit: str) -> Vector:
+        """Three finite numbers, none larger than `limit`."""
+        value = self.values[key]
+        if not isinstance(value, list) or len(value) != 3:
+            self._wrong_kind(key, value, f"three numbers, [forward, left, up] in {unit}")
+        x, y, z = (self._finite(key, part) for part in value)
+        if max(abs(x), abs(y), abs(z)) >= limit:
+            self.fail(
+                key, f"{value} is out of range", expected=f"positions in {unit}, below {limit:g} {unit}"
+            )
+        return x, y, z
+
+    def table(self, key: str, full_name: str, place: str) -> Table:
+        """A sub-table."""
+        value = self.values[key]
+        if not isinstance(value, dict):
+            self._wrong_kind(key, value, "a table")
+        return Table(value, self.region.table(full_name), self.file, place)
+
+    def tables(self, key: str, full_name: str, what: str) -> list[Table]:
+        """The tables of a list; an absent list is an empty one. `what` names one of them in messages."""
+        values = self.values.get(key, [])
+        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+            self._wrong_kind(key, values, "a list of tables")
+        made = []
+        for k, value in enumerate(values):
+            name = value.get("name")
+            place = f"{what} {k + 1}" + (f" ({name})" if isinstance(name, str) and name else "")
+            place = f"{self.place}, {place}" if self.place else place
+            made.append(Table(value, self.region.table(full_name, k), self.file, place))
+        return made
+
+    def _finite(self, key: str, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self._wrong_kind(key, value, "a number")
+        if not math.isfinite(value):
+            self.fail(key, f"{value} is not finite", expected="a finite number")
+        return float(value)
+
+    def _wrong_kind(self, key: str, value: object, expected: str) -> NoReturn:
+        kind = _KINDS.get(type(value), type(value).__name__)
+        size = f" of {len(value)}" if isinstance(value, list) else ""
+        self.fail(key, f"{value!r} is {kind}{size}", expected=expected)

@@ -1,0 +1,192 @@
+"""Hill-type muscle: the normalised curves, the fiber behind a rigid tendon, and the two forces at the tendon.
+
+All functions are elementwise on arrays that broadcast, (T, n) against (n,). Nothing here depends on the
+activation: the force of a muscle is `activation * capacity + passive`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
+
+MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
+
+
+class FiberState(NamedTuple):
+    """Fibers behind a rigid tendon; unpacks as `length, velocity, cos_pennation`.
+
+    Attributes:
+        length: (T, n) fiber length [m]; the thickness of the muscle where the tendon is slack.
+        velocity: (T, n) [m/s], positive when the fiber lengthens; 0 where the tendon is slack.
+        cos_pennation: (T, n) cosine of the pennation angle; 0 where the tendon is slack.
+    """
+
+    length: Array
+    velocity: Array
+    cos_pennation: Array
+
+    @property
+    def slack(self) -> NDArray[np.bool_]:
+        """(T, n) where the musculotendon length does not exceed the tendon slack length: no force at all."""
+        return np.asarray(self.cos_pennation == 0.0)
+
+
+class TendonForce(NamedTuple):
+    """What a muscle can and must pull with; unpacks as `capacity, passive`.
+
+    Attributes:
+        capacity: (T, n) tendon force of the contractile element at activation 1 [N].
+        passive: (T, n) tendon force of the passive element [N].
+    """
+
+    capacity: Array
+    passive: Array
+
+
+def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus_quadratic") -> Array:
+    """Isometric force of the contractile element over the maximum isometric force (Silva 2003, eq. 6.10).
+
+    f = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20). The print can also be read as exp(-(x^4 - x^2 / 4)),
+    whose maximum is 1.0157; that is the form "quartic_minus_quadratic".
+
+    Args:
+        l_norm: fiber length over optimal fiber length.
+        form: which reading of the print.
+
+    Returns:
+        The normalised force, 1 at 0.95 optimal fiber lengths in the default form.
+
+    Raises:
+        InputError: there is no such form.
+    """
+    if form not in get_args(ForceLengthForm):
+        expected = " or ".join(f'"{name}"' for name in get_args(ForceLengthForm))
+        raise InputError(f'there is no force-length form "{form}"', expected=expected)
+    sign = 1.0 if form == "quartic_plus_quadratic" else -1.0
+    # Beyond |x| = 30 the exponential is 0 in double precision; the bound keeps x^4 from overflowing.
+    square = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0) ** 2
+    return np.asarray(np.exp(-(square**2 + sign * 0.25 * square)))  # eq. 6.10
+
+
+def force_velocity(v_norm: ArrayLike) -> Array:
+    """Force of the contractile element over its isometric force (Silva 2003, eq. 6.11).
+
+    f = 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) above.
+
+    Args:
+        v_norm: fiber velocity over maximum shortening velocity, positive when the fiber lengthens.
+
+    Returns:
+        The normalised force: 0 at v = -1, 1 at 0, 1.5719 from 0.2 on.
+    """
+    v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 0.2)
+    return np.asarray(1.0 + np.arctan(5.0 * v) / np.arctan(5.0))  # eq. 6.11
+
+
+def passive_force_length(l_norm: ArrayLike) -> Array:
+    """Force of the passive element over the maximum isometric force (Silva 2003, eq. 6.12).
+
+    f = 0 below l = L0, 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is 2.0004: the
+    printed curve steps down by 4e-4 there.
+
+    Args:
+        l_norm: fiber length over optimal fiber length.
+
+    Returns:
+        The normalised force.
+    """
+    l_norm = np.asarray(l_norm, dtype=float)
+    cubic = 8.0 * (np.clip(l_norm, 1.0, 1.63) - 1.0) ** 3
+    return np.where(l_norm > 1.63, 2.0, cubic)  # eq. 6.12
+
+
+def fiber_state(
+    mt_length: ArrayLike,
+    mt_velocity: ArrayLike,
+    optimal_fiber_length: ArrayLike,
+    tendon_slack_length: ArrayLike,
+    pennation_angle: ArrayLike,
+) -> FiberState:
+    """Fiber length, velocity and pennation behind a rigid tendon, the thickness of the muscle being constant.
+
+    l cos(a) = L_MT - L_T and l sin(a) = L0 sin(a0), hence l = sqrt((L_MT - L_T)^2 + (L0 sin a0)^2) and
+    dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but puts the musculotendon length itself into the
+    curves, where most muscles would have no force at all in quiet standing.
+
+    Args:
+        mt_length: (T, n) musculotendon length [m].
+        mt_velocity: (T, n) its rate [m/s], positive when it lengthens.
+        optimal_fiber_length: (n,) L0 [m].
+        tendon_slack_length: (n,) L_T [m].
+        pennation_angle: (n,) a0, at optimal fiber length [rad].
+
+    Returns:
+        The state of the fibers. Where L_MT <= L_T the tendon is slack: cosine and velocity are 0, so is all force.
+
+    Raises:
+        InputError: a parameter is not a possible one.
+    """
+    optimal, tendon, angle = _checked(optimal_fiber_length, tendon_slack_length, pennation_angle)
+    along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)
+    length = np.hypot(along, optimal * np.sin(angle))
+    cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
+    return FiberState(length, np.asarray(mt_velocity, dtype=float) * cosine, cosine)
+
+
+def capacity_and_passive(
+    fiber: FiberState,
+    max_isometric_force: ArrayLike,
+    optimal_fiber_length: ArrayLike,
+    max_shortening_velocity: ArrayLike = MAX_SHORTENING_VELOCITY,
+    form: ForceLengthForm = "quartic_plus_quadratic",
+) -> TendonForce:
+    """Tendon force of the contractile element at activation 1, and of the passive one (Silva 2003, eq. 6.9).
+
+    capacity = F0 f_l(l) f_v(v) cos(a), passive = F0 f_p(l) cos(a).
+
+    Args:
+        fiber: (T, n) from `fiber_state`.
+        max_isometric_force: (n,) F0 [N].
+        optimal_fiber_length: (n,) L0 [m].
+        max_shortening_velocity: (n,) [optimal fiber lengths / s].
+        form: of the force-length curve.
+
+    Returns:
+        The two forces [N]; both 0 where the tendon is slack.
+
+    Raises:
+        InputError: a parameter is not positive.
+    """
+    force = _positive(max_isometric_force, "maximum isometric force", "N")
+    optimal = _positive(optimal_fiber_length, "optimal fiber length", "m")
+    fastest = _positive(
+        max_shortening_velocity, "maximum shortening velocity", "optimal fiber lengths per second"
+    )
+    l_norm = fiber.length / optimal
+    v_norm = fiber.velocity / (fastest * optimal)
+    tension = force * fiber.cos_pennation
+    active = active_force_length(l_norm, form) * force_velocity(v_norm)  # eq. 6.9 at activation 1
+    return TendonForce(tension * active, tension * passive_force_length(l_norm))
+
+
+def _checked(optimal: ArrayLike, tendon: ArrayLike, angle: ArrayLike) -> tuple[Array, Array, Array]:
+    tendon, angle = np.asarray(tendon, dtype=float), np.asarray(angle, dtype=float)
+    if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
+        raise InputError(f"tendon slack length {tendon}", expected="finite numbers from 0 [m]")
+    if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
+        raise InputError(f"pennation angle {angle}", expected="radians from 0, below pi / 2")
+    return _positive(optimal, "optimal fiber length", "m"), tendon, angle
+
+
+def _positive(value: ArrayLike, what: str, unit: str) -> Array:
+    value = np.asarray(value, dtype=float)
+    if not np.all((value > 0.0) & np.isfinite(value)):
+        raise InputError(f"{what} {value}", expected=f"positive finite numbers [{unit}]")
+    return value
