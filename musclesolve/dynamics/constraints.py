@@ -1,0 +1,100 @@
+"""Scalar-product constraints: rigid bodies and universal joints (Silva 2003, 2.13-2.18, Table 2.1).
+
+Every row is Phi = a . b - const with a and b differences of two slots of q (a unit vector is its slot minus zero),
+so the Jacobian is linear in q and gamma = -2 da/dt . db/dt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from musclesolve.dynamics.topology import Direction, Topology
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Independent constraint rows (c). `first` and `second` are (c, 2) from- and to-slots; `constant` is (c,)."""
+
+    names: tuple[str, ...]
+    first: Array
+    second: Array
+    constant: Array
+    size: int
+
+    @classmethod
+    def build(cls, topology: Topology, standing: Array) -> Constraints:
+        """Rows of every body and universal joint, each once though several bodies share points and vectors."""
+        rows: dict[tuple, tuple[Direction, Direction]] = {}
+        for body in topology.bodies:
+            for pair in _body_rows(body.points, body.vector):
+                rows.setdefault(_key(pair), pair)
+        for one, other in topology.universal:
+            pair = ((None, one), (None, other))
+            rows.setdefault(_key(pair), pair)
+        first = np.array([topology.slots_of(a) for a, _ in rows.values()])
+        second = np.array([topology.slots_of(b) for _, b in rows.values()])
+        names = tuple(f"{_text(a)} . {_text(b)}" for a, b in rows.values())
+        blank = cls(names, first, second, np.zeros(len(first)), len(standing))
+        return cls(names, first, second, blank.value(standing[None])[0], len(standing))
+
+    def _directions(self, q: Array) -> tuple[Array, Array]:
+        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+        return (
+            padded[:, self.first[:, 1]] - padded[:, self.first[:, 0]],
+            padded[:, self.second[:, 1]] - padded[:, self.second[:, 0]],
+        )
+
+    def value(self, q: Array) -> Array:
+        """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
+        a, b = self._directions(q)
+        return np.einsum("tcx,tcx->tc", a, b) - self.constant
+
+    def violation(self, q: Array) -> Array:
+        """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
+
+        A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
+        """
+        a, b = self._directions(q)
+        length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
+        same = (self.first == self.second).all(axis=1)
+        return self.value(q) / np.where(same, 2.0 * np.sqrt(length), length)
+
+    def jacobian(self, q: Array) -> Array:
+        """Phi_q (T, c, N, 3) (2.14, 2.15)."""
+        a, b = self._directions(q)
+        rows = np.arange(len(self.constant))
+        jacobian = np.zeros((len(q), len(rows), self.size + 1, 3))
+        for slots, factor in ((self.first, b), (self.second, a)):
+            jacobian[:, rows, slots[:, 1]] += factor
+            jacobian[:, rows, slots[:, 0]] -= factor
+        return jacobian[:, :, : self.size]
+
+    def gamma(self, qd: Array) -> Array:
+        """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
+        a, b = self._directions(qd)
+        return -2.0 * np.einsum("tcx,tcx->tc", a, b)
+
+
+def _body_rows(points: tuple[str, ...], vector: str) -> list[tuple[Direction, Direction]]:
+    """Lengths, angles and the unit norm that keep one body rigid (Table 2.1)."""
+    lines: list[Direction] = list(combinations(points, 2))
+    rows: list[tuple[Direction, Direction]] = [(line, line) for line in lines]
+    axis: Direction = (None, vector)
+    rows.append((axis, axis))
+    rows += [(line, axis) for line in lines[: len(points) - 1]]
+    return rows
+
+
+def _key(pair: tuple[Direction, Direction]) -> tuple:
+    """The same for the same row, whichever way its lines point and its factors stand."""
+    return tuple(sorted(tuple(sorted(name or "" for name in direction)) for direction in pair))
+
+
+def _text(direction: Direction) -> str:
+    start, end = direction
+    return end if start is None else f"({start}->{end})"

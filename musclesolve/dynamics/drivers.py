@@ -1,0 +1,156 @@
+"""Drivers: constraints that lead every degree of freedom through a given motion; their multipliers are the moments.
+
+A joint driver fixes the angle phi between a direction v of the parent and u of the child, both perpendicular to
+the joint axis n. The scalar product v.u - Lv Lu cos(phi) (2.13) loses its gradient at 0 and 180 degrees, so where
+|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (errata B3). The moment that goes with the multiplier
+lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.model import Model
+from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.rotations import from_cardan
+
+Array = np.ndarray
+
+SWITCH = 0.7
+"""Above this |cos phi| the driver takes its cross-product form."""
+
+
+@dataclass(frozen=True)
+class DriverRows:
+    """Driver rows of all frames: Jacobian (T, K+6, N, 3), nu and gamma (T, K+6), value (T, K+6).
+
+    moment_factor (T, K+6): generalized force per unit multiplier, so that tau = factor * lambda.
+    """
+
+    value: Array
+    jacobian: Array
+    nu: Array
+    gamma: Array
+    moment_factor: Array
+
+
+def driver_rows(model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None) -> DriverRows:
+    """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given)."""
+    q = motion.q if q is None else q
+    qd = motion.qd if qd is None else qd
+    parts = [_joint_rows(model, motion, q, qd), _base_rows(model, motion, q, qd)]
+    return DriverRows(*(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
+
+
+def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
+    tree, topology = model.tree, model.topology
+    lines = {
+        "n": tree.axis,
+        "v": np.array([topology.slots_of(dof.reference) for dof in topology.dofs]),
+        "u": np.array([topology.slots_of(dof.follower) for dof in topology.dofs]),
+    }
+    n0, v0, u0 = (_line(model.standing[None], slots)[0] for slots in lines.values())
+    n, v, u = (_line(q, slots) for slots in lines.values())
+    nd, vd, ud = (_line(qd, slots) for slots in lines.values())
+    length = np.linalg.norm(v0, axis=1) * np.linalg.norm(u0, axis=1)
+    axial = length * np.linalg.norm(n0, axis=1)
+    start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
+    joints = tree.joint_count
+    phi = start + tree.sign * motion.coordinates[:, :joints]
+    phid, phidd = tree.sign * motion.rates[:, :joints], tree.sign * motion.second[:, :joints]
+    sine, cosine = np.sin(phi), np.cos(phi)
+    crossed = np.abs(cosine) > SWITCH
+
+    value = np.where(crossed, _dot(n, np.cross(v, u)) - axial * sine, _dot(v, u) - length * cosine)
+    nu = np.where(crossed, axial * cosine * phid, -length * sine * phid)
+    curved = 2.0 * (_dot(nd, np.cross(vd, u)) + _dot(nd, np.cross(v, ud)) + _dot(n, np.cross(vd, ud)))
+    gamma = np.where(
+        crossed,
+        axial * (cosine * phidd - sine * phid**2) - curved,
+        -length * (sine * phidd + cosine * phid**2) - 2.0 * _dot(vd, ud),
+    )
+    pick = crossed[..., None]
+    gradients = {
+        "n": np.where(pick, np.cross(v, u), 0.0),
+        "v": np.where(pick, np.cross(u, n), u),
+        "u": np.where(pick, np.cross(n, v), v),
+    }
+    jacobian = _spread(lines, gradients, q.shape[1])
+    factor = tree.sign * np.where(crossed, -axial * cosine, length * sine)
+    return value, jacobian, nu, gamma, factor
+
+
+def _base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
+    """Three rows for the point midway between the hips, three for the turn of the base against prescribed axes.
+
+    With y the line between the hips, x the forward vector of the base and E the prescribed axes:
+    -y.E_x (turn about E_z), y.E_z (turn about E_x), -x.E_z (turn about E_y) vanish when the base is where it
+    should be.
+    """
+    joints, frames = model.tree.joint_count, len(q)
+    right, left, forward = (model.slot(name) for name in ("hip_r", "hip_l", "pelvis_forward"))
+    width = np.linalg.norm(model.standing[left] - model.standing[right])
+    axes = from_cardan(*motion.coordinates[:, joints + 3 :].T)
+    spin, spin_rate = motion.speeds[:, joints + 3 :], motion.speed_rates[:, joints + 3 :]
+    value, nu, gamma = (np.zeros((frames, 6)) for _ in range(3))
+    jacobian = np.zeros((frames, 6, *q.shape[1:]))
+    factor = np.zeros((frames, 6))
+
+    middle = 0.5 * (model.standing[right] + model.standing[left])
+    origin_offset = np.einsum("txy,y->tx", axes, middle)
+    value[:, :3] = (
+        0.5 * (q[:, right] + q[:, left]) - motion.coordinates[:, joints : joints + 3] - origin_offset
+    )
+    nu[:, :3] = motion.speeds[:, joints : joints + 3] + np.cross(spin, origin_offset)
+    gamma[:, :3] = motion.speed_rates[:, joints : joints + 3] + _spin(spin, spin_rate, origin_offset)
+    for axis in range(3):
+        jacobian[:, axis, [right, left], axis] = 0.5
+    factor[:, :3] = -1.0
+
+    line, line_rate = (q[:, left] - q[:, right]) / width, (qd[:, left] - qd[:, right]) / width
+    turns = (
+        (line, line_rate, 0, -1.0, 2),
+        (line, line_rate, 2, 1.0, 0),
+        (q[:, forward], qd[:, forward], 2, -1.0, 1),
+    )
+    for direction, rate, against, sign, about in turns:
+        row = 3 + about
+        fixed = axes[:, :, against]
+        moved, moved_twice = np.cross(spin, fixed), _spin(spin, spin_rate, fixed)
+        value[:, row] = sign * _dot(direction, fixed)
+        nu[:, row] = -sign * _dot(direction, moved)
+        gamma[:, row] = -sign * (2.0 * _dot(rate, moved) + _dot(direction, moved_twice))
+        if direction is line:
+            jacobian[:, row, left] = sign * fixed / width
+            jacobian[:, row, right] = -sign * fixed / width
+        else:
+            jacobian[:, row, forward] = sign * fixed
+        factor[:, row] = -1.0
+    return value, jacobian, nu, gamma, factor
+
+
+def _spin(spin: Array, spin_rate: Array, vector: Array) -> Array:
+    """Acceleration of a vector that turns with the base."""
+    return np.cross(spin_rate, vector) + np.cross(spin, np.cross(spin, vector))
+
+
+def _line(q: Array, slots: Array) -> Array:
+    padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+    return padded[:, slots[:, 1]] - padded[:, slots[:, 0]]
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.einsum("...x,...x->...", a, b)
+
+
+def _spread(lines: dict[str, Array], gradients: dict[str, Array], size: int) -> Array:
+    """Jacobian (T, K, N, 3) from the gradients by each line."""
+    frames, rows = next(iter(gradients.values())).shape[:2]
+    jacobian = np.zeros((frames, rows, size + 1, 3))
+    index = np.arange(rows)
+    for name, slots in lines.items():
+        jacobian[:, index, slots[:, 1]] += gradients[name]
+        jacobian[:, index, slots[:, 0]] -= gradients[name]
+    return jacobian[:, :, :size]

@@ -1,0 +1,109 @@
+"""Mass matrices of rigid bodies in natural coordinates (Silva 2003, 2.51-2.55, 2.62, 2.70)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.elements import Elements
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass, centre of mass and inertia of every body in the standing pose.
+
+    mass (B,) [kg]; center (B, 3) [m] standing position; inertia (B, 3, 3) [kg m2] about the centre, global axes.
+    """
+
+    mass: Array
+    center: Array
+    inertia: Array
+
+    def __post_init__(self) -> None:
+        """Refuse what no body can have: negative mass, principal moments that violate the triangle inequality."""
+        if not all(np.isfinite(field).all() for field in (self.mass, self.center, self.inertia)):
+            raise InputError("masses, centres and inertias must be finite numbers")
+        if (self.mass < 0).any():
+            raise InputError(f"body {int(np.argmin(self.mass))} has a negative mass ({self.mass.min():g} kg)")
+        smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
+        limit = -1e-9 * np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
+        if (smallest < limit).any():
+            body = int(np.argmin(smallest - limit))
+            raise InputError(
+                f"the inertia of body {body} is one that no rigid body can have",
+                expected="each principal moment at most the sum of the other two",
+            )
+
+    @property
+    def total(self) -> float:
+        """Mass of the whole model [kg]."""
+        return float(self.mass.sum())
+
+
+def second_moment(inertia: Array) -> Array:
+    """Integral of r r^T dm from the inertia tensor: 1/2 tr(I) 1 - I (2.53)."""
+    trace = np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]
+    return 0.5 * trace * np.eye(3) - inertia
+
+
+def basic_mass_matrix(elements: Elements, mass: MassProperties) -> Array:
+    """M_e of every basic body as (B, 4, 4); each entry stands for that number times the 3 x 3 unit matrix (2.55)."""
+    arm = mass.center - elements.origin
+    about_i = second_moment(mass.inertia) + mass.mass[:, None, None] * arm[:, :, None] * arm[:, None, :]
+    z = elements.inverse @ about_i @ np.swapaxes(elements.inverse, 1, 2)
+    ma = mass.mass[:, None] * np.einsum("bij,bj->bi", elements.inverse, arm)
+    matrix = np.empty((len(mass.mass), 4, 4))
+    matrix[:, 1:, 1:] = z
+    matrix[:, 0, 1:] = matrix[:, 1:, 0] = ma - z[:, 0]
+    matrix[:, 0, 0] = mass.mass - 2.0 * ma[:, 0] + z[:, 0, 0]
+    return matrix
+
+
+def mass_matrix(elements: Elements, basic: Array, q: Array) -> Array:
+    """Mass matrix of the whole system, (T, 3N, 3N).
+
+    Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
+    """
+    frames, slots, bodies = len(q), q.shape[1], len(basic)
+    matrix = np.zeros((frames, slots, 3, slots, 3))
+    transform = _basic_jacobian(elements, q)  # (T, B, 4, 3, slot place 4, 3)
+    blocks = np.einsum("tbexsy,bef,tbfxrz->tbsyrz", transform, basic, transform)
+    places = np.stack([elements.i, elements.j, elements.u, elements.k], axis=1)
+    for body in range(bodies):
+        for a, row in enumerate(places[body]):
+            for b, column in enumerate(places[body]):
+                matrix[:, row, :, column, :] += blocks[:, body, a, :, b, :]
+    return matrix.reshape(frames, 3 * slots, 3 * slots)
+
+
+def _basic_jacobian(elements: Elements, q: Array) -> Array:
+    """V: derivative of (r_i, r_j, u, v) by the coordinates in the slots (i, j, u, k), (T, B, 4, 3, 4, 3)."""
+    frames, bodies = len(q), len(elements.i)
+    jacobian = np.zeros((frames, bodies, 4, 3, 4, 3))
+    unit_force = np.zeros((frames, bodies, 4, 3))
+    for row in range(4):
+        for axis in range(3):
+            unit_force[:, :, row, axis] = 1.0
+            jacobian[:, :, row, axis] = elements.slot_forces(q, unit_force)
+            unit_force[:, :, row, axis] = 0.0
+    return jacobian
+
+
+def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
+    """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for.
+
+    Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of errata B1).
+    """
+    acceleration = elements.basic_acceleration(q, qd, qdd)
+    return elements.generalized(q, np.einsum("bef,tbfx->tbex", basic, acceleration))
+
+
+def weight_force(elements: Elements, mass: MassProperties, q: Array, gravity: Array) -> Array:
+    """Generalized force of gravity (T, N, 3); gravity is (3,) [m/s2]."""
+    coordinates = elements.coordinates(mass.center)
+    force = np.einsum("b,be,x->bex", mass.mass, coordinates, gravity)
+    return elements.generalized(q, np.broadcast_to(force, (len(q), *force.shape)))

@@ -1,0 +1,75 @@
+"""Inverse dynamics by two routes that share nothing but the equations of motion M qdd + Phi_q^T lambda = g."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.drivers import driver_rows
+from musclesolve.dynamics.external import Wrench, external_force
+from musclesolve.dynamics.inertia import inertia_force, weight_force
+from musclesolve.dynamics.model import Model
+from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.rotations import from_cardan
+
+Array = np.ndarray
+
+
+def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+    """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
+    inertial = inertia_force(model.elements, model.basic_mass, motion.q, motion.qd, motion.qdd)
+    weight = weight_force(model.elements, model.mass, motion.q, model.gravity)
+    return inertial - weight - external_force(model, motion.q, wrenches)
+
+
+def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+    """Generalized forces of all degrees of freedom by projection, tau = D^T (M qdd - g) (Blajer & Czaplicki 2005, 2.9).
+
+    Returns:
+        (T, K+6): joint moments about their axes [N m], then the residual force [N] and moment [N m] that the base
+        would need from outside, global axes, about the origin of the layout (mid-hip).
+    """
+    directions = model.tree.allowed(motion.q, _origin(model, motion))
+    return np.einsum("tnxk,tnx->tk", directions, required_force(model, motion, wrenches))
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Lagrange multipliers of the constraint rows (T, c) and the generalized forces of the drivers (T, K+6)."""
+
+    constraint: Array
+    moments: Array
+
+
+def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> Multipliers:
+    """Solve Phi_q^T lambda = g - M qdd on the whole system, drivers included (Silva 2003, 2.83).
+
+    The rows are independent and as many as there are coordinates, so lambda is unique. The multipliers of the
+    drivers become moments by the factors of errata B3.
+    """
+    constraint, drivers = model.constraints.jacobian(motion.q), driver_rows(model, motion)
+    frames, rows = constraint.shape[:2]
+    jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(
+        frames, -1, 3 * motion.q.shape[1]
+    )
+    needed = -required_force(model, motion, wrenches).reshape(frames, -1, 1)
+    multipliers = np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0]
+    moments = drivers.moment_factor * multipliers[:, rows:]
+    return Multipliers(multipliers[:, :rows], _about_global_axes(model, motion, moments))
+
+
+def _about_global_axes(model: Model, motion: Motion, moments: Array) -> Array:
+    """Base residual from the prescribed axes of the drivers to the global ones, moved to the layout's origin."""
+    joints = model.tree.joint_count
+    axes = from_cardan(*motion.coordinates[:, joints + 3 :].T)
+    force = moments[:, joints : joints + 3]
+    moment = np.einsum("txy,ty->tx", axes, moments[:, joints + 3 :])
+    middle = 0.5 * (model.standing[model.slot("hip_r")] + model.standing[model.slot("hip_l")])
+    arm = np.einsum("txy,y->tx", axes, middle)
+    return np.column_stack([moments[:, :joints], force, moment + np.cross(arm, force)])
+
+
+def _origin(model: Model, motion: Motion) -> Array:
+    joints = model.tree.joint_count
+    return motion.coordinates[:, joints : joints + 3]

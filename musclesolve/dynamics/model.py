@@ -1,0 +1,59 @@
+"""One person's model: the topology laid out with his lengths and given his masses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.dynamics.constraints import Constraints
+from musclesolve.dynamics.elements import Elements
+from musclesolve.dynamics.inertia import MassProperties, basic_mass_matrix
+from musclesolve.dynamics.topology import Topology
+from musclesolve.dynamics.tree import Tree
+
+STANDARD_GRAVITY = 9.80665
+"""Standard acceleration of gravity [m/s2] (CGPM 1901)."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A topology, the standing layout (N, 3) of one person, and the mass properties of his bodies."""
+
+    topology: Topology
+    standing: np.ndarray
+    mass: MassProperties
+    gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -STANDARD_GRAVITY]))
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """Rigid-body and universal-joint constraints."""
+        return Constraints.build(self.topology, self.standing)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """Transformations between natural coordinates and material points."""
+        return Elements.build(self.topology, self.standing)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Kinematics along the joints."""
+        return Tree.build(self.topology, self.standing)
+
+    @cached_property
+    def basic_mass(self) -> np.ndarray:
+        """M_e of every body (B, 4, 4)."""
+        return basic_mass_matrix(self.elements, self.mass)
+
+    def body(self, name: str) -> int:
+        """Index of a body."""
+        return self.topology.body_index[name]
+
+    def slot(self, name: str) -> int:
+        """Index of a point or vector among the generalized coordinates."""
+        return self.topology.slot[name]
+
+    def dof(self, name: str) -> int:
+        """Index of a degree of freedom."""
+        return self.topology.dof_names.index(name)

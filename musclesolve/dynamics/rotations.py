@@ -1,0 +1,68 @@
+"""Orientation of the base body: Cardan angles, angular velocity and acceleration.
+
+R = Rz(rotation) Rx(list) Ry(tilt): pelvis turned left, left side raised, tilted forward.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.dynamics.tree import rotation_about
+
+Array = np.ndarray
+_X, _Y, _Z = np.eye(3)
+
+
+def from_cardan(tilt: Array, list_: Array, rotation: Array) -> Array:
+    """Rotation matrices (T, 3, 3) of the three angles (T,) [rad]."""
+    return rotation_about(_Z, rotation) @ rotation_about(_X, list_) @ rotation_about(_Y, tilt)
+
+
+def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
+    """Tilt, list and rotation (T,) [rad] of rotation matrices; continuous in time (unwrapped)."""
+    list_ = np.arcsin(np.clip(matrix[:, 2, 1], -1.0, 1.0))
+    tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
+    rotation = np.arctan2(-matrix[:, 0, 1], matrix[:, 1, 1])
+    return np.unwrap(tilt), list_, np.unwrap(rotation)
+
+
+def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
+    """Angular velocity and acceleration (T, 3), global axes.
+
+    Args:
+        angles: (T, 3) tilt, list, rotation [rad]; rates and second are their time derivatives.
+    """
+    tilt_rate, list_rate, turn_rate = (rate[:, None] for rate in rates.T)
+    turn = rotation_about(_Z, angles[:, 2])
+    list_axis = turn @ _X
+    tilt_axis = (turn @ rotation_about(_X, angles[:, 1])) @ _Y
+    list_axis_rate = np.cross(turn_rate * _Z, list_axis)
+    tilt_axis_rate = np.cross(turn_rate * _Z + list_rate * list_axis, tilt_axis)
+    velocity = turn_rate * _Z + list_rate * list_axis + tilt_rate * tilt_axis
+    acceleration = (
+        second[:, 2:3] * _Z
+        + second[:, 1:2] * list_axis
+        + second[:, 0:1] * tilt_axis
+        + list_rate * list_axis_rate
+        + tilt_rate * tilt_axis_rate
+    )
+    return velocity, acceleration
+
+
+def small_rotation(vector: Array) -> Array:
+    """Rotation matrices (T, 3, 3) of rotation vectors (T, 3) [rad] (exponential map)."""
+    angle = np.linalg.norm(vector, axis=1)
+    axis = vector / np.where(angle > 0.0, angle, 1.0)[:, None]
+    skew = np.zeros((len(vector), 3, 3))
+    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -axis[:, 2], axis[:, 1], -axis[:, 0]
+    skew -= np.swapaxes(skew, 1, 2)
+    sine, cosine = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
+    return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
+
+
+def best_rotation(standing: Array, measured: Array) -> Array:
+    """Rotations (T, 3, 3) that bring directions (n, 3) nearest to measured ones (T, n, 3) (Kabsch)."""
+    left, _, right = np.linalg.svd(np.einsum("tnx,ny->txy", measured, standing))
+    sign = np.linalg.det(left @ right)
+    left[:, :, 2] *= sign[:, None]
+    return left @ right
