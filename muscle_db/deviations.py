@@ -32,7 +32,7 @@ def _deviation(table: Table, of_muscle: bool) -> Deviation:
     if not of_muscle:
         return Deviation(table.text("field"), _plain(table, "printed"), _plain(table, "used"), reason)
     if "point" in table.values:
-        point = int(table.number("point", 1, 100, ""))
+        point = table.count("point")
         field = table.choice("field", _POINT_FIELDS)
         return Deviation(
             field, _of_point(table, field, "printed"), _of_point(table, field, "used"), reason, point

@@ -21,7 +21,7 @@ class Region:
     @classmethod
     def of_text(cls, text: str) -> Region:
         """The whole file."""
-        lines = tuple(text.splitlines())
+        lines = tuple(text.split("\n"))
         return cls(lines, 0, len(lines))
 
     def line_of(self, key: str | None = None) -> int:

@@ -51,7 +51,7 @@ def load(name_or_path: str | Path = "silva_2003") -> MuscleDatabase:
     text, file = _read(name_or_path)
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+    except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits
         found = re.search(r"at line (\d+)", str(fault))
         line = int(found[1]) if found else len(text.splitlines())
         raise MuscleDatabaseError(f"not valid TOML: {fault}", file=file, line=line) from fault
@@ -64,20 +64,19 @@ def _read(name_or_path: str | Path) -> tuple[str, str]:
         file = f"{name_or_path}.toml"
         return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
     path = Path(name_or_path)
-    if not path.is_file():
+    try:
+        return path.read_text(encoding="utf-8-sig"), str(path)
+    except FileNotFoundError as fault:
         names = ", ".join(available())
-        remedy = nearest(str(name_or_path), available())
         raise MuscleDatabaseError(
             f'there is no muscle database or file "{name_or_path}"',
             expected=f"the path of a TOML file, or one of {names}",
-            remedy=remedy,
-        )
-    try:
-        return path.read_text(encoding="utf-8"), str(path)
-    except UnicodeDecodeError as fault:
-        raise MuscleDatabaseError(f"not a text file: {fault}", file=path, expected="TOML in UTF-8") from fault
+            remedy=nearest(str(name_or_path), available()),
+        ) from fault
     except OSError as fault:
         raise MuscleDatabaseError(f"cannot be read: {fault.strerror}", file=path) from fault
+    except ValueError as fault:  # not UTF-8, or a name that no file can have
+        raise MuscleDatabaseError(f"not a text file: {fault}", file=path, expected="TOML in UTF-8") from fault
 
 
 def _database(root: Table) -> MuscleDatabase:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -88,6 +89,13 @@ class Table:
             )
         return value
 
+    def count(self, key: str) -> int:
+        """A whole number from 1."""
+        value = self.values[key]
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            self._wrong_kind(key, value, "a whole number from 1")
+        return value
+
     def vector(self, key: str, limit: float, unit: str) -> Vector:
         """Three finite numbers, none larger than `limit`."""
         value = self.values[key]
@@ -123,11 +131,11 @@ class Table:
     def _finite(self, key: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             self._wrong_kind(key, value, "a number")
-        if not math.isfinite(value):
-            self.fail(key, f"{value} is not finite", expected="a finite number")
+        if not abs(value) < 1e300:
+            self.fail(key, f"{reprlib.repr(value)} is not finite", expected="a finite number")
         return float(value)
 
     def _wrong_kind(self, key: str, value: object, expected: str) -> NoReturn:
         kind = _KINDS.get(type(value), type(value).__name__)
         size = f" of {len(value)}" if isinstance(value, list) else ""
-        self.fail(key, f"{value!r} is {kind}{size}", expected=expected)
+        self.fail(key, f"{reprlib.repr(value)} is {kind}{size}", expected=expected)

@@ -53,7 +53,7 @@ class TendonForce(NamedTuple):
 def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus_quadratic") -> Array:
     """Isometric force of the contractile element over the maximum isometric force (Silva 2003, eq. 6.10).
 
-    f = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20). The print can also be read as exp(-(x^4 - x^2 / 4)),
+    f = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20). The print can be read as exp(-(x^4 - x^2 / 4)) too,
     whose maximum is 1.0157; that is the form "quartic_minus_quadratic".
 
     Args:
@@ -128,7 +128,7 @@ def fiber_state(
         pennation_angle: (n,) a0, at optimal fiber length [rad].
 
     Returns:
-        The state of the fibers. Where L_MT <= L_T the tendon is slack: cosine and velocity are 0, so is all force.
+        The state of the fibers. Where L_MT <= L_T the tendon is slack: cosine and velocity are 0.
 
     Raises:
         InputError: a parameter is not a possible one.

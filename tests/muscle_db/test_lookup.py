@@ -1,0 +1,88 @@
+"""Finding databases and muscles, and the two sides of the body."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import muscle_db
+from muscle_db import MuscleDatabaseError
+
+DATABASE = muscle_db.load()
+
+
+def test_available_can_be_loaded() -> None:
+    assert "silva_2003" in muscle_db.available()
+    assert [muscle_db.load(name).name for name in muscle_db.available()] == muscle_db.available()
+
+
+def test_by_name_and_by_short_name() -> None:
+    assert DATABASE["gluteus_medius_anterior"] is DATABASE["glut_med1"]
+    assert "soleus" in DATABASE and "glut_med1" in DATABASE and "soleus_r" not in DATABASE
+    assert [muscle.name for muscle in DATABASE] == [muscle.name for muscle in DATABASE.muscles]
+
+
+def test_unknown_muscle_names_the_nearest() -> None:
+    with pytest.raises(
+        MuscleDatabaseError, match=r'no muscle "soleuss" in silva_2003\n.*did you mean "soleus"\?'
+    ):
+        DATABASE["soleuss"]
+
+
+@pytest.mark.parametrize("name", ["silva_2004", "nowhere/mine.toml", Path("nowhere.toml"), "x" * 5000, "\0"])
+def test_unknown_database(name: str | Path) -> None:
+    with pytest.raises(MuscleDatabaseError):
+        muscle_db.load(name)
+
+
+def test_unknown_database_names_what_there_is() -> None:
+    with pytest.raises(
+        MuscleDatabaseError, match=r'"silva_2004"\n.*one of silva_2003\n.*did you mean "silva_2003"\?'
+    ):
+        muscle_db.load("silva_2004")
+
+
+def test_a_folder_and_a_binary_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MuscleDatabaseError, match="cannot be read"):
+        muscle_db.load(tmp_path)
+    binary = tmp_path / "muscles.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(MuscleDatabaseError, match=r"muscles.toml: not a text file"):
+        muscle_db.load(binary)
+
+
+def test_mirroring_turns_left_into_right_and_back() -> None:
+    for muscle in DATABASE:
+        left = muscle.mirrored()
+        assert left.mirrored() == muscle
+        for here, there in zip(muscle.path, left.path, strict=True):
+            (x, y, z), active = here.position, here.active
+            assert (there.frame, there.position, there.active) == (here.frame, (x, -y, z), active)
+
+
+def test_sides() -> None:
+    right, left = DATABASE["glut_med1"].on_side("r"), DATABASE["glut_med1"].on_side("l")
+    assert (right.name, right.short_name) == ("gluteus_medius_anterior_r", "glut_med1_r")
+    assert (left.name, left.short_name) == ("gluteus_medius_anterior_l", "glut_med1_l")
+    assert right.path == DATABASE["glut_med1"].path
+    assert left.path == DATABASE["glut_med1"].mirrored().path
+    assert left.path[1].position[1] > 0 > right.path[1].position[1]  # lateral is left on the left leg
+
+
+def test_wrong_side() -> None:
+    with pytest.raises(MuscleDatabaseError, match=r"no side 'left'\n.*\"r\" or \"l\""):
+        DATABASE["soleus"].on_side("left")
+
+
+def test_importable_on_its_own() -> None:
+    code = (
+        "import sys, muscle_db; muscle_db.load(); print('musclesolve' in sys.modules, 'numpy' in sys.modules)"
+    )
+    folder = Path(muscle_db.__file__).parent.parent
+    answer = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.split() == ["False", "False"]
