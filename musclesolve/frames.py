@@ -1,0 +1,88 @@
+"""What each frame of a result is: solved or not, foot on the ground or not, where in the gait cycle."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
+GOOD = "solved"
+WITH_RESERVE = "solved_with_reserve"
+
+Mask = NDArray[np.bool_]
+
+
+def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
+    """Name of the status of every frame of one side, in lower case, shape (T,).
+
+    The names come from the flags that the result carries (CF: ``flag_values``, ``flag_meanings``).
+    """
+    status = result["status"]
+    values = np.atleast_1d(status.attrs["flag_values"])
+    names = str(status.attrs["flag_meanings"]).lower().split()
+    meaning = {int(value): name for value, name in zip(values, names, strict=True)}
+    return np.array([meaning[int(value)] for value in status.sel(side=side).values], dtype=np.str_)
+
+
+def sides(result: xr.Dataset) -> list[str]:
+    """The legs whose muscles were analysed, right before left."""
+    present = {str(name)[-1] for name in result["muscle"].values}
+    return [side for side in ("r", "l") if side in present]
+
+
+def solved(result: xr.Dataset, side: str) -> Mask:
+    """Frames whose muscle forces meet the joint moments exactly, shape (T,)."""
+    return status_names(result, side) == GOOD
+
+
+def solved_with_reserve(result: xr.Dataset, side: str) -> Mask:
+    """Frames where the muscles fall short of the moments and a reserve makes up for it, shape (T,)."""
+    return status_names(result, side) == WITH_RESERVE
+
+
+def failed(result: xr.Dataset, side: str) -> Mask:
+    """Frames without a valid solution, shape (T,)."""
+    return ~(solved(result, side) | solved_with_reserve(result, side))
+
+
+def stance(result: xr.Dataset, side: str) -> Mask:
+    """Frames with the foot on the ground: vertical ground reaction above 20 N, shape (T,)."""
+    vertical = result["ground_reaction_force"].sel(side=side, axis="z").values
+    return np.asarray(vertical > STANCE_THRESHOLD)
+
+
+def heel_strikes(result: xr.Dataset, side: str) -> NDArray[np.float64]:
+    """Times [s] at which a foot strikes the ground.
+
+    Taken from the attribute ``heel_strike_times_r`` (or ``_l``) where the result has it, otherwise the
+    beginnings of stance. A foot that is on the ground in the first frame has struck before it: not counted.
+    """
+    named = result.attrs.get(f"heel_strike_times_{side}")
+    if named is not None:
+        return np.atleast_1d(np.asarray(named, dtype=float))
+    on_ground = stance(result, side)
+    beginnings = np.flatnonzero(~on_ground[:-1] & on_ground[1:]) + 1
+    return np.asarray(result["time"].values, dtype=float)[beginnings]
+
+
+def gait_cycles(result: xr.Dataset, side: str) -> list[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    """Gait cycles of a leg, from heel strike to the next heel strike of the same foot.
+
+    A cycle of which only a part was recorded is given with the frames that there are.
+
+    Returns:
+        For each cycle the frames in it and their place in per cent of the cycle, 0 to 100.
+    """
+    time = np.asarray(result["time"].values, dtype=float)
+    # Heel strikes are often computed from sample times: a frame must not fall out by round-off.
+    slack = 1e-9 * max(1.0, float(np.abs(time).max()))
+    cycles = []
+    strikes = heel_strikes(result, side)
+    for start, end in pairwise(strikes):
+        inside = np.flatnonzero((time >= start - slack) & (time <= end + slack))
+        if inside.size > 1:
+            cycles.append((inside, 100.0 * (time[inside] - start) / (end - start)))
+    return cycles

@@ -1,0 +1,77 @@
+"""All figures of a result, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import xarray as xr
+from matplotlib.figure import Figure
+
+from musclesolve.errors import InputError
+from musclesolve.plotting.forces import contact_forces, ground_reaction
+from musclesolve.plotting.joints import joint_angles_and_moments
+from musclesolve.plotting.muscles import activations, muscle_forces
+from musclesolve.writing import whole_file
+
+FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
+    "activations": activations,
+    "muscle_forces": muscle_forces,
+    "joint_angles_and_moments": joint_angles_and_moments,
+    "contact_forces": contact_forces,
+    "ground_reaction": ground_reaction,
+}
+NEEDED = (
+    "time",
+    "muscle",
+    "dof",
+    "side",
+    "group",
+    "activation",
+    "muscle_force",
+    "status",
+    "joint_angle",
+    "joint_moment",
+    "joint_reaction",
+    "joint_reaction_net",
+    "ground_reaction_force",
+)
+
+
+def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
+    """Draw every figure of a result into a folder.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        directory: the folder; made when it is missing. Figures of the same name in it are replaced.
+
+    Returns:
+        The files written, PNG at 200 dots per inch.
+
+    Raises:
+        InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
+    """
+    check(result)
+    paths = []
+    for name, draw in FIGURES.items():
+        path = Path(directory) / f"{name}.png"
+        with whole_file(path) as beside:
+            draw(result).savefig(beside, dpi=200, format="png")
+        paths.append(path)
+    return paths
+
+
+def check(result: xr.Dataset) -> None:
+    """Refuse a dataset that lacks what the figures are drawn from."""
+    missing = [name for name in NEEDED if name not in result.variables]
+    missing += [f"attribute {name}" for name in ("subject_mass_kg",) if name not in result.attrs]
+    if missing:
+        raise InputError(
+            f"this is not a result of musclesolve: it has no {', '.join(missing)}",
+            file=result.encoding.get("source"),
+            expected="a dataset written by `musclesolve run`",
+        )
+    if result.sizes["time"] < 2:
+        raise InputError(
+            "a result of a single frame has no curves to draw", file=result.encoding.get("source")
+        )
