@@ -1,0 +1,266 @@
+"""The Hill curves against the numbers of their equations, and the laws of the fiber behind a rigid tendon."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import muscle_db
+from musclesolve.errors import InputError
+from musclesolve.muscles.hill import (
+    FiberState,
+    active_force_length,
+    capacity_and_passive,
+    fiber_state,
+    force_velocity,
+    passive_force_length,
+)
+
+PLUS, MINUS = "quartic_plus_quadratic", "quartic_minus_quadratic"
+REAL = st.floats(-1e6, 1e6)
+LENGTH = st.floats(0.0, 3.0)
+
+MUSCLES = st.fixed_dictionaries(
+    {
+        "optimal_fiber_length": st.floats(0.01, 0.6),
+        "tendon_slack_length": st.floats(0.0, 0.5),
+        "pennation_angle": st.floats(0.0, 1.2),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("l_norm", "plus", "minus"),
+    [
+        (0.5, 0.2706, 0.4517),
+        (0.6, 0.5830, 0.7949),
+        (0.75, 0.9124, 1.0097),
+        (0.95, 1.0, 1.0),
+        (1.0, 0.9967, 1.0030),
+        (1.25, 0.7251, 0.9106),
+        (1.5, 0.0653, 0.1405),
+    ],
+)
+def test_active_force_length_numbers(l_norm: float, plus: float, minus: float) -> None:
+    assert active_force_length(l_norm) == pytest.approx(plus, abs=5e-5)
+    assert active_force_length(l_norm, MINUS) == pytest.approx(minus, abs=5e-5)
+
+
+def test_active_force_length_maxima_and_width() -> None:
+    grid = np.linspace(0.0, 2.0, 200001)
+    plus, minus = active_force_length(grid), active_force_length(grid, MINUS)
+    assert plus.max() == 1.0 and grid[plus.argmax()] == pytest.approx(0.95, abs=1e-4)
+    assert minus.max() == pytest.approx(1.0157, abs=5e-5)
+    assert grid[minus > minus.max() - 1e-9][[0, -1]] == pytest.approx([0.793, 1.107], abs=1e-3)
+    for form, share, edges in [(PLUS, 0.01, (0.318, 1.582)), (PLUS, 0.05, (0.386, 1.514)),
+                               (MINUS, 0.01, (0.280, 1.620)), (MINUS, 0.05, (0.344, 1.556))]:  # fmt: skip
+        above = grid[active_force_length(grid, form) > share]
+        assert above[[0, -1]] == pytest.approx(edges, abs=5e-4)
+
+
+def test_active_force_length_falls_on_both_sides() -> None:
+    rising, falling = np.linspace(0.0, 0.95, 500), np.linspace(0.95, 2.0, 500)
+    assert np.all(np.diff(active_force_length(rising)) > 0)
+    assert np.all(np.diff(active_force_length(falling)) < 0)
+
+
+def test_unknown_form_is_refused() -> None:
+    with pytest.raises(InputError, match=r'"gaussian"\n.*quartic_plus_quadratic" or "quartic_minus'):
+        active_force_length(1.0, "gaussian")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("v_norm", "expected"),
+    [(-2.0, 0.0), (-1.0, 0.0), (-0.1, 0.6624), (0.0, 1.0), (0.1, 1.3376), (0.2, 1.57186), (0.5, 1.57186)],
+)
+def test_force_velocity_numbers(v_norm: float, expected: float) -> None:
+    assert force_velocity(v_norm) == pytest.approx(expected, abs=5e-5 if abs(v_norm) == 0.1 else 5e-6)
+
+
+def test_force_velocity_slope_at_rest() -> None:
+    h = 1e-6
+    assert (force_velocity(h) - force_velocity(-h)) / (2 * h) == pytest.approx(5 / np.arctan(5), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("l_norm", "expected"), [(0.2, 0.0), (1.0, 0.0), (1.5, 1.0), (1.63, 2.000376), (1.6301, 2.0), (9.0, 2.0)]
+)
+def test_passive_force_length_numbers(l_norm: float, expected: float) -> None:
+    assert passive_force_length(l_norm) == pytest.approx(expected, abs=1e-9)
+
+
+@settings(deadline=None, derandomize=True)
+@given(REAL)
+def test_curves_are_bounded_and_not_negative(x: float) -> None:
+    assert 0.0 <= active_force_length(x) <= 1.0
+    assert 0.0 <= active_force_length(x, MINUS) <= 1.01575
+    assert 0.0 <= force_velocity(x) <= 1.0 + np.pi / (4 * np.arctan(5.0))
+    assert 0.0 <= passive_force_length(x) <= 2.0004
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.floats(-3.0, 3.0), st.floats(0.0, 1e-6))
+def test_curves_are_continuous(x: float, step: float) -> None:
+    """No jump larger than the steepest slope allows; the passive curve steps by 4e-4 at 1.63 as printed."""
+    for curve, slope, jump in (
+        (active_force_length, 5.0, 0.0),
+        (lambda v: active_force_length(v, MINUS), 5.0, 0.0),
+        (force_velocity, 3.65, 0.0),
+        (passive_force_length, 9.6, 3.77e-4),
+    ):
+        assert abs(curve(x + step) - curve(x)) <= slope * step + jump + 1e-12
+
+
+@settings(deadline=None, derandomize=True)
+@given(MUSCLES, LENGTH, st.floats(-5.0, 5.0))
+def test_fiber_and_tendon_make_up_the_muscle(muscle: dict[str, float], mt_length: float, rate: float) -> None:
+    """L_MT = l cos(a) + L_T and l sin(a) = L0 sin(a0) wherever the tendon is taut."""
+    fiber = fiber_state(mt_length, rate, **muscle)
+    thickness = muscle["optimal_fiber_length"] * np.sin(muscle["pennation_angle"])
+    if fiber.slack:
+        assert mt_length <= muscle["tendon_slack_length"]
+        assert (fiber.length, fiber.velocity) == (pytest.approx(thickness), 0.0)
+        return
+    along = fiber.length * fiber.cos_pennation
+    assert along + muscle["tendon_slack_length"] == pytest.approx(mt_length, rel=1e-12)
+    assert fiber.length**2 - along**2 == pytest.approx(thickness**2, abs=1e-12)
+    assert fiber.velocity == pytest.approx(rate * fiber.cos_pennation)
+
+
+def test_velocity_is_the_rate_of_the_length() -> None:
+    parameters = (0.03, 0.268, np.radians(25.0))
+    lengths, h = np.linspace(0.28, 0.32, 20), 1e-6
+    fiber = fiber_state(lengths, 0.7, *parameters)
+    before, after = (fiber_state(lengths + sign * 0.7 * h, 0.0, *parameters).length for sign in (-1, 1))
+    np.testing.assert_allclose(fiber.velocity, (after - before) / (2 * h), rtol=1e-8)
+
+
+def test_at_optimal_length_the_angle_is_the_tabulated_one() -> None:
+    angle = np.radians([0.0, 5.0, 25.0])
+    fiber = fiber_state(0.2 + 0.05 * np.cos(angle), 0.0, 0.05, 0.2, angle)
+    np.testing.assert_allclose(fiber.length, 0.05, rtol=1e-12)
+    np.testing.assert_allclose(fiber.cos_pennation, np.cos(angle), rtol=1e-12)
+
+
+@settings(deadline=None, derandomize=True)
+@given(MUSCLES, LENGTH, st.floats(-5.0, 5.0))
+def test_forces_are_bounded_and_never_push(muscle: dict[str, float], mt_length: float, rate: float) -> None:
+    fiber = fiber_state(mt_length, rate, **muscle)
+    capacity, passive = capacity_and_passive(fiber, 1000.0, muscle["optimal_fiber_length"])
+    assert 0.0 <= capacity <= 1572.0
+    assert 0.0 <= passive <= 2000.4
+    if fiber.slack:
+        assert capacity == passive == 0.0
+
+
+@pytest.mark.parametrize("pennation", [0.0, 0.4])
+def test_slack_tendon_carries_nothing_and_says_so(pennation: float) -> None:
+    """Below, at and just above the slack length: no force, no NaN, and no jump on the way in."""
+    fiber = fiber_state(np.array([0.0, 0.2, 0.25, 0.25 + 1e-9]), -0.3, 0.05, 0.25, pennation)
+    force = capacity_and_passive(fiber, 1000.0, 0.05)
+    assert fiber.slack.tolist() == [True, True, True, False]
+    assert force.capacity[:3].tolist() == force.passive[:3].tolist() == [0.0, 0.0, 0.0]
+    assert 0.0 <= force.capacity[3] < 1e-4
+    assert np.isfinite(fiber.length).all()
+
+
+def test_forces_by_hand() -> None:
+    """Fiber at 1.25 L0, 60 degrees, lengthening at a tenth of the maximum velocity."""
+    fiber = FiberState(np.array(0.125), np.array(0.1), np.array(0.5))
+    capacity, passive = capacity_and_passive(fiber, 800.0, 0.1, 10.0)
+    assert capacity == pytest.approx(800 * 0.7251 * 1.3376 * 0.5, abs=0.05)
+    assert passive == pytest.approx(800 * 8 * 0.25**3 * 0.5)
+    assert capacity_and_passive(fiber, 800.0, 0.1, 10.0, form=MINUS).capacity == pytest.approx(
+        800 * 0.9106 * 1.3376 * 0.5, abs=0.05
+    )
+
+
+def test_half_the_maximum_velocity_doubles_the_normalised_one() -> None:
+    slow, fast = (FiberState(np.array(0.1), np.array(v), np.array(1.0)) for v in (-0.2, -0.4))
+    assert (
+        capacity_and_passive(slow, 1.0, 0.1, 5.0).capacity
+        == capacity_and_passive(fast, 1.0, 0.1, 10.0).capacity
+    )
+
+
+def test_frames_and_muscles_at_once_equal_one_by_one() -> None:
+    rng = np.random.default_rng(3)
+    optimal, tendon, angle = rng.uniform(0.03, 0.2, 7), rng.uniform(0.05, 0.4, 7), rng.uniform(0.0, 0.4, 7)
+    length, rate = tendon + optimal * rng.uniform(-0.2, 1.6, (11, 7)), rng.uniform(-0.5, 0.5, (11, 7))
+    fiber = fiber_state(length, rate, optimal, tendon, angle)
+    force = capacity_and_passive(fiber, 500.0, optimal)
+    assert fiber.length.shape == force.capacity.shape == force.passive.shape == (11, 7)
+    for t, k in np.ndindex(11, 7):
+        one = fiber_state(length[t, k], rate[t, k], optimal[k], tendon[k], angle[k])
+        assert capacity_and_passive(one, 500.0, optimal[k]).capacity == pytest.approx(force.capacity[t, k])
+
+
+def test_missing_lengths_stay_missing() -> None:
+    fiber = fiber_state(np.array([np.nan, 0.3]), 0.0, 0.05, 0.25, 0.1)
+    capacity, passive = capacity_and_passive(fiber, 1000.0, 0.05)
+    assert np.isnan(capacity).tolist() == np.isnan(passive).tolist() == [True, False]
+    assert fiber.slack.tolist() == [False, False]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ((0.0, 0.2, 0.1), "optimal fiber length 0.0"),
+        ((0.05, -0.2, 0.1), "tendon slack length -0.2"),
+        ((0.05, np.nan, 0.1), "tendon slack length nan"),
+        ((0.05, 0.2, 25.0), "radians"),
+        (([0.05, np.inf], 0.2, 0.1), "optimal fiber length"),
+    ],
+)
+def test_impossible_parameters_are_refused(parameters: tuple[float, float, float], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        fiber_state(0.3, 0.0, *parameters)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((-1.0, 0.05, 10.0), "maximum isometric force"),
+        ((1.0, 0.0, 10.0), "optimal fiber"),
+        ((1.0, 0.05, 0.0), "shortening velocity"),
+    ],
+)
+def test_impossible_strengths_are_refused(arguments: tuple[float, float, float], says: str) -> None:
+    fiber = fiber_state(0.3, 0.0, 0.05, 0.25, 0.1)
+    with pytest.raises(InputError, match=says):
+        capacity_and_passive(fiber, *arguments)
+
+
+@pytest.mark.parametrize(("scaled", "fiber_length", "active"), [(False, 1.114, 0.95), (True, 0.864, 0.99)])
+def test_soleus_can_pull_in_standing(scaled: bool, fiber_length: float, active: float) -> None:
+    """With the musculotendon length itself in the curve, as the source words it, there would be no force."""
+    database = muscle_db.load()
+    soleus = database["soleus"]
+    length = muscle_db.standing_length(soleus, database.reference)
+    k = length / muscle_db.standing_length(soleus, database.reference, unscaled=True) if scaled else 1.0
+    optimal = k * soleus.optimal_fiber_length
+    fiber = fiber_state(length, 0.0, optimal, k * soleus.tendon_slack_length, soleus.pennation_angle)
+    assert fiber.length / optimal == pytest.approx(fiber_length, abs=1e-3)
+    assert active_force_length(fiber.length / optimal) == pytest.approx(active, abs=5e-3)
+    assert active_force_length(length / optimal) == 0.0
+
+
+def passive_quadriceps(database: muscle_db.MuscleDatabase, *, scaled: bool) -> np.ndarray:
+    """Passive fiber forces in quiet standing [N]."""
+    forces = []
+    for muscle in (muscle for muscle in database if muscle.group == "quadriceps_femoris"):
+        length = muscle_db.standing_length(muscle, database.reference)
+        k = length / muscle_db.standing_length(muscle, database.reference, unscaled=True) if scaled else 1.0
+        optimal, tendon = k * muscle.optimal_fiber_length, k * muscle.tendon_slack_length
+        fiber = fiber_state(length, 0.0, optimal, tendon, muscle.pennation_angle)
+        forces.append(muscle.max_isometric_force * passive_force_length(fiber.length / optimal))
+    return np.array(forces)
+
+
+def test_quadriceps_are_passive_free_in_standing() -> None:
+    """As printed they would carry twice their maximum force each, 10.6 kN together."""
+    database = muscle_db.load()
+    assert passive_quadriceps(database, scaled=True).tolist() == [0.0] * 4
+    assert passive_quadriceps(database.printed(), scaled=False).sum() == pytest.approx(10618.0)
