@@ -1,0 +1,7 @@
+"""Muscles on a skeleton: lengths, rates, moment arms, Hill capacity and passive force."""
+
+from musclesolve.muscles.geometry import muscle_geometry
+from musclesolve.muscles.legs import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.state import MuscleState, muscle_state
+
+__all__ = ["LEG_DOFS", "LegMuscles", "MuscleState", "muscle_geometry", "muscle_state", "place_muscles"]

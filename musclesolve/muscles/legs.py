@@ -1,0 +1,132 @@
+"""The muscles of one leg on one person's skeleton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from muscle_db import Muscle, MuscleDatabase
+from muscle_db.standing import standing_length
+from musclesolve.dynamics.model import Model
+from musclesolve.muscles.paths import Paths
+
+Array = np.ndarray
+
+LEG_DOFS = (
+    "hip_flexion",
+    "hip_adduction",
+    "hip_internal_rotation",
+    "knee_flexion",
+    "ankle_dorsiflexion",
+    "ankle_inversion",
+    "ankle_adduction",
+)
+"""The degrees of freedom that leg muscles move, without side."""
+
+
+def _body(frame: str, side: str) -> str:
+    """Body of a frame of the database: 7, 4 (10), 3 (11) and 1 (13) (errata A9)."""
+    bone = {"femur": "thigh", "tibia": "shank", "foot": "foot"}
+    return "pelvis" if frame == "pelvis" else f"{bone[frame]}_{side}"
+
+
+@dataclass(frozen=True)
+class LegMuscles:
+    """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
+
+    max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m], scaled to the person;
+    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of errata A4.
+    """
+
+    side: str
+    names: tuple[str, ...]
+    short_names: tuple[str, ...]
+    groups: tuple[str, ...]
+    paths: Paths
+    max_isometric_force: Array
+    optimal_fiber_length: Array
+    tendon_slack_length: Array
+    pennation_angle: Array
+    max_shortening_velocity: Array
+    length_scale: Array
+
+    @property
+    def dof_names(self) -> tuple[str, ...]:
+        """The seven degrees of freedom of this leg."""
+        return tuple(f"{dof}_{self.side}" for dof in LEG_DOFS)
+
+
+def place_muscles(
+    model: Model, database: MuscleDatabase, side: str, strength_factor: float = 1.0
+) -> LegMuscles:
+    """Put the muscles of a database on one leg of a person.
+
+    Positions scale by segment: pelvis with the distance between the hips, femur with the thigh, tibia and foot with
+    the shank (Silva 2003, 6.5). Optimal fiber and tendon slack lengths scale with k = L_MT(person) / L_MT(source),
+    both standing (errata A4), so normalised fiber length does not depend on body size. Maximum isometric force is as
+    tabulated, times strength_factor.
+
+    Args:
+        model: the person.
+        database: muscles of the right leg.
+        side: "r" or "l".
+        strength_factor: multiplies every maximum isometric force.
+    """
+    muscles = [muscle.on_side(side) for muscle in database]
+    paths = _paths(model, database, muscles, side)
+    standing = paths.evaluate(model.standing[None], np.zeros((1, len(model.topology.dof_names)))).length[0]
+    source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
+    scale = standing / source
+    return LegMuscles(
+        side=side,
+        names=tuple(muscle.name for muscle in muscles),
+        short_names=tuple(muscle.short_name for muscle in muscles),
+        groups=tuple(muscle.group for muscle in muscles),
+        paths=paths,
+        max_isometric_force=strength_factor * np.array([m.max_isometric_force for m in muscles]),
+        optimal_fiber_length=scale * np.array([m.optimal_fiber_length for m in muscles]),
+        tendon_slack_length=scale * np.array([m.tendon_slack_length for m in muscles]),
+        pennation_angle=np.array([m.pennation_angle for m in muscles]),
+        max_shortening_velocity=np.array([m.max_shortening_velocity for m in muscles]),
+        length_scale=scale,
+    )
+
+
+def _paths(model: Model, database: MuscleDatabase, muscles: list[Muscle], side: str) -> Paths:
+    frames = _frames(model, database, side)
+    points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
+    ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
+    return Paths(
+        elements=model.elements,
+        muscle=np.array([n for n, _ in points]),
+        body=np.array([model.body(_body(point.frame, side)) for _, point in points]),
+        standing=np.array([frames[point.frame] @ np.append(point.position, 1.0) for _, point in points]),
+        switched=np.array([p for p, _ in ranges], dtype=int),
+        switch_dof=np.array([model.dof(f"{active.dof}_{side}") for _, active in ranges], dtype=int),
+        switch_lower=np.array([active.lower for _, active in ranges]),
+        switch_upper=np.array([active.upper for _, active in ranges]),
+    )
+
+
+def _frames(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
+    """Affine maps (3, 4) from the frames of the database to standing positions."""
+    reference = database.reference
+    hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
+    width = np.linalg.norm(model.standing[model.slot("hip_r")] - model.standing[model.slot("hip_l")])
+    femur = np.linalg.norm(knee - hip) / reference.thigh_length
+    tibia = np.linalg.norm(ankle - knee) / reference.shank_length
+    pelvis = width / reference.hip_width
+    mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
+    forward = model.standing[model.slot(f"shank_forward_{side}")]
+    foot = np.column_stack([forward, np.cross([0.0, 0.0, 1.0], forward), [0.0, 0.0, 1.0]])
+    return {
+        "pelvis": _affine(pelvis * np.eye(3), hip - pelvis * mirror * np.array(reference.hip_center)),
+        "femur": _affine(femur * np.eye(3), hip),
+        "tibia": _affine(tibia * np.eye(3), knee),
+        "foot": _affine(tibia * foot, ankle),
+    }
+
+
+def _affine(matrix: Array, origin: Array) -> Array:
+    return np.column_stack([matrix, origin])

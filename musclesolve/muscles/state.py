@@ -1,0 +1,71 @@
+"""What the muscles of one leg can do along a motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.model import Model
+from musclesolve.dynamics.motion import Motion
+from musclesolve.muscles.hill import capacity_and_passive, fiber_state
+from musclesolve.muscles.legs import LegMuscles
+from musclesolve.muscles.paths import PathState
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class MuscleState:
+    """Muscles (n) of one leg over T frames.
+
+    musculotendon_length [m], musculotendon_velocity [m/s], fiber_length [m], fiber_velocity [m/s],
+    force_capacity: tendon force of the contractile element at activation 1 [N], passive_force at the tendon [N],
+    all (T, n); moment_arm (T, 7, n) [m], positive when tension increases the angle; slack (T, n): the tendon is slack.
+    """
+
+    muscles: LegMuscles
+    path: PathState
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    fiber_length: Array
+    fiber_velocity: Array
+    force_capacity: Array
+    passive_force: Array
+    moment_arm: Array
+    slack: Array
+
+
+def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleState:
+    """Evaluate paths and Hill model along a motion.
+
+    dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D, projected on the allowed directions of the leg.
+    """
+    path = muscles.paths.evaluate(motion.q, motion.coordinates)
+    velocity = np.einsum("tmnx,tnx->tm", path.rows, motion.qd)
+    joints = model.tree.joint_count
+    directions = model.tree.allowed(motion.q, motion.coordinates[:, joints : joints + 3])
+    columns = [model.dof(dof) for dof in muscles.dof_names]
+    arm = -np.einsum("tmnx,tnxk->tkm", path.rows, directions[..., columns], optimize=True)
+    fiber = fiber_state(
+        path.length,
+        velocity,
+        muscles.optimal_fiber_length,
+        muscles.tendon_slack_length,
+        muscles.pennation_angle,
+    )
+    force = capacity_and_passive(
+        fiber, muscles.max_isometric_force, muscles.optimal_fiber_length, muscles.max_shortening_velocity
+    )
+    return MuscleState(
+        muscles,
+        path,
+        path.length,
+        velocity,
+        fiber.length,
+        fiber.velocity,
+        force.capacity,
+        force.passive,
+        arm,
+        fiber.slack,
+    )
