@@ -1,0 +1,77 @@
+"""Where a rigid group of points has gone: least-squares registration of a reference shape to every frame at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+
+# A body turns freely about a line: points closer to one than this cannot say how it is turned.
+SMALLEST_BREADTH = 0.004
+
+
+@dataclass(frozen=True)
+class Poses:
+    """Rigid displacements of one body from its reference to T frames: p(t) = R(t) p_reference + d(t).
+
+    Args:
+        rotation: (T, 3, 3).
+        translation: (T, 3) [m].
+        residual: (T,) root mean square distance between registered reference and measured points [m].
+    """
+
+    rotation: Array
+    translation: Array
+    residual: Array
+
+    def point(self, reference: Array) -> Array:
+        """Return where a point (3,) of the reference is in every frame, (T, 3)."""
+        return self.rotation @ reference + self.translation
+
+    def direction(self, reference: Array) -> Array:
+        """Return where a direction (3,) of the reference points in every frame, (T, 3)."""
+        turned: Array = self.rotation @ reference
+        return turned
+
+
+def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
+    """Find the rotations and translations that bring a reference shape nearest to the measured points.
+
+    Minimises sum_k |R r_k + d - p_k|^2 per frame by the singular value decomposition of the correlation matrix
+    (Kabsch 1976; Soderkvist & Wedin 1993, J Biomech 26:1473-77), reflections excluded.
+
+    Args:
+        reference: (n, 3) points of the body in its reference position [m].
+        moving: (T, n, 3) the same points in every frame [m].
+        name: of the body, for messages.
+
+    Returns:
+        Poses of the body.
+
+    Raises:
+        InputError: fewer than three points, or points on a line.
+    """
+    center = reference.mean(axis=0)
+    centers = moving.mean(axis=1)
+    shape = reference - center
+    breadth = np.linalg.svd(shape, compute_uv=False) / np.sqrt(len(shape)) if len(shape) > 2 else np.zeros(2)
+    if breadth[1] < SMALLEST_BREADTH:
+        raise InputError(
+            f"the points of {name} lie on a line (to within {1000 * breadth[1]:.1f} mm), so its turning is unknown",
+            expected="three or more points that span a triangle",
+            remedy="add a marker away from the line",
+        )
+    correlation = np.einsum("tni,nj->tij", moving - centers[:, None], shape)
+    u, _, vt = np.linalg.svd(correlation)
+    # The last direction is turned over where the best fit would be a mirror image.
+    u[:, :, 2] *= np.linalg.det(u @ vt)[:, None]
+    rotation = u @ vt
+    translation = centers - rotation @ center
+    fitted = np.einsum("tij,nj->tni", rotation, reference) + translation[:, None]
+    residual = np.sqrt(np.sum((fitted - moving) ** 2, axis=-1).mean(axis=-1))
+    return Poses(rotation, translation, residual)

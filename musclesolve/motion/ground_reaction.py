@@ -1,0 +1,115 @@
+"""What the ground does to each foot, as a wrench about the global origin.
+
+The center of pressure is a quotient of noise while a plate is unloaded; force and moment are not. So they are what
+is filtered and sampled, and the center of pressure is recovered from them where there is enough force.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from musclesolve.motion.filtering import low_pass
+from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
+
+Array = NDArray[np.float64]
+
+# Below this vertical force the center of pressure is not given [N].
+SMALLEST_FORCE = 20.0
+
+
+@dataclass(frozen=True)
+class GroundReaction:
+    """The ground's action on one foot over T frames, global frame.
+
+    Args:
+        side: "r" or "l".
+        force: (T, 3) [N].
+        moment: (T, 3) [N m] about the global origin: center of pressure x force + free moment.
+        center_of_pressure: (T, 3) [m], NaN where the vertical force is below 20 N.
+    """
+
+    side: Side
+    force: Array
+    moment: Array
+    center_of_pressure: Array
+
+
+def ground_reactions(trial: Trial, time: Array) -> list[GroundReaction]:
+    """Return what the ground does to the right and the left foot, filtered like the markers.
+
+    Args:
+        trial: the trial; its plates of one side are added.
+        time: (T,) [s], within the recording.
+
+    Returns:
+        One entry per side for which a plate is given.
+    """
+    reactions = []
+    for side in SIDES:
+        plates = [plate for plate in trial.forces if plate.side == side]
+        if plates:
+            wrench = sum(_sampled(wrench_at_origin(p, trial.unloaded_below), p.time, trial, time) for p in plates)
+            height = _surface(plates, trial.unloaded_below)
+            reactions.append(_reaction(side, np.asarray(wrench), height))
+    return reactions
+
+
+def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
+    """Return force and moment about the global origin, M = p x F + T, zero while unloaded.
+
+    Args:
+        plate: the recording of one plate, S samples.
+        unloaded_below: vertical force under which it counts as unloaded [N].
+
+    Returns:
+        (S, 6) force [N] and moment [N m].
+    """
+    loaded = (np.abs(plate.force[:, 2]) >= unloaded_below) & (plate.force[:, 2] != 0.0)
+    force = np.where(loaded[:, None], plate.force, 0.0)
+    # The point may be anything, NaN too, while unloaded: 0 x NaN would not be zero.
+    point = np.where(loaded[:, None], plate.point, 0.0)
+    moment = np.where(loaded[:, None], plate.moment, 0.0)
+    return np.concatenate([force, np.cross(point, force) + moment], axis=1)
+
+
+def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
+    """Return the point of the plane z = height about which the horizontal moments vanish.
+
+    x = (z Fx - My) / Fz, y = (z Fy + Mx) / Fz.
+
+    Args:
+        force: (T, 3) [N].
+        moment: (T, 3) about the global origin [N m].
+        height: height of the plate [m].
+
+    Returns:
+        (T, 3) [m], NaN where the vertical force is below 20 N.
+    """
+    vertical = np.where(np.abs(force[:, 2]) < SMALLEST_FORCE, np.nan, force[:, 2])
+    x = (height * force[:, 0] - moment[:, 1]) / vertical
+    y = (height * force[:, 1] + moment[:, 0]) / vertical
+    return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)
+
+
+def _sampled(wrench: Array, recorded: Array, trial: Trial, time: Array) -> Array:
+    """Return a wrench (S, 6) filtered at its own rate and sampled at other times, (T, 6)."""
+    rate = (recorded.size - 1) / (recorded[-1] - recorded[0])
+    smooth = low_pass(wrench, rate, trial.cutoff_hz)
+    inside = np.clip(time, recorded[0], recorded[-1])
+    sampled: Array = CubicSpline(recorded, smooth, axis=0)(inside)
+    return sampled
+
+
+def _surface(plates: list[PlateForce], unloaded_below: float) -> float:
+    """Return the height at which the plates give their points of force while loaded [m]."""
+    heights = np.concatenate([p.point[np.abs(p.force[:, 2]) >= max(unloaded_below, 1.0), 2] for p in plates])
+    return float(np.median(heights)) if heights.size else 0.0
+
+
+def _reaction(side: Side, wrench: Array, height: float) -> GroundReaction:
+    force, moment = wrench[:, :3], wrench[:, 3:]
+    return GroundReaction(side, force, moment, center_of_pressure(force, moment, height))

@@ -1,0 +1,74 @@
+"""From markers to landmarks: filtered, carried over from standing by clusters, cropped to the time range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.motion.clusters import Poses, register
+from musclesolve.motion.filtering import low_pass
+from musclesolve.recording.data import Markers, Trial
+
+Array = NDArray[np.float64]
+Points = dict[str, Array]
+
+
+def filtered_markers(trial: Trial) -> Markers:
+    """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
+
+    The filter runs over the longest stretch around the range in which all of them are seen, so that its ends
+    disturb the range as little as possible.
+    """
+    names = trial.used_markers
+    position = np.stack([trial.markers[name] for name in names], axis=1)
+    frames = trial.frames()
+    lost = np.flatnonzero(np.isnan(position).any(axis=(1, 2)))
+    first = max(lost[lost < frames.start], default=-1) + 1
+    last = min(lost[lost >= frames.stop], default=len(position))
+    smooth = low_pass(position[first:last], trial.markers.rate, trial.cutoff_hz)
+    inside = slice(frames.start - first, frames.stop - first)
+    return Markers(trial.markers.time[frames], names, smooth[inside], trial.markers.path)
+
+
+def standing_markers(static: Markers) -> Points:
+    """Return the mean position (3,) of every marker that the standing trial shows [m]."""
+    seen = ~np.isnan(static.position).any(axis=2).all(axis=0)
+    return {name: np.nanmean(static[name], axis=0) for name, there in zip(static.names, seen, strict=True) if there}
+
+
+def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:
+    """Register every cluster that carries something or stands for a body, from standing to motion."""
+    return {
+        name: register(
+            np.stack([standing[marker] for marker in markers]),
+            np.stack([walk[marker] for marker in markers], axis=1),
+            f"the cluster '{name}'",
+        )
+        for name, markers in trial.clusters.items()
+        if all(marker in walk for marker in markers)
+    }
+
+
+def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mapping[str, Poses]) -> Points:
+    """Return every mapped landmark in every frame, (T, 3) [m]."""
+
+    def trajectory(marker: str) -> Array:
+        if marker in trial.carried:
+            return poses[trial.carried[marker]].point(standing[marker])
+        return walk[marker]
+
+    return {
+        landmark: np.sum([weight * trajectory(marker) for marker, weight in weights.items()], axis=0)
+        for landmark, weights in trial.mapping.items()
+    }
+
+
+def standing_landmarks(trial: Trial, standing: Points) -> Points:
+    """Return the landmarks (3,) that the standing trial shows [m]."""
+    return {
+        landmark: np.sum([weight * standing[marker] for marker, weight in weights.items()], axis=0)
+        for landmark, weights in trial.mapping.items()
+        if all(marker in standing for marker in weights)
+    }

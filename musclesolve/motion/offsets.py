@@ -1,0 +1,88 @@
+"""The dimensions of this person, as the standing body model needs them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.motion.joint_centres import between
+from musclesolve.motion.landmarks import Points
+from musclesolve.motion.posture import Posture, foot_forward, foot_left, leg_frame
+from musclesolve.motion.vectors import mean_length
+from musclesolve.recording.data import SIDES, Side, Trial
+
+Array = NDArray[np.float64]
+
+# Height of the joint between lower and upper torso as a share of hips to neck (Silva 2003, Table 3.8: lengths of
+# lower and upper torso, 0.275 m and 0.294 m).
+BACK_SHARE = 0.275 / (0.275 + 0.294)
+
+
+def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
+    """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
+
+    Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
+    because people often raise their arms for the standing trial, which lifts the shoulders.
+
+    Args:
+        trial: the trial.
+        stance: the standing posture.
+        points: measured model points (T, 3) [m].
+
+    Returns:
+        hip from the middle of the hips (0, -+w/2, 0); knee from hip and ankle from knee (0, 0, -length); heel and
+        toe from the ankle, and the axes ankle_axis and shank_forward, in the frame of the leg (x horizontal and
+        square to the knee axis, z up), so that a foot that stands toe-out keeps that; back from the middle of the
+        hips and neck_base from back (0, 0, length); shoulder from neck_base (0, -+length, 0); elbow from shoulder
+        and wrist from elbow (0, 0, -length). All (3,), [m] or unit vectors.
+    """
+    middle = between(points["hip_r"], points["hip_l"])
+    offsets = {
+        "back": _upwards(points["back"] - middle),
+        "neck_base": _upwards(points["neck_base"] - points["back"]),
+    }
+    width = mean_length(_hips(trial, stance, points, "r") - _hips(trial, stance, points, "l"))
+    for side in SIDES:
+        outward = 1.0 if side == "l" else -1.0
+        offsets[f"hip_{side}"] = np.array([0.0, outward * width / 2, 0.0])
+        offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = _leg(trial, stance, points, side)
+        offsets |= _foot(stance, side)
+        span = mean_length(points[f"shoulder_{side}"] - points["neck_base"])
+        offsets[f"shoulder_{side}"] = np.array([0.0, outward * span, 0.0])
+        offsets[f"elbow_{side}"] = -_upwards(points[f"elbow_{side}"] - points[f"shoulder_{side}"])
+        offsets[f"wrist_{side}"] = -_upwards(points[f"wrist_{side}"] - points[f"elbow_{side}"])
+    return offsets
+
+
+def _upwards(vector: Array) -> Array:
+    return np.array([0.0, 0.0, mean_length(vector)])
+
+
+def _hips(trial: Trial, stance: Posture, points: Points, side: Side) -> Array:
+    """Return the hip center on the standing trial (1, 3), or in the motion (T, 3) where that is the only place."""
+    mapped = f"hip_center_{side}" in trial.mapping
+    if trial.static is None:
+        return points[f"hip_{side}"]
+    if not mapped:
+        return stance.pelvis[f"hip_{side}"][None]
+    return stance.pelvis.get(f"hip_center_{side}", points[f"hip_{side}"])[None]
+
+
+def _leg(trial: Trial, stance: Posture, points: Points, side: Side) -> tuple[Array, Array]:
+    if trial.static is None:
+        hip, knee, ankle = (points[f"{joint}_{side}"] for joint in ("hip", "knee", "ankle"))
+    else:
+        leg = stance.legs[side]
+        hip, knee, ankle = _hips(trial, stance, points, side), leg["knee"][None], leg["ankle"][None]
+    return -_upwards(knee - hip), -_upwards(ankle - knee)
+
+
+def _foot(stance: Posture, side: Side) -> Points:
+    leg = stance.legs[side]
+    to_leg = leg_frame(leg, side).T
+    return {
+        f"heel_{side}": to_leg @ (leg[f"heel_{side}"] - leg["ankle"]),
+        f"toe_{side}": to_leg @ (leg[f"toe_{side}"] - leg["ankle"]),
+        f"ankle_axis_{side}": to_leg @ foot_left(leg, side),
+        f"shank_forward_{side}": to_leg @ foot_forward(leg, side),
+    }

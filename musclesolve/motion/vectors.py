@@ -1,0 +1,36 @@
+"""Unit vectors and frames on arrays whose last axis is x, y, z."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+UP: Array = np.array([0.0, 0.0, 1.0])
+
+
+def unit(vector: Array) -> Array:
+    """Return vectors (..., 3) scaled to length one."""
+    scaled: Array = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
+    return scaled
+
+
+def horizontal(vector: Array) -> Array:
+    """Return the horizontal part of vectors (..., 3), scaled to length one."""
+    return unit(vector * [1.0, 1.0, 0.0])
+
+
+def across(vector: Array, line: Array) -> Array:
+    """Return the part of ``vector`` (..., 3) perpendicular to the unit vector ``line``, scaled to length one."""
+    return unit(vector - np.sum(vector * line, axis=-1, keepdims=True) * line)
+
+
+def frame(x: Array, y: Array) -> Array:
+    """Return rotations (..., 3, 3) whose columns are x, y and x cross y, from perpendicular unit vectors (..., 3)."""
+    return np.stack([x, y, np.cross(x, y)], axis=-1)
+
+
+def mean_length(vector: Array) -> float:
+    """Return the mean over the frames of the length of vectors (T, 3)."""
+    return float(np.linalg.norm(vector, axis=-1).mean())

@@ -1,0 +1,32 @@
+"""From files to a checked trial: readers and writers, the trial file, marker mapping, checks on incoming data."""
+
+from musclesolve.recording.data import (
+    Markers,
+    MuscleOptions,
+    PlateForce,
+    SharingOptions,
+    Subject,
+    Table,
+    Trial,
+)
+from musclesolve.recording.landmarks import Landmark, landmarks
+from musclesolve.recording.mot import read_mot, write_mot
+from musclesolve.recording.trc import read_trc, write_trc
+from musclesolve.recording.trial import read_trial
+
+__all__ = [
+    "Landmark",
+    "Markers",
+    "MuscleOptions",
+    "PlateForce",
+    "SharingOptions",
+    "Subject",
+    "Table",
+    "Trial",
+    "landmarks",
+    "read_mot",
+    "read_trc",
+    "read_trial",
+    "write_mot",
+    "write_trc",
+]

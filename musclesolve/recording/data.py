@@ -1,0 +1,191 @@
+"""What a recording is once it has been read: markers, columns, plates, the person, the whole trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Side = Literal["r", "l"]
+SIDES: tuple[Side, Side] = ("r", "l")
+# Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
+BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
+
+
+@dataclass(frozen=True)
+class Markers:
+    """Trajectories of n markers over T frames.
+
+    Args:
+        time: (T,) [s], increasing.
+        names: n marker names.
+        position: (T, n, 3) [m], NaN where a marker was not seen. In the axes of the file as the reader
+            returns it; in the global frame (x forward, y left, z up) inside a Trial.
+        path: the file it came from.
+    """
+
+    time: Array
+    names: tuple[str, ...]
+    position: Array
+    path: Path
+
+    @property
+    def rate(self) -> float:
+        """Sampling rate [Hz], from the time column."""
+        return (self.time.size - 1) / float(self.time[-1] - self.time[0])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Array:
+        """Return the (T, 3) trajectory of one marker [m]."""
+        return self.position[:, self.names.index(name)]
+
+    def weighted(self, weights: Mapping[str, float]) -> Array:
+        """Return the (T, 3) weighted sum of markers [m]."""
+        parts = [weight * self[name] for name, weight in weights.items()]
+        return np.sum(parts, axis=0)
+
+    def rotated(self, rotation: Array) -> Markers:
+        """Return the markers in other axes: p' = R p, with R (3, 3)."""
+        return replace(self, position=self.position @ rotation.T)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns over time, as MOT and STO files hold them.
+
+    Args:
+        time: (T,) [s], increasing.
+        names: k column names, time not among them.
+        values: (T, k) in the units of the file.
+        in_degrees: what the header says of the file's rotations; which columns are rotations it does not say.
+        path: the file it came from.
+    """
+
+    time: Array
+    names: tuple[str, ...]
+    values: Array
+    in_degrees: bool
+    path: Path
+
+    def __getitem__(self, name: str) -> Array:
+        """Return the (T,) values of one column."""
+        return self.values[:, self.names.index(name)]
+
+
+@dataclass(frozen=True)
+class PlateForce:
+    """What one plate does to one foot, in the global frame, S samples at the plate's own rate.
+
+    Args:
+        side: which foot.
+        time: (S,) [s].
+        force: (S, 3) [N], on the foot.
+        point: (S, 3) [m], where the force is applied; meaningless while the plate is unloaded.
+        moment: (S, 3) [N m], about that point (the free moment when the point is the centre of pressure).
+        path: the file it came from.
+    """
+
+    side: Side
+    time: Array
+    force: Array
+    point: Array
+    moment: Array
+    path: Path
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The person: mass [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured."""
+
+    name: str
+    mass: float
+    stature: float
+    sex: Literal["female", "male"]
+    leg_length: float | None = None
+
+
+@dataclass(frozen=True)
+class MuscleOptions:
+    """Which muscles, and how strong: a name of muscle_db or a path; every maximum isometric force times the factor."""
+
+    database: str = "silva_2003"
+    strength_factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class SharingOptions:
+    """How forces are shared: names of cost and solver, weight of reserves (None: none), degrees of freedom (None: all)."""
+
+    cost: str = "stress_cubed"
+    solver: str = "batch"
+    reserve_weight: float | None = None
+    dofs: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
+
+    Args:
+        path: the trial file.
+        subject: the person.
+        markers: the motion, global frame, all recorded frames.
+        static: the standing trial; z is up, the heading is whatever it was. None when there is none.
+        forces: the plates.
+        mapping: landmark name -> marker name -> weight.
+        clusters: cluster name -> marker names that move as one body.
+        carried: marker that only the standing trial shows -> the cluster that carries it.
+        time_range: first and last time to analyse [s].
+        cutoff_hz: cut-off frequency of the low-pass filter [Hz].
+        unloaded_below: vertical force under which a plate counts as unloaded [N].
+        hip_regression: name of the hip centre regression.
+        muscles: muscle options.
+        sharing: force-sharing options.
+        files: role ("trial", "markers", "static", "forces") -> path, for provenance.
+        notes: sentences a reader of the results should see.
+    """
+
+    path: Path
+    subject: Subject
+    markers: Markers
+    static: Markers | None
+    forces: tuple[PlateForce, ...]
+    mapping: Mapping[str, Mapping[str, float]]
+    clusters: Mapping[str, tuple[str, ...]]
+    carried: Mapping[str, str]
+    time_range: tuple[float, float]
+    cutoff_hz: float = 6.0
+    unloaded_below: float = 20.0
+    hip_regression: str = "harrington_2007"
+    muscles: MuscleOptions = field(default_factory=MuscleOptions)
+    sharing: SharingOptions = field(default_factory=SharingOptions)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def used_markers(self) -> tuple[str, ...]:
+        """Names of the markers of the motion that the analysis needs, in the order of the file."""
+        mapped = {marker for weights in self.mapping.values() for marker in weights}
+        direct = mapped - set(self.carried)
+        needed = {self.carried[marker] for marker in mapped & set(self.carried)} | (set(self.clusters) & BODY_CLUSTERS)
+        direct.update(marker for cluster in needed for marker in self.clusters[cluster])
+        return tuple(name for name in self.markers.names if name in direct)
+
+    def sees(self, landmark: str) -> bool:
+        """Return whether the markers of the motion show a landmark without a cluster that carries it."""
+        markers = self.mapping.get(landmark, ())
+        return bool(markers) and all(name in self.markers and name not in self.carried for name in markers)
+
+    def frames(self) -> slice:
+        """Return the frames of the motion that lie in the time range."""
+        # Half a step of tolerance: the last digit of a printed time must not cost a frame.
+        half = 0.5 / self.markers.rate
+        first, last = np.searchsorted(self.markers.time, (self.time_range[0] - half, self.time_range[1] + half))
+        return slice(int(first), int(last))

@@ -1,0 +1,41 @@
+"""From the axes of a laboratory's files to the global frame: x forward, y left, z up."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+
+AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
+
+
+def axis_vector(name: str) -> Array:
+    """Return the unit vector (3,) of an axis name such as "+x"."""
+    vector = np.zeros(3)
+    vector["xyz".index(name[1])] = 1.0 if name[0] == "+" else -1.0
+    return vector
+
+
+def global_from_laboratory(forward: str, up: str) -> Array:
+    """Return the rotation R (3, 3) with p_global = R p_file.
+
+    Its rows are the forward, left and up axes written in the axes of the file; left = up x forward.
+
+    Args:
+        forward: the axis of the files that points in the walking direction, such as "+x".
+        up: the axis of the files that points up.
+
+    Raises:
+        InputError: both name the same line.
+    """
+    ahead, above = axis_vector(forward), axis_vector(up)
+    if abs(ahead @ above) > 0.5:
+        raise InputError(
+            f"forward is {forward} and up is {up}",
+            where="[laboratory]",
+            expected="two different axes of the marker file",
+        )
+    return np.stack([ahead, np.cross(above, ahead), above])

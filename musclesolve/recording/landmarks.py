@@ -1,0 +1,51 @@
+"""The anatomical landmarks a trial can name, read from ``landmarks.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """One landmark as the trial file writes it, side included.
+
+    Args:
+        name: for example "asis_r".
+        description: what it is on the body.
+        required: whether the motion cannot be measured without it.
+        standing: whether a standing trial, if there is one, must show it too.
+        instead: name of the landmark that serves in its place, if there is one.
+        without: what is done when it is absent.
+    """
+
+    name: str
+    description: str
+    required: bool
+    standing: bool
+    instead: str | None
+    without: str | None
+
+
+@cache
+def landmarks() -> dict[str, Landmark]:
+    """Return every landmark by its name, right and left ones apart."""
+    text = resources.files(__package__).joinpath("landmarks.toml").read_text(encoding="utf-8")
+    found: dict[str, Landmark] = {}
+    for stem, entry in tomllib.loads(text).items():
+        for suffix in ("_r", "_l") if entry.get("sided") else ("",):
+            found[stem + suffix] = Landmark(
+                name=stem + suffix,
+                description=_with_side(entry["description"], suffix),
+                required=entry.get("required", False),
+                standing=entry.get("standing", False),
+                instead=entry.get("instead"),
+                without=entry.get("without"),
+            )
+    return found
+
+
+def _with_side(description: str, suffix: str) -> str:
+    return {"_r": f"right {description}", "_l": f"left {description}", "": description}[suffix]

@@ -1,0 +1,172 @@
+"""What the text readers and writers share: opening, numbers with a line to blame, writing without half files."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
+    """Return the candidates that look most like ``name``, without regard to case, best first."""
+    by_folded = {candidate.casefold(): candidate for candidate in candidates}
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
+    return [by_folded[folded] for folded in close]
+
+
+def suggestion(name: str, candidates: Iterable[str]) -> str | None:
+    """Return "did you mean ...?" or None when nothing is near."""
+    close = nearest(name, candidates)
+    return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?" if close else None
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file without their ends.
+
+    Raises:
+        InputError: the file is missing, unreadable, binary or empty.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        there = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
+        remedy = suggestion(path.name, there) or "check the path; it is relative to the trial file"
+        raise InputError("there is no such file", file=path, remedy=remedy) from None
+    except OSError as reason:
+        raise InputError(f"the file cannot be read ({reason.strerror})", file=path) from None
+    if b"\0" in raw:
+        raise InputError("this is a binary file", file=path, expected="a text file (TRC, MOT, STO or TOML)")
+    text = _decode(raw)
+    if not text.strip():
+        raise InputError("the file is empty", file=path)
+    # Not str.splitlines: form feeds and the like inside a name do not end a line.
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _decode(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Capture software on Windows writes the local code page; every byte is a character there.
+        return raw.decode("latin-1")
+
+
+def split_cells(line: str) -> list[str]:
+    """Split a line at tabs, or at blanks where it has none; the cells come stripped."""
+    return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+
+
+def number_table(rows: Sequence[list[str]], line_numbers: Sequence[int], names: Sequence[str], path: Path) -> Array:
+    """Turn rows of cells into numbers; an empty cell is a gap (NaN).
+
+    Args:
+        rows: T rows of cells.
+        line_numbers: (T,) the line of each row in the file, for messages.
+        names: the k column names.
+        path: the file, for messages.
+
+    Returns:
+        (T, k) numbers.
+
+    Raises:
+        InputError: a row has too few or too many cells, or a cell is not a finite number.
+    """
+    for row, line in zip(rows, line_numbers, strict=True):
+        if len(row) != len(names):
+            raise InputError(
+                f"{len(row)} cells in this row",
+                file=path,
+                where=f"line {line}",
+                expected=f"{len(names)} cells, as the column names say",
+                remedy="the row is cut short or has cells too many; export the file again",
+            )
+    cells = [[cell or "nan" for cell in row] for row in rows]
+    try:
+        table = np.array(cells, dtype=np.str_).astype(np.float64).reshape(len(rows), len(names))
+    except ValueError:
+        raise _not_a_number(cells, line_numbers, names, path) from None
+    if np.isinf(table).any():
+        row, column = np.argwhere(np.isinf(table))[0]
+        where = f"line {line_numbers[row]}, column '{names[column]}'"
+        raise InputError("an infinite number", file=path, where=where, expected="a finite number")
+    return table
+
+
+def _not_a_number(
+    cells: Sequence[list[str]], line_numbers: Sequence[int], names: Sequence[str], path: Path
+) -> InputError:
+    for row, line in zip(cells, line_numbers, strict=True):
+        for cell, name in zip(row, names, strict=True):
+            if not _is_number(cell):
+                where = f"line {line}, column '{name}'"
+                return InputError(f"'{cell}' is not a number", file=path, where=where, expected="a number")
+    return InputError("a cell is not a number", file=path)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip.
+    return "_" not in cell
+
+
+def check_time(time: Array, line_numbers: Sequence[int], path: Path) -> None:
+    """Refuse a time column with gaps or one that does not increase."""
+    if np.isnan(time).any():
+        line = line_numbers[int(np.argmax(np.isnan(time)))]
+        raise InputError("the time is missing", file=path, where=f"line {line}", expected="a time in seconds")
+    step = np.diff(time)
+    if (step <= 0).any():
+        k = int(np.argmax(step <= 0))
+        raise InputError(
+            f"the time goes from {time[k]:g} s to {time[k + 1]:g} s",
+            file=path,
+            where=f"line {line_numbers[k + 1]}",
+            expected="times that increase from row to row",
+        )
+
+
+def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
+    """Refuse a name that stands twice among the names of markers or columns."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(
+                f"the {kind} '{name}' stands twice",
+                file=path,
+                where=f"line {line}",
+                expected=f"every {kind} once",
+                remedy="rename or remove one of them",
+            )
+        seen.add(name)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file so that a reader never sees half of it: written beside, then renamed."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        # mkstemp makes the file private; a recording is as readable as any other file.
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current

@@ -1,0 +1,174 @@
+"""TRC files: marker trajectories as text.
+
+Five header lines (file type, names of the header fields, their values, marker names, axis names), often a blank
+line, then one row per frame: number, time, x, y, z of every marker. Real files differ in the number of tabs, in
+trailing tabs and in which header fields they have; all of that is accepted. An empty cell is a gap; so is a marker
+at exactly (0, 0, 0), because several programs write lost markers that way.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers
+from musclesolve.recording.textfile import (
+    check_time,
+    check_unique,
+    number_table,
+    read_lines,
+    split_cells,
+    write_text,
+)
+
+Array = NDArray[np.float64]
+
+METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
+_NAME_LINE = 4
+
+
+def read_trc(path: str | Path) -> Markers:
+    """Read a TRC file.
+
+    Returns:
+        Markers in metres, in the axes of the file.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    path = Path(path)
+    lines = read_lines(path)
+    if len(lines) < _NAME_LINE + 1 or not lines[0].lstrip().startswith("PathFileType"):
+        raise InputError(
+            "this is not a TRC file", file=path, where="line 1", expected="a first line that begins with PathFileType"
+        )
+    header = _header(lines, path)
+    names = _marker_names(lines[_NAME_LINE - 1], header, path)
+    rows, line_numbers = _rows(lines, 2 + 3 * len(names))
+    if len(rows) != header["NumFrames"]:
+        raise InputError(
+            f"{len(rows)} rows of data, but NumFrames is {header['NumFrames']:g}",
+            file=path,
+            where="line 3",
+            expected="as many rows as the header says",
+            remedy="the file is cut short, or the header is of another file; export it again",
+        )
+    columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
+    table = number_table(rows, line_numbers, columns, path)
+    time = table[:, 1]
+    check_time(time, line_numbers, path)
+    _check_rate(time, header["DataRate"], path)
+    position = table[:, 2:].reshape(len(rows), len(names), 3) * header["metres"]
+    return Markers(time, names, _with_gaps(position), path)
+
+
+def _header(lines: list[str], path: Path) -> dict[str, float]:
+    fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
+    values: dict[str, float] = {}
+    for name in ("DataRate", "NumFrames", "NumMarkers"):
+        try:
+            values[name] = float(fields[name])
+        except KeyError:
+            raise InputError(f"the header has no {name}", file=path, where="lines 2 and 3") from None
+        except ValueError:
+            raise InputError(
+                f"{name} is '{fields[name]}'", file=path, where="line 3", expected="a number"
+            ) from None
+    unit = fields.get("Units", "")
+    if unit.casefold() not in METRES:
+        raise InputError(
+            f"the unit of length is '{unit}'",
+            file=path,
+            where="line 3, Units",
+            expected="mm, cm or m",
+            remedy="write the unit the numbers are in",
+        )
+    return values | {"metres": METRES[unit.casefold()]}
+
+
+def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str, ...]:
+    names = tuple(cell for cell in split_cells(line)[2:] if cell)
+    if len(names) != header["NumMarkers"]:
+        raise InputError(
+            f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
+            file=path,
+            where=f"line {_NAME_LINE}",
+            expected="as many names as the header says",
+        )
+    if not names:
+        raise InputError("the file has no markers", file=path, where=f"line {_NAME_LINE}")
+    check_unique(names, "marker", path, _NAME_LINE)
+    return names
+
+
+def _rows(lines: list[str], width: int) -> tuple[list[list[str]], list[int]]:
+    """Return the rows of data and their line numbers; blank cells beyond the last column are dropped."""
+    rows, numbers = [], []
+    for number, line in enumerate(lines[_NAME_LINE:], start=_NAME_LINE + 1):
+        is_axis_names = number == _NAME_LINE + 1 and "X1" in line.split()
+        if not line.strip() or is_axis_names:
+            continue
+        cells = split_cells(line)
+        while len(cells) > width and not cells[-1]:
+            cells.pop()
+        rows.append(cells)
+        numbers.append(number)
+    return rows, numbers
+
+
+def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
+    if time.size < 2:
+        raise InputError(f"{time.size} frame(s)", file=path, expected="a recording of at least two frames")
+    measured = (time.size - 1) / (time[-1] - time[0])
+    if abs(measured - rate_hz) > 0.01 * rate_hz:
+        raise InputError(
+            f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second",
+            file=path,
+            where="line 3",
+            expected="one rate in both",
+            remedy="find out which one is right and correct the other",
+        )
+
+
+def _with_gaps(position: Array) -> Array:
+    """Return the positions with NaN in all three coordinates wherever a marker was lost."""
+    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
+    return np.where(lost[..., None], np.nan, position)
+
+
+def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
+    """Write markers as a TRC file, in the axes they are in; gaps become empty cells.
+
+    Args:
+        path: the file to write; it appears complete or not at all.
+        markers: what to write.
+        units: "mm", "cm" or "m".
+        decimals: decimals of the coordinates, in that unit.
+
+    Raises:
+        InputError: a name that the format cannot hold, or an unknown unit.
+    """
+    path = Path(path)
+    if units not in METRES:
+        raise InputError(f"the unit of length is '{units}'", expected="mm, cm or m")
+    if bad := [name for name in markers.names if not name.strip() or name != name.strip() or "\t" in name or "\n" in name]:
+        raise InputError(f"a TRC file cannot hold the marker name {bad[0]!r}", file=path)
+    frames, count = markers.position.shape[:2]
+    rate = f"{markers.rate:.6f}"
+    numbers = f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}"
+    lines = [
+        f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
+        "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
+        numbers,
+        "Frame#\tTime\t" + "\t\t\t".join(markers.names) + "\t\t",
+        "\t\t" + "\t".join(f"{axis}{k}" for k in range(1, count + 1) for axis in "XYZ"),
+        "",
+    ]
+    flat = markers.position.reshape(frames, -1) / METRES[units]
+    for k, (time, row) in enumerate(zip(markers.time, flat, strict=True), start=1):
+        cells = ("" if np.isnan(value) else f"{value:.{decimals}f}" for value in row)
+        lines.append(f"{k}\t{time:.8f}\t" + "\t".join(cells))
+    write_text(path, "\n".join(lines) + "\n")

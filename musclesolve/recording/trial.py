@@ -1,0 +1,192 @@
+"""Reading a trial file: the recordings, who was recorded, what the markers mean, and what to compute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.checks import check_trial
+from musclesolve.recording.data import (
+    SIDES,
+    Markers,
+    MuscleOptions,
+    PlateForce,
+    SharingOptions,
+    Subject,
+    Table,
+    Trial,
+)
+from musclesolve.recording.frames import global_from_laboratory
+from musclesolve.recording.mapping import check_markers_exist, read_carried, read_clusters, read_mapping
+from musclesolve.recording.mot import read_mot
+from musclesolve.recording.schema import Document, validated
+from musclesolve.recording.textfile import suggestion
+from musclesolve.recording.trc import read_trc
+
+Array = NDArray[np.float64]
+
+
+def read_trial(path: str | Path) -> Trial:
+    """Read a trial file and the recordings it names, and check that they can be analysed.
+
+    Raises:
+        InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
+    """
+    document = Document(Path(path))
+    content = validated(document)
+    files = _files(document, content["files"])
+    walk, static = _markers(content, files)
+    mapping = read_mapping(document, content["mapping"])
+    clusters = read_clusters(document, content["clusters"])
+    carried = read_carried(document, content["carried"], clusters)
+    check_markers_exist(document, mapping, clusters, carried, walk, static)
+    forces = _plates(document, content, read_mot(files["forces"]))
+    trial = Trial(
+        path=document.path,
+        subject=_subject(content["subject"]),
+        markers=walk,
+        static=static,
+        forces=forces,
+        mapping=mapping,
+        clusters=clusters,
+        carried=carried,
+        time_range=_time_range(document, content["time"], walk, forces),
+        cutoff_hz=float(content["filter"]["cutoff_hz"]),
+        unloaded_below=float(content["filter"]["unloaded_below_n"]),
+        hip_regression=content["joint_centers"]["hip"],
+        muscles=_muscles(document, content["muscles"]),
+        sharing=_sharing(content["sharing"]),
+        files={"trial": document.path, **files},
+        notes=_notes(content, forces),
+    )
+    check_trial(trial, document)
+    return trial
+
+
+def _files(document: Document, given: dict[str, Any]) -> dict[str, Path]:
+    return {role: document.path.parent / name for role, name in given.items() if name is not None}
+
+
+def _markers(content: dict[str, Any], files: dict[str, Path]) -> tuple[Markers, Markers | None]:
+    laboratory = content["laboratory"]
+    rotation = global_from_laboratory(laboratory["forward"], laboratory["up"])
+    walk = read_trc(files["markers"]).rotated(rotation)
+    static = read_trc(files["static"]).rotated(rotation) if "static" in files else None
+    return walk, static
+
+
+def _subject(given: dict[str, Any]) -> Subject:
+    leg = given["leg_length_m"]
+    return Subject(
+        name=given["name"],
+        mass=float(given["mass_kg"]),
+        stature=float(given["stature_m"]),
+        sex=given["sex"],
+        leg_length=None if leg is None else float(leg),
+    )
+
+
+def _plates(document: Document, content: dict[str, Any], table: Table) -> tuple[PlateForce, ...]:
+    laboratory = content["laboratory"]
+    rotation = global_from_laboratory(laboratory["forward"], laboratory["up"])
+    threshold = content["filter"]["unloaded_below_n"]
+    plates = []
+    for index, entry in enumerate(content["force"]):
+        columns = {
+            role: _columns(document, entry[role], role, index, table) @ rotation.T
+            for role in ("force", "point", "moment")
+            if entry[role] is not None
+        }
+        force, point = columns["force"], columns["point"]
+        moment = columns.get("moment", np.zeros_like(force))
+        _check_finite(force, point, moment, threshold, table)
+        plates.append(PlateForce(entry["side"], table.time, force, point, moment, table.path))
+    return tuple(plates)
+
+
+def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> Array:
+    names = [given + axis for axis in "xyz"] if isinstance(given, str) else given
+    for name in names:
+        if name not in table.names:
+            raise document.error(
+                f"the column '{name}' is not in {table.path}",
+                "force",
+                role,
+                index,
+                remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
+            )
+    return np.stack([table[name] for name in names], axis=-1)
+
+
+def _check_finite(force: Array, point: Array, moment: Array, threshold: float, table: Table) -> None:
+    loaded = np.abs(force[:, 2]) >= threshold
+    lacking = np.isnan(force).any(axis=1) | (loaded & np.isnan(point + moment).any(axis=1))
+    if lacking.any():
+        raise InputError(
+            "a force is missing, or its point or moment while the plate is loaded",
+            file=table.path,
+            where=f"at {table.time[np.argmax(lacking)]:g} s",
+            expected="numbers in every row",
+        )
+
+
+def _time_range(
+    document: Document, given: dict[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
+) -> tuple[float, float]:
+    times = [walk.time, *(plate.time for plate in forces)]
+    earliest, latest = max(t[0] for t in times), min(t[-1] for t in times)
+    start = earliest if given["start_s"] is None else float(given["start_s"])
+    end = latest if given["end_s"] is None else float(given["end_s"])
+    recorded = (
+        f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
+        f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
+    )
+    half = 0.5 / walk.rate
+    for key, value, inside in (("start_s", start, start > earliest - half), ("end_s", end, end < latest + half)):
+        if not inside:
+            raise document.error(
+                f"{value:g} s lies outside of what was recorded", "time", key, expected=f"a time within both: {recorded}"
+            )
+    if end - start < 10 / walk.rate:
+        raise document.error(
+            f"the range from {start:g} to {end:g} s has fewer than ten frames",
+            "time",
+            expected=f"a longer range within both recordings: {recorded}",
+        )
+    return float(start), float(end)
+
+
+def _muscles(document: Document, given: dict[str, Any]) -> MuscleOptions:
+    name = given["database"]
+    # A path is meant from the trial file, like every other path in it.
+    if name.endswith(".toml"):
+        name = str(document.path.parent / name)
+    return MuscleOptions(database=name, strength_factor=float(given["strength_factor"]))
+
+
+def _sharing(given: dict[str, Any]) -> SharingOptions:
+    weight, dofs = given["reserve_weight"], given["dofs"]
+    return SharingOptions(
+        cost=given["cost"],
+        solver=given["solver"],
+        reserve_weight=None if weight is None else float(weight),
+        dofs=None if dofs is None else tuple(dofs),
+    )
+
+
+def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
+    notes = []
+    names = {"r": "right", "l": "left"}
+    for side in SIDES:
+        if not any(plate.side == side for plate in forces):
+            notes.append(f"No plate is given for the {names[side]} foot: it is taken as unloaded all the time.")
+    for entry in content["force"]:
+        if entry["moment"] is None:
+            notes.append(f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero.")
+    if content["files"]["static"] is None:
+        notes.append("There is no standing trial: segments are measured on the motion itself.")
+    return tuple(notes)
