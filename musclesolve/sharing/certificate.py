@@ -1,0 +1,87 @@
+"""The certificate of optimality, recomputed from the problem and the answer's own numbers.
+
+With g_i = f_i'(a_i) the marginal cost of muscle i and p_i = (A^T lambda)_i what the moments pay for its activation,
+the optimum of a convex cost is characterised by
+
+    stationarity and complementarity   a_i = clip(a_i - (g_i - p_i) / S_i, lower_i, upper_i)
+    moments                            (A a + s - b)_k = 0
+    reserves                           s_k = lambda_k / w_k          (s_k = 0 without reserves)
+
+The first line needs no multipliers for the bounds: it says that a muscle is on a bound or has g_i = p_i, or rather
+that the smaller of the two misses counts. S_i makes the miss relative,
+
+    S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j of the same),
+    theta_i = |f_i'(lower_i + d_i / 2) - f_i'(lower_i)|,   d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
+
+where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
+figure does not change when cost, moments or forces are expressed in other units. The misses of the second and third
+line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+
+TOLERANCE = 1e-6
+LEAST_REACH = 1e-3
+LEAST_SIZE = 1e-9
+
+
+def kkt_residual(problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array) -> Array:
+    """The certificate of each frame: zero at the optimum, below 1e-6 for a frame that counts as solved.
+
+    Args:
+        problem: with its bounds and reserve weights.
+        cost: the cost that was minimised.
+        activation: (T, n).
+        reserve: (T, m) [N m].
+        multiplier: (T, m) [cost per N m].
+
+    Returns:
+        (T,) without unit; infinite where the answer contains a number that is not finite.
+    """
+    problem = within_domain(problem, cost)
+    matrix = problem.moment_matrix
+    with np.errstate(invalid="ignore", over="ignore"):
+        produced = np.matmul(matrix, activation[:, :, None])[:, :, 0]
+        pull = np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
+        asked = 0.0 if problem.reserve_weight is None else multiplier / problem.reserve_weight
+        scale = np.maximum(1.0, np.abs(problem.moment))
+        misses = np.stack(
+            [
+                stationarity(problem, cost, activation, pull),
+                (np.abs(produced + reserve - problem.moment) / scale).max(axis=1),
+                (np.abs(reserve - asked) / scale).max(axis=1),
+            ]
+        )
+    return np.where(np.isfinite(misses).all(axis=0), misses.max(axis=0), np.inf)
+
+
+def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -> Array:
+    """The first line of the certificate, (T,), for pull = A^T lambda, (T, n)."""
+    lower, upper = problem.lower, problem.upper
+    inside = np.clip(activation, lower, upper)
+    slope = cost.gradient(problem, inside)
+    own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - lower).max(axis=1)))
+    size = np.maximum(np.abs(pull), own)
+    size = np.where(np.isfinite(slope), np.maximum(size, np.abs(slope)), size)
+    size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
+    difference = np.clip(slope - pull, -size, size)
+    step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
+    return np.abs(activation - np.clip(activation - step, lower, upper)).max(axis=1)
+
+
+def slope_scale(problem: Problem, cost: Cost, reach: Array | float = 1.0) -> Array:
+    """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n)."""
+    reach = np.broadcast_to(reach, (problem.n_frames,))[:, None]
+    middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, reach)
+    change = np.abs(cost.gradient(problem, middle) - cost.gradient(problem, problem.lower))
+    return np.where(np.isfinite(change), change, 0.0)
+
+
+def within_domain(problem: Problem, cost: Cost) -> Problem:
+    """The problem with its upper bounds drawn in to where the domain of the cost ends."""
+    return problem.with_upper(np.minimum(problem.upper, cost.largest_activation(problem)))

@@ -1,0 +1,40 @@
+"""Sum of squared muscle forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+
+
+@dataclass(frozen=True)
+class ForceSquared(Cost):
+    """sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and 6.20)."""
+
+    name: ClassVar[str] = "force_squared"
+    formula: ClassVar[str] = "sum_i F_i^2"
+    source: ClassVar[str] = "Silva 2003, eq. 6.15"
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """(T,) [N^2]."""
+        return np.square(problem.force_capacity * activation).sum(axis=-1)
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """(T, n) [N^2]."""
+        return 2.0 * np.square(problem.force_capacity) * activation
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """(T, n) [N^2]."""
+        return 2.0 * np.square(problem.force_capacity)
+
+    def parameters(self, problem: Problem) -> Array:
+        """The force capacity, (T, 1, n)."""
+        return problem.force_capacity[:, None, :]
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        return casadi.sumsqr(parameters.T * activation)

@@ -1,0 +1,52 @@
+"""The costs that have a name."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.costs.force_squared import ForceSquared
+from musclesolve.sharing.costs.soft_saturation import SoftSaturation
+from musclesolve.sharing.costs.stress_cubed import StressCubed
+
+REGISTRY: dict[str, type[Cost]] = {cost.name: cost for cost in (ForceSquared, StressCubed, SoftSaturation)}
+
+
+@dataclass(frozen=True)
+class CostRecord:
+    """A registered cost: its name, its formula (F force, F0 maximum isometric force) and where it comes from."""
+
+    name: str
+    formula: str
+    source: str
+
+
+def costs() -> dict[str, CostRecord]:
+    """Every cost that can be asked for by name."""
+    return {name: CostRecord(name, kind.formula, kind.source) for name, kind in REGISTRY.items()}
+
+
+def find_cost(cost: str | Cost) -> Cost:
+    """The cost object for a name; an object is returned as it is.
+
+    Raises:
+        InputError: there is no such cost.
+    """
+    if isinstance(cost, Cost):
+        if type(cost).__hash__ is None:
+            raise InputError(
+                f"the cost {cost.name} cannot be hashed",
+                expected="a cost that does not change while it is used",
+                remedy="make its class a frozen dataclass",
+            )
+        return cost
+    if isinstance(cost, str) and cost in REGISTRY:
+        return REGISTRY[cost]()
+    near = difflib.get_close_matches(str(cost), REGISTRY, n=1)
+    raise InputError(
+        f"there is no cost {cost!r}",
+        expected="a Cost object or one of " + ", ".join(REGISTRY),
+        remedy=f"did you mean {near[0]!r}?" if near else None,
+    )

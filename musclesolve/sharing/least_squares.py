@@ -1,0 +1,52 @@
+"""The moments within reach that come nearest to those asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solvers.base import Attempt
+from musclesolve.sharing.solvers.batch import Batch
+from musclesolve.sharing.solvers.interior_point import InteriorPoint
+
+
+@dataclass(frozen=True)
+class NoCost(Cost):
+    """Nothing: leaves the squares of the reserves alone to be minimised."""
+
+    name: ClassVar[str] = "no_cost"
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """Zeros, (T,)."""
+        return np.zeros(len(activation))
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """Zeros, (T, n)."""
+        return np.zeros_like(activation)
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """Zeros, (T, n)."""
+        return np.zeros_like(activation)
+
+    def parameters(self, problem: Problem) -> Array:
+        """None, (T, 0, n)."""
+        return np.zeros((problem.n_frames, 0, problem.n_muscles))
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """Zero."""
+        return 0.0
+
+
+def nearest_moments(problem: Problem) -> Attempt:
+    """Minimise |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the remainder b - A a, (T, m) [N m].
+
+    Where the moments are out of reach the remainder itself is the direction that proves it: its half-space
+    touches the set within reach at A a and excludes b.
+    """
+    soft = problem.with_reserve_weight(np.ones_like(problem.moment))
+    method = InteriorPoint(Batch.tolerance, Batch.max_iterations, seek_proof=True)
+    return method.solve(soft, NoCost())

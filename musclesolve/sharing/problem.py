@@ -1,0 +1,220 @@
+"""The force-sharing problem of many frames, as arrays."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Which muscle activations produce the joint moments of each frame?
+
+    Per frame: minimise sum_i f_i(a_i) + 1/2 sum_k w_k s_k^2 subject to A a + s = b and lower <= a <= upper,
+    where A = moment_arm * force_capacity and b = moment. Without a reserve weight there is no s.
+
+    An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack
+    it, there is a single frame, and the solution has no frame axis either. A frame with a number that is not
+    finite is not an error: it is marked in `valid` and ends as INVALID_INPUT.
+
+    Args:
+        moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
+        moment: (T, m) [N m], what the contractile elements must produce.
+        force_capacity: (T, n) [N], tendon force of the contractile element at activation 1.
+        max_isometric_force: (n,) [N].
+        lower: smallest activation, broadcast to (T, n); never negative.
+        upper: largest activation, broadcast to (T, n).
+        reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly.
+        muscle: n names.
+        dof: m names.
+
+    Raises:
+        InputError: a shape, a bound, a capacity, a weight or a name is wrong; the message names the array.
+    """
+
+    moment_arm: Array
+    moment: Array
+    force_capacity: Array
+    max_isometric_force: Array
+    lower: Array = 0.0  # type: ignore[assignment]
+    upper: Array = 1.0  # type: ignore[assignment]
+    reserve_weight: Array | None = None
+    muscle: tuple[str, ...] | None = None
+    dof: tuple[str, ...] | None = None
+    single_frame: bool = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        arm, moment = _numbers("moment_arm", self.moment_arm), _numbers("moment", self.moment)
+        capacity = _numbers("force_capacity", self.force_capacity)
+        _check_ranks(arm, moment, capacity)
+        dofs, muscles = arm.shape[-2:]
+        lengths = {x.shape[0] for x, rank in ((arm, 3), (moment, 2), (capacity, 2)) if x.ndim == rank}
+        frames = max(lengths) if lengths else 1
+        self._set("single_frame", not lengths)
+        self._set("moment_arm", _shaped("moment_arm", arm, (frames, dofs, muscles)))
+        self._set("moment", _shaped("moment", moment, (frames, dofs)))
+        self._set("force_capacity", _shaped("force_capacity", capacity, (frames, muscles)))
+        for name, shape in (
+            ("max_isometric_force", (muscles,)),
+            ("lower", (frames, muscles)),
+            ("upper", (frames, muscles)),
+        ):
+            self._set(name, _shaped(name, _numbers(name, getattr(self, name)), shape))
+        if self.reserve_weight is not None:
+            weight = _numbers("reserve_weight", self.reserve_weight)
+            self._set("reserve_weight", _shaped("reserve_weight", weight, (frames, dofs)))
+        self._set("muscle", _names("muscle", self.muscle, muscles))
+        self._set("dof", _names("dof", self.dof, dofs))
+        _check_values(self)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    def n_frames(self) -> int:
+        """T."""
+        return self.moment_arm.shape[0]
+
+    @property
+    def n_dof(self) -> int:
+        """The number m of degrees of freedom."""
+        return self.moment_arm.shape[1]
+
+    @property
+    def n_muscles(self) -> int:
+        """The number n of muscles."""
+        return self.moment_arm.shape[2]
+
+    @cached_property
+    def moment_matrix(self) -> Array:
+        """A = moment_arm * force_capacity, (T, m, n) [N m per unit of activation]."""
+        return self.moment_arm * self.force_capacity[:, None, :]
+
+    @cached_property
+    def valid(self) -> NDArray[np.bool_]:
+        """(T,) which frames consist of finite numbers only."""
+        rows = [self.moment_matrix.reshape(self.n_frames, -1), self.moment_arm.reshape(self.n_frames, -1)]
+        rows += [self.moment, self.force_capacity, self.lower, self.upper]
+        return np.logical_and.reduce([np.isfinite(row).all(axis=1) for row in rows])
+
+    def frames(self, which: NDArray[Any]) -> Problem:
+        """The same problem for some frames only.
+
+        Args:
+            which: (T,) booleans or frame numbers.
+        """
+        return self._changed(
+            moment_arm=self.moment_arm[which],
+            moment=self.moment[which],
+            force_capacity=self.force_capacity[which],
+            lower=self.lower[which],
+            upper=self.upper[which],
+            reserve_weight=None if self.reserve_weight is None else self.reserve_weight[which],
+        )
+
+    def with_upper(self, upper: Array) -> Problem:
+        """The same problem with other upper bounds, (T, n)."""
+        return self._changed(upper=upper)
+
+    def with_reserve_weight(self, weight: Array) -> Problem:
+        """The same problem with reserves, weights (T, m) [cost per (N m)^2]."""
+        return self._changed(reserve_weight=weight)
+
+    def _changed(self, **fields: Array | None) -> Problem:
+        # Checked numbers stay checked: a copy of slices need not be validated again.
+        other = copy.copy(self)
+        keep_matrix = set(fields) <= {"upper", "reserve_weight"}
+        for cached in ("valid",) if keep_matrix else ("valid", "moment_matrix"):
+            other.__dict__.pop(cached, None)
+        for name, value in fields.items():
+            other._set(name, value)
+        return other
+
+
+def _numbers(name: str, value: ArrayLike) -> Array:
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is not an array of numbers ({error})", where=f"Problem.{name}") from error
+
+
+def _check_ranks(arm: Array, moment: Array, capacity: Array) -> None:
+    wanted = (
+        ("moment_arm", arm, (2, 3), "(frames, degrees of freedom, muscles)"),
+        ("moment", moment, (1, 2), "(frames, degrees of freedom)"),
+        ("force_capacity", capacity, (1, 2), "(frames, muscles)"),
+    )
+    for name, array, ranks, meaning in wanted:
+        if array.ndim not in ranks or 0 in array.shape[-(ranks[0]) :]:
+            raise InputError(
+                f"{name} has the shape {array.shape}",
+                where=f"Problem.{name}",
+                expected=f"{meaning}, none of the last {ranks[0]} empty; a single frame may drop the first axis",
+            )
+
+
+def _shaped(name: str, array: Array, shape: tuple[int, ...]) -> Array:
+    """Broadcast over frames only: a stray axis of length one is more likely a mistake than a wish."""
+    fits = any(array.shape == shape[i:] for i in range(len(shape) + 1))
+    if not fits:
+        raise InputError(
+            f"{name} has the shape {array.shape}",
+            where=f"Problem.{name}",
+            expected=f"{shape} or its last axes, to go with the other arrays",
+        )
+    array = np.ascontiguousarray(np.broadcast_to(array, shape))
+    array.flags.writeable = False
+    return array
+
+
+def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"{kind}_{i}" for i in range(count))
+    names = tuple(str(name) for name in np.asarray(names).reshape(-1).tolist())
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if len(names) != count or twice:
+        fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
+        raise InputError(f"{kind}: {fault}", where=f"Problem.{kind}", expected=f"{count} different names")
+    return names
+
+
+def _check_values(problem: Problem) -> None:
+    strongest = problem.max_isometric_force
+    _refuse(
+        problem, "max_isometric_force", ~(np.isfinite(strongest) & (strongest > 0)), "a positive number [N]"
+    )
+    _refuse(problem, "force_capacity", problem.force_capacity < 0, "zero or more [N]")
+    _refuse(problem, "lower", problem.lower < 0, "zero or more")
+    _refuse(
+        problem, "upper", np.isinf(problem.upper), "a finite bound; a large number such as 10 sets it free"
+    )
+    _refuse(problem, "lower", problem.lower > problem.upper, "no more than upper")
+    weight = problem.reserve_weight
+    if weight is not None:
+        bad = ~(np.isfinite(weight) & (weight > 0))
+        _refuse(
+            problem, "reserve_weight", bad, "a positive number, or None for no reserves", names=problem.dof
+        )
+
+
+def _refuse(
+    problem: Problem, name: str, bad: NDArray[np.bool_], expected: str, names: tuple[str, ...] | None = None
+) -> None:
+    if not bad.any():
+        return
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    owner = (names or problem.muscle or ())[index[-1]]
+    place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
+    more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
+    value = getattr(problem, name)[index]
+    raise InputError(f"{name} is {value:g} for {place}{more}", where=f"Problem.{name}", expected=expected)

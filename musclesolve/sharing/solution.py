@@ -1,0 +1,63 @@
+"""The answer to a force-sharing problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.sharing.problem import Array
+from musclesolve.sharing.status import Status
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Activations with their certificate. Whatever belongs to a frame that is not solved is NaN.
+
+    Attributes:
+        activation: (T, n).
+        force: (T, n) [N], force capacity times activation.
+        reserve: (T, m) [N m], what had to be added to the moments of the muscles; zero where they suffice.
+        multiplier: (T, m) [cost per N m], how the least cost grows with each moment, d cost / d moment.
+        status: (T,) members of Status, as integers.
+        kkt_residual: (T,) the certificate, recomputed from the problem whatever solver answered; NaN where there
+            was nothing to certify (INVALID_INPUT, INFEASIBLE).
+        cost: (T,) the least cost, without that of the reserves.
+        iterations: (T,).
+        infeasibility_proof: (T, m) for an INFEASIBLE frame a combination y of the moments such that no admissible
+            activation reaches y . b; its large entries name the joints that ask too much. NaN elsewhere.
+        reserve_weight: (T, m) the weight that the reserves had [cost per (N m)^2]; infinite where there were none.
+        solver: name of the solver.
+        cost_name: name of the cost.
+    """
+
+    activation: Array
+    force: Array
+    reserve: Array
+    multiplier: Array
+    status: NDArray[np.int8]
+    kkt_residual: Array
+    cost: Array
+    iterations: NDArray[np.int64]
+    infeasibility_proof: Array
+    reserve_weight: Array
+    solver: str
+    cost_name: str
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """(T,) which frames have an answer, with or without reserve."""
+        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+
+    def summary(self) -> str:
+        """How many frames ended how, one line for each status that occurs."""
+        codes, counts = np.unique(np.atleast_1d(self.status), return_counts=True)
+        found = [status for status in Status if status in codes]
+        lines = [f"{n} x {s.name}: {s.sentence}" for s, n in zip(found, counts, strict=True)]
+        return "\n".join(lines)
+
+    def drop_frame_axis(self) -> Solution:
+        """The same for a single frame, without the first axis of every array."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{name: x[0] for name, x in arrays.items() if isinstance(x, np.ndarray)})

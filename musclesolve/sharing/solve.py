@@ -1,0 +1,189 @@
+"""Solve a force-sharing problem and certify the answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.costs.registry import find_cost
+from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
+from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solvers.base import Attempt, Solver
+from musclesolve.sharing.solvers.registry import find_solver
+from musclesolve.sharing.status import Status
+
+FALLBACK = 100.0
+
+
+def solve(
+    problem: Problem,
+    cost: str | Cost = "stress_cubed",
+    solver: str | Solver = "batch",
+    on_infeasible: str = "report",
+    warm_start: ArrayLike | None = None,
+) -> Solution:
+    """The cheapest activations that produce the moments, with a certificate for every frame.
+
+    A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6; it is INFEASIBLE only
+    if that is proved. With reserves a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |moment|), else
+    SOLVED_WITH_RESERVE.
+
+    Args:
+        problem: the arrays.
+        cost: a name (`costs()` lists them) or a Cost.
+        solver: a name (`solvers()` lists them) or a solver object with options of its own.
+        on_infeasible: "report" leaves an infeasible frame without an answer; "reserve" solves it again with
+            reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve
+            is then within about 1e-3 N m of the smallest possible one (in the sense of least squares).
+        warm_start: (T, n) or (n,) activations, for solvers that can use them.
+
+    Raises:
+        InputError: unknown cost, solver or option.
+    """
+    if on_infeasible not in ("report", "reserve"):
+        raise InputError(f"on_infeasible is {on_infeasible!r}", expected="'report' or 'reserve'")
+    if not isinstance(problem, Problem):
+        raise InputError(f"a {type(problem).__name__} was given", where="solve", expected="a Problem")
+    chosen, method = find_cost(cost), find_solver(solver)
+    start = _warm(problem, warm_start)
+    problem = within_domain(problem, chosen)
+    answer = _Answer.empty(problem)
+    usable = problem.valid
+    answer.status[usable & empty_box(problem)] = Status.INFEASIBLE
+    usable = usable & (answer.status != Status.INFEASIBLE)
+    _attempt(answer, problem, chosen, method, usable, start)
+    if on_infeasible == "reserve" and problem.reserve_weight is None:
+        again = usable & (answer.status == Status.INFEASIBLE)
+        _attempt(
+            answer,
+            problem.with_reserve_weight(fallback_weight(problem, chosen)),
+            chosen,
+            method,
+            again,
+            start,
+        )
+    solution = answer.solution(problem, chosen, method)
+    return solution.drop_frame_axis() if problem.single_frame else solution
+
+
+def fallback_weight(problem: Problem, cost: Cost) -> Array:
+    """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m)."""
+    top = np.where(np.isfinite(problem.upper), problem.upper, 0.0)
+    full = cost.value(problem, top) - cost.value(problem, problem.lower)
+    full = np.where(np.isfinite(full) & (full > 0), full, 1.0)
+    return np.broadcast_to(2.0 * FALLBACK * full[:, None], problem.moment.shape)
+
+
+@dataclass
+class _Answer:
+    """The arrays of a solution while they are filled in."""
+
+    activation: Array
+    reserve: Array
+    multiplier: Array
+    status: NDArray[np.int8]
+    residual: Array
+    iterations: NDArray[np.int64]
+    proof: Array
+    weight: Array
+
+    @classmethod
+    def empty(cls, problem: Problem) -> _Answer:
+        frames, dofs, muscles = problem.moment_arm.shape
+        weight = np.inf if problem.reserve_weight is None else problem.reserve_weight
+        return cls(
+            activation=np.full((frames, muscles), np.nan),
+            reserve=np.full((frames, dofs), np.nan),
+            multiplier=np.full((frames, dofs), np.nan),
+            status=np.full(frames, Status.INVALID_INPUT, np.int8),
+            residual=np.full(frames, np.nan),
+            iterations=np.zeros(frames, np.int64),
+            proof=np.full((frames, dofs), np.nan),
+            weight=np.broadcast_to(weight, (frames, dofs)).copy(),
+        )
+
+    def solution(self, problem: Problem, cost: Cost, solver: Solver) -> Solution:
+        solved = np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        value = np.full(len(solved), np.nan)
+        value[solved] = cost.value(problem.frames(solved), self.activation[solved])
+        return Solution(
+            activation=self.activation,
+            force=self.activation * problem.force_capacity,
+            reserve=self.reserve,
+            multiplier=self.multiplier,
+            status=self.status,
+            kkt_residual=self.residual,
+            cost=value,
+            iterations=self.iterations,
+            infeasibility_proof=self.proof,
+            reserve_weight=self.weight,
+            solver=solver.name,
+            cost_name=cost.name,
+        )
+
+
+def _attempt(
+    answer: _Answer,
+    problem: Problem,
+    cost: Cost,
+    solver: Solver,
+    which: NDArray[np.bool_],
+    start: Array | None,
+) -> None:
+    """Solve some frames and enter what can be certified."""
+    if not which.any():
+        return
+    part = problem.frames(which)
+    attempt = solver.solve(part, cost, None if start is None else start[which])
+    residual = kkt_residual(part, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    status = np.where(attempt.claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
+    status[residual <= TOLERANCE] = Status.SOLVED
+    helped = (np.abs(attempt.reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
+    status[(status == Status.SOLVED) & helped] = Status.SOLVED_WITH_RESERVE
+    if part.reserve_weight is None:
+        proof = _proofs(part, attempt, residual > TOLERANCE)
+        proved = np.isfinite(proof).all(axis=1)
+        status[proved], residual[proved] = Status.INFEASIBLE, np.nan
+        answer.proof[which] = proof
+    else:
+        answer.weight[which] = part.reserve_weight
+    solved = np.isin(status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))[:, None]
+    answer.activation[which] = np.where(solved, attempt.activation, np.nan)
+    answer.reserve[which] = np.where(solved, attempt.reserve, np.nan)
+    answer.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
+    answer.status[which], answer.residual[which] = status, residual
+    answer.iterations[which] += attempt.iterations
+
+
+def _proofs(problem: Problem, attempt: Attempt, open_: NDArray[np.bool_]) -> Array:
+    """A checked proof of infeasibility for each open frame that has one, (T, m); NaN for the others."""
+    proof = np.full(problem.moment.shape, np.nan)
+    claimed = open_ & is_proof(excess(problem, attempt.multiplier))
+    proof[claimed] = attempt.multiplier[claimed]
+    rest = np.flatnonzero(open_ & ~claimed)
+    if rest.size:
+        part = problem.frames(rest)
+        direction = nearest_moments(part).multiplier
+        proved = is_proof(excess(part, direction))
+        proof[rest[proved]] = direction[proved]
+    return proof / np.abs(proof).max(axis=1, keepdims=True)
+
+
+def _warm(problem: Problem, start: ArrayLike | None) -> Array | None:
+    if start is None:
+        return None
+    shape = problem.force_capacity.shape
+    try:
+        array = np.broadcast_to(np.asarray(start, dtype=np.float64), shape)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "the warm start does not fit the problem", expected=f"activations, {shape}"
+        ) from error
+    return np.clip(np.nan_to_num(array), problem.lower, problem.upper)

@@ -1,0 +1,43 @@
+"""The project's own solver: all frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solvers.base import Attempt
+from musclesolve.sharing.solvers.interior_point import InteriorPoint
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The vectorised interior-point method, in blocks of frames that fit a processor's cache.
+
+    Args:
+        tolerance: certificate at which a frame is done.
+        max_iterations: after which a frame is given up.
+        block: frames at a time.
+    """
+
+    tolerance: float = 1e-9
+    max_iterations: int = 100
+    block: int = 512
+
+    name: ClassVar[str] = "batch"
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver. A warm start is of no use to an interior-point method and is ignored."""
+        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
+        starts = range(0, max(problem.n_frames, 1), self.block)
+        numbers = [np.arange(i, min(i + self.block, problem.n_frames)) for i in starts]
+        return joined([method.solve(problem.frames(part), cost) for part in numbers])
+
+
+def joined(parts: list[Attempt]) -> Attempt:
+    """Attempts at consecutive blocks of frames as one."""
+    names = ("activation", "reserve", "multiplier", "iterations", "claim")
+    return Attempt(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

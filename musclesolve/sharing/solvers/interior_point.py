@@ -1,0 +1,277 @@
+"""A primal-dual interior-point method for many small problems at once.
+
+Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
+
+    f'(a) - A^T lambda - z_l + z_u = 0      A a + C lambda = b
+    (a - lower)_i z_l,i = mu omega_i        (upper - a)_i z_u,i = mu omega_i        mu -> 0
+
+omega_i is the muscle's own scale of marginal cost: muscles whose costs differ by many orders of magnitude then reach
+their bounds at the same pace. A Newton step eliminates everything but lambda,
+
+    D = f'' + z_l / (a - lower) + z_u / (upper - a),      (A D^-1 A^T + C) dlambda = r_b - A D^-1 r_a,
+
+m equations for each frame. D is positive even where f'' is zero, because the barrier is there. Each step is
+Mehrotra's pair of a predictor (mu = 0) and a centred corrector on the same factors. A frame leaves as soon as
+its certificate holds, or as soon as its own lambda proves that the moments are out of reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.sharing.certificate import slope_scale, stationarity
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solvers.base import Attempt
+from musclesolve.sharing.solvers.cholesky import BatchCholesky
+from musclesolve.sharing.status import Status
+
+TO_BOUNDARY = 0.99
+HALVINGS = 6
+FIRST = 0.3  # of the way from the lower to the upper bound
+FIRST_MU = 0.05
+IDLE = 1e-16
+
+
+@dataclass
+class _Frames:
+    """The frames still at work; every array has them first."""
+
+    number: NDArray[np.int64]
+    compliance: Array  # C, (T, m)
+    free: Array  # 1 where the activation may move, else 0, (T, n)
+    omega: Array
+    a: Array
+    below: Array  # a - lower
+    above: Array  # upper - a
+    z_l: Array
+    z_u: Array
+    multiplier: Array
+
+    def select(self, which: NDArray[np.bool_]) -> _Frames:
+        return _Frames(*(getattr(self, f.name)[which] for f in fields(self)))
+
+
+@dataclass(frozen=True)
+class _Slopes:
+    """f', f'' and A^T lambda at the current point, each (T, n)."""
+
+    slope: Array
+    curvature: Array
+    pull: Array
+
+
+@dataclass(frozen=True)
+class InteriorPoint:
+    """The iteration on one block of frames.
+
+    Args:
+        tolerance: certificate at which a frame is done.
+        max_iterations: after which it is given up.
+        seek_proof: also end a frame whose multiplier proves that its moments cannot be met exactly.
+    """
+
+    tolerance: float
+    max_iterations: int
+    seek_proof: bool
+
+    def solve(self, problem: Problem, cost: Cost) -> Attempt:
+        """Minimise; bounds are within the domain of the cost and lower <= upper everywhere."""
+        frames, best = _start(problem, cost), _Best(problem)
+        here = problem
+        for iteration in range(self.max_iterations + 1):
+            claim = self._examine(here, cost, frames, best, iteration)
+            going = claim == Status.MAX_ITERATIONS
+            if not going.any() or iteration == self.max_iterations:
+                break
+            if not going.all():
+                frames, here = frames.select(going), here.frames(going)
+            _step(here, cost, frames)
+        return best.attempt(problem)
+
+    def _examine(
+        self, problem: Problem, cost: Cost, frames: _Frames, best: _Best, iteration: int
+    ) -> NDArray[np.int8]:
+        pull = _pull(problem, frames.multiplier)
+        scale = np.maximum(1.0, np.abs(problem.moment))
+        miss = (np.abs(_short(problem, frames)) / scale).max(axis=1)
+        claim = np.full(len(miss), Status.MAX_ITERATIONS, np.int8)
+        near = miss <= 1e3 * self.tolerance
+        if near.any():
+            miss = np.maximum(miss, stationarity(problem, cost, frames.a, pull))
+            claim[near & (miss <= self.tolerance)] = Status.SOLVED
+        better = best.take(frames, miss, near, iteration)
+        if self.seek_proof:
+            margin = excess_of_pull(frames.multiplier, pull, problem.moment, problem.lower, problem.upper)
+            proved = is_proof(margin) & (claim != Status.SOLVED)
+            claim[proved] = Status.INFEASIBLE
+            better |= proved
+        best.record(frames, better, claim, iteration)
+        return claim
+
+
+class _Best:
+    """The best iterate of every frame so far: the last digits of an interior-point method come and go."""
+
+    def __init__(self, problem: Problem) -> None:
+        frames, dofs, muscles = problem.moment_arm.shape
+        self.miss = np.full(frames, np.inf)
+        self.activation = np.zeros((frames, muscles))
+        self.multiplier = np.zeros((frames, dofs))
+        self.compliance = np.zeros((frames, dofs))
+        self.iterations = np.zeros(frames, np.int64)
+        self.claim = np.full(frames, Status.MAX_ITERATIONS, np.int8)
+
+    def take(
+        self, frames: _Frames, miss: Array, near: NDArray[np.bool_], iteration: int
+    ) -> NDArray[np.bool_]:
+        better = (near & (miss < self.miss[frames.number])) | (iteration == 0)
+        self.miss[frames.number[better & near]] = miss[better & near]
+        return better
+
+    def record(
+        self, frames: _Frames, better: NDArray[np.bool_], claim: NDArray[np.int8], iteration: int
+    ) -> None:
+        where = frames.number[better]
+        self.activation[where] = frames.a[better]
+        self.multiplier[where] = frames.multiplier[better]
+        self.compliance[where] = frames.compliance[better]
+        self.iterations[frames.number] = iteration
+        self.claim[frames.number] = claim
+
+    def attempt(self, problem: Problem) -> Attempt:
+        activation = np.clip(self.activation, problem.lower, problem.upper)
+        reserve = self.compliance * self.multiplier
+        return Attempt(activation, reserve, self.multiplier, self.iterations, self.claim)
+
+
+def _start(problem: Problem, cost: Cost) -> _Frames:
+    lower, upper = problem.lower, problem.upper
+    count, dofs = problem.moment.shape
+    omega, free = _weights(problem, cost)
+    width = np.where(free > 0, upper - lower, 1.0)
+    a = np.where(free > 0, lower + FIRST * width, lower)
+    weight = problem.reserve_weight
+    return _Frames(
+        number=np.arange(count),
+        compliance=np.zeros((count, dofs)) if weight is None else 1.0 / weight,
+        free=free,
+        omega=omega,
+        a=a,
+        below=FIRST * width,
+        above=(1.0 - FIRST) * width,
+        z_l=FIRST_MU * omega / (FIRST * width),
+        z_u=FIRST_MU * omega / ((1.0 - FIRST) * width),
+        multiplier=np.zeros((count, dofs)),
+    )
+
+
+def _weights(problem: Problem, cost: Cost) -> tuple[Array, Array]:
+    """omega, and 1 for the muscles that are free to move (T, n).
+
+    A muscle without room stays, and so does one that moves nothing and whose cost does not fall: it rests at its
+    lower bound.
+    """
+    arms = np.abs(problem.moment_matrix).max(axis=1)
+    scale = slope_scale(problem, cost)
+    idle = (arms <= IDLE * arms.max(axis=1, keepdims=True)) & (cost.gradient(problem, problem.lower) >= 0)
+    free = (problem.upper - problem.lower > 1e-9) & ~idle
+    moment = np.maximum(1.0, np.abs(problem.moment)).max(axis=1, keepdims=True)
+    scale = np.where(scale.max(axis=1, keepdims=True) > 0, scale, arms * moment)
+    largest = scale.max(axis=1, keepdims=True)
+    omega = np.maximum(scale, 1e-9 * np.where(largest > 0, largest, 1.0))
+    return omega, free.astype(np.float64)
+
+
+def _pull(problem: Problem, multiplier: Array) -> Array:
+    return np.matmul(multiplier[:, None, :], problem.moment_matrix)[:, 0, :]
+
+
+def _moments(problem: Problem, activation: Array) -> Array:
+    return np.matmul(problem.moment_matrix, activation[:, :, None])[:, :, 0]
+
+
+def _short(problem: Problem, frames: _Frames) -> Array:
+    return problem.moment - _moments(problem, frames.a) - frames.compliance * frames.multiplier
+
+
+def _step(problem: Problem, cost: Cost, x: _Frames) -> None:
+    """One predictor-corrector step, in place."""
+    matrix = problem.moment_matrix
+    ratio_l, ratio_u = x.z_l / x.below, x.z_u / x.above
+    now = _Slopes(
+        cost.gradient(problem, x.a), cost.hessian_diagonal(problem, x.a), _pull(problem, x.multiplier)
+    )
+    inverse = x.free / (now.curvature + ratio_l + ratio_u)
+    schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
+    np.einsum("tkk->tk", schur)[...] += x.compliance
+    factors = BatchCholesky(schur)
+    short = _short(problem, x)
+
+    def direction(push_l: Array | float, push_u: Array | float) -> tuple[Array, Array, Array, Array]:
+        right = now.pull - now.slope + push_l - push_u
+        d_multiplier = factors.solve(short - _moments(problem, inverse * right))
+        d_a = inverse * (right + _pull(problem, d_multiplier))
+        d_l = (push_l - x.z_l - ratio_l * d_a) * x.free
+        d_u = (push_u - x.z_u + ratio_u * d_a) * x.free
+        return d_multiplier, d_a, d_l, d_u
+
+    _, d_a, d_l, d_u = direction(0.0, 0.0)
+    reach = _length(x, d_a, d_l, d_u, 1.0)
+    target = _centring(x, reach, d_a, d_l, d_u)[:, None] * x.omega
+    # the second-order term counts only as far as the predictor could go, or Mehrotra's method may cycle
+    bent = np.square(reach)[:, None] * d_a
+    d_multiplier, d_a, d_l, d_u = direction((target - bent * d_l) / x.below, (target + bent * d_u) / x.above)
+    length = _length(x, d_a, d_l, d_u, TO_BOUNDARY)
+    length = _tamed(problem, cost, x, now, d_a, length)[:, None]
+    x.multiplier = x.multiplier + length * d_multiplier
+    x.z_l, x.z_u = x.z_l + length * d_l, x.z_u + length * d_u
+    x.below, x.above = x.below + length * d_a, x.above - length * d_a
+    lowest = 1e-15 * (problem.upper - problem.lower)
+    x.a = np.where(
+        x.free > 0, np.clip(x.a + length * d_a, problem.lower + lowest, problem.upper - lowest), x.a
+    )
+
+
+def _gap(x: _Frames, below: Array, above: Array, z_l: Array, z_u: Array) -> Array:
+    weight = x.free / x.omega
+    return ((below * z_l + above * z_u) * weight).sum(axis=1) / np.maximum(2.0 * x.free.sum(axis=1), 1.0)
+
+
+def _centring(x: _Frames, length: Array, d_a: Array, d_l: Array, d_u: Array) -> Array:
+    """Sigma mu, (T,), from what the predictor achieves (Mehrotra's rule)."""
+    t = length[:, None]
+    now = _gap(x, x.below, x.above, x.z_l, x.z_u)
+    then = _gap(x, x.below + t * d_a, x.above - t * d_a, x.z_l + t * d_l, x.z_u + t * d_u)
+    return (then / np.maximum(now, 1e-300)) ** 3 * now
+
+
+def _length(x: _Frames, d_a: Array, d_l: Array, d_u: Array, share: float) -> Array:
+    """The longest step, (T,), at most 1, that keeps that share of the way to the nearest bound."""
+    shrink = np.maximum(-d_a / x.below, d_a / x.above)
+    shrink = np.maximum(shrink, np.maximum(-d_l / x.z_l, -d_u / x.z_u)).max(axis=1)
+    return share / np.maximum(shrink, share)
+
+
+def _tamed(problem: Problem, cost: Cost, x: _Frames, now: _Slopes, d_a: Array, length: Array) -> Array:
+    """Shorten the steps along which a marginal cost departs too far from its tangent.
+
+    A muscle at rest under a cubic cost has no curvature: the tangent would send it to its other bound and back for
+    ever. The bend may not exceed twice the dual residual or ten times mu.
+    """
+    weight = x.free / x.omega
+    dual = (np.abs(now.pull - now.slope + x.z_l - x.z_u) * weight).max(axis=1)
+    allowed = np.maximum(2.0 * dual, 10.0 * _gap(x, x.below, x.above, x.z_l, x.z_u))
+    for _ in range(HALVINGS):
+        t = length[:, None]
+        a = np.clip(x.a + t * d_a, problem.lower, problem.upper)
+        bend = cost.gradient(problem, a) - now.slope - t * now.curvature * d_a
+        wild = ~((np.abs(bend) * weight).max(axis=1) <= allowed)
+        if not wild.any():
+            break
+        length = np.where(wild, 0.5 * length, length)
+    return length

@@ -1,0 +1,145 @@
+"""Ipopt through CasADi: the general-purpose reference, one frame after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import casadi
+import numpy as np
+
+from musclesolve.sharing.certificate import slope_scale
+from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solvers.base import Attempt
+from musclesolve.sharing.status import Status
+
+CLAIMS = {
+    "Solve_Succeeded": Status.SOLVED,
+    "Solved_To_Acceptable_Level": Status.SOLVED,
+    "Maximum_Iterations_Exceeded": Status.MAX_ITERATIONS,
+    "Infeasible_Problem_Detected": Status.INFEASIBLE,
+}
+
+
+@dataclass(frozen=True)
+class Ipopt:
+    """One nonlinear programme with parameters, built once for a size and a cost, called for every frame.
+
+    Cost and moments are scaled to order one before Ipopt sees them. Each frame starts from the previous one unless
+    a warm start is given.
+
+    Args:
+        tolerance: Ipopt's `tol`, on the scaled problem.
+        max_iterations: for each frame.
+    """
+
+    tolerance: float = 1e-11
+    max_iterations: int = 300
+
+    name: ClassVar[str] = "ipopt"
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver."""
+        soft = problem.reserve_weight is not None
+        sizes = (problem.n_dof, problem.n_muscles, cost.parameters(problem).shape[1])
+        programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
+        scaled = _Scaled.of(problem, cost)
+        attempt = _blank(problem)
+        start = 0.5 * (problem.lower + problem.upper)[:1]
+        for t in range(problem.n_frames):
+            guess = start[0] if warm_start is None else warm_start[t]
+            answer, status = _call(
+                programme, problem, scaled, t, np.clip(guess, problem.lower[t], problem.upper[t])
+            )
+            attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
+            attempt.iterations[t] = status.get("iter_count", 0)
+            x = np.asarray(answer["x"])[:, 0]
+            attempt.activation[t] = np.clip(x[: problem.n_muscles], problem.lower[t], problem.upper[t])
+            if soft:
+                attempt.reserve[t] = x[problem.n_muscles :] * scaled.row[t]
+            # Ipopt adds multiplier times constraint to the cost; here it is subtracted
+            attempt.multiplier[t] = -np.asarray(answer["lam_g"])[:, 0] * scaled.cost[t] / scaled.row[t]
+            if attempt.claim[t] == Status.SOLVED:
+                start = attempt.activation[t : t + 1]
+        return attempt
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """The parameters of every frame: rows divided by their largest entry, the cost by its steepest slope."""
+
+    row: Array  # (T, m) [N m]
+    cost: Array  # (T,)
+    parameters: Array  # (T, everything)
+
+    @classmethod
+    def of(cls, problem: Problem, cost: Cost) -> _Scaled:
+        frames = problem.n_frames
+        row = np.abs(problem.moment_matrix).max(axis=2)
+        row = np.where(row > 0, row, 1.0)
+        steepest = slope_scale(problem, cost).max(axis=1)
+        steepest = np.where(steepest > 0, steepest, 1.0)
+        parts = [
+            cost.parameters(problem).transpose(0, 2, 1).reshape(frames, -1),  # CasADi counts columns first
+            (problem.moment_matrix / row[:, :, None]).transpose(0, 2, 1).reshape(frames, -1),
+            problem.moment / row,
+            1.0 / steepest[:, None],
+        ]
+        if problem.reserve_weight is not None:
+            parts.append(problem.reserve_weight * row**2 / steepest[:, None])
+        return cls(row, steepest, np.concatenate(parts, axis=1))
+
+
+@lru_cache(maxsize=32)
+def _programme(cost: Cost, sizes: tuple[int, int, int], soft: bool, tolerance: float, limit: int) -> Any:
+    """Minimise f(a)/scale + 1/2 s.W s subject to A a + s = b, with its derivatives."""
+    dofs, muscles, count = sizes
+    a = casadi.SX.sym("a", muscles)
+    s = casadi.SX.sym("s", dofs if soft else 0)
+    numbers = casadi.SX.sym("numbers", count, muscles)
+    matrix, moment = casadi.SX.sym("A", dofs, muscles), casadi.SX.sym("b", dofs)
+    scale, weight = casadi.SX.sym("scale"), casadi.SX.sym("w", dofs if soft else 0)
+    objective = scale * cost.expression(casadi, a, numbers)
+    rows = matrix @ a - moment
+    if soft:
+        objective, rows = objective + 0.5 * casadi.dot(weight, s**2), rows + s
+    symbols = (numbers, matrix, moment, scale, weight)
+    problem = {
+        "x": casadi.vertcat(a, s),
+        "p": casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols)),
+        "f": objective,
+        "g": rows,
+    }
+    ipopt = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
+    ipopt |= {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
+    ipopt |= {"mu_target": 0.0, "acceptable_iter": 0}
+    quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
+    return casadi.nlpsol("sharing", "ipopt", problem, quiet | {"ipopt": ipopt})
+
+
+def _call(
+    programme: Any, problem: Problem, scaled: _Scaled, t: int, guess: Array
+) -> tuple[Any, dict[str, Any]]:
+    free = np.full(0 if problem.reserve_weight is None else problem.n_dof, np.inf)
+    answer = programme(
+        x0=np.concatenate([guess, np.zeros_like(free)]),
+        p=scaled.parameters[t],
+        lbx=np.concatenate([problem.lower[t], -free]),
+        ubx=np.concatenate([problem.upper[t], free]),
+        lbg=0.0,
+        ubg=0.0,
+    )
+    return answer, programme.stats()
+
+
+def _blank(problem: Problem) -> Attempt:
+    frames, dofs, muscles = problem.moment_arm.shape
+    return Attempt(
+        activation=np.full((frames, muscles), np.nan),
+        reserve=np.zeros((frames, dofs)),
+        multiplier=np.full((frames, dofs), np.nan),
+        iterations=np.zeros(frames, np.int64),
+        claim=np.full(frames, Status.SOLVER_FAILED, np.int8),
+    )

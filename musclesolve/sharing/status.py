@@ -1,0 +1,25 @@
+"""What became of a frame: an enum whose members are sentences."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """The verdict on one frame; `Status(3).sentence` says it in words."""
+
+    sentence: str
+
+    def __new__(cls, value: int, sentence: str) -> Status:
+        """A member with its sentence."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.sentence = sentence
+        return member
+
+    SOLVED = 0, "The muscles produce the moments at the least cost; the certificate holds."
+    SOLVED_WITH_RESERVE = 1, "The certificate holds, but a reserve moment had to help the muscles."
+    INFEASIBLE = 2, "No activation within its bounds produces these moments; this is proved."
+    MAX_ITERATIONS = 3, "The solver ran out of iterations before the certificate held."
+    INVALID_INPUT = 4, "This frame contains a number that is not finite; it was not solved."
+    SOLVER_FAILED = 5, "The solver stopped with an answer that fails the certificate."
