@@ -9,8 +9,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from musclesolve import frames
 from musclesolve.plotting.style import TEXT
+from musclesolve.results import frames
 
 Segment = tuple[NDArray[np.intp], NDArray[np.float64]]
 

@@ -9,9 +9,9 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from musclesolve import frames
 from musclesolve.plotting.abscissa import Abscissa
 from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR
+from musclesolve.results import frames
 
 
 @dataclass(frozen=True)

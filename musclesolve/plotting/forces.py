@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from musclesolve import frames
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.curves import Validity, draw, shade_stance
 from musclesolve.plotting.style import TEXT, heading, legend, page
+from musclesolve.results import frames
 
 GRAVITY = 9.81  # m/s^2
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import xarray as xr
 from matplotlib.figure import Figure
 
-from musclesolve import frames
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.curves import Validity, draw
 from musclesolve.plotting.style import TEXT, heading, legend, page
+from musclesolve.results import frames
 
 COLUMNS = 5
 

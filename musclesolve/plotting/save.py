@@ -12,7 +12,7 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
-from musclesolve.writing import whole_file
+from musclesolve.results.writing import whole_file
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,

@@ -1,0 +1,110 @@
+"""The summary of a result for people: what was solved, what was not and why, how far to trust it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from musclesolve.results import frames
+
+SIDE_NAME = {"r": "right leg", "l": "left leg"}
+GRAVITY = 9.81  # m/s^2
+MOST_STRETCHES = 5
+
+
+def summary(result: xr.Dataset) -> str:
+    """Several lines, one subject each: frames, each leg, optimality, residual at the pelvis, what was completed."""
+    time = result["time"].values
+    lines = [_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s")]
+    for side in frames.sides(result):
+        lines += [_line(SIDE_NAME[side], _counts(result, side)), *_failures(result, side)]
+    lines.append(_line("optimality", _optimality(result)))
+    if "pelvis_residual" in result:
+        lines.append(_line("pelvis residual", _pelvis_residual(result)))
+    for name in ("completed", "notes"):
+        lines += [_line(name, sentence) for sentence in _sentences(result.attrs.get(name, []))]
+    return "\n".join(lines)
+
+
+def any_failed(result: xr.Dataset) -> bool:
+    """Whether a frame of an analysed leg has no valid solution."""
+    return any(frames.failed(result, side).any() for side in frames.sides(result))
+
+
+def _line(subject: str, text: str) -> str:
+    return f"{subject:<17} {text}"
+
+
+def _counts(result: xr.Dataset, side: str) -> str:
+    reserve = frames.solved_with_reserve(result, side)
+    parts = [f"{frames.solved(result, side).sum()} solved"]
+    if reserve.any():
+        parts.append(f"{reserve.sum()} with reserve ({_largest_reserve(result, side, reserve)})")
+    if failures := int(frames.failed(result, side).sum()):
+        parts.append(f"{failures} WITHOUT VALID SOLUTION")
+    return ", ".join(parts)
+
+
+def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str:
+    dofs = [str(dof) for dof in result["dof"].values if str(dof).endswith(f"_{side}")]
+    moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
+    size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+    frame, dof = np.unravel_index(int(size.argmax()), size.shape)
+    return f"largest {size[frame, dof]:.3g} N m, {dofs[dof]} at {result['time'].values[frame]:.3f} s"
+
+
+def _failures(result: xr.Dataset, side: str) -> list[str]:
+    """One line per reason: how many frames, and when."""
+    names = frames.status_names(result, side)
+    failed = frames.failed(result, side)
+    lines = []
+    for reason in dict.fromkeys(names[failed]):
+        of_reason = names == reason
+        stretches = _stretches(of_reason, result["time"].values)
+        shown = ", ".join(stretches[:MOST_STRETCHES])
+        more = f" and {len(stretches) - MOST_STRETCHES} more" if len(stretches) > MOST_STRETCHES else ""
+        lines.append(_line("", f"{str(reason).replace('_', ' ')}: {of_reason.sum()} at {shown} s{more}"))
+    return lines
+
+
+def _stretches(mask: frames.Mask, time: NDArray[np.float64]) -> list[str]:
+    """Times of the runs of frames in a mask: "0.450" or "0.450 to 0.510"."""
+    runs = [
+        [k for k, _ in run] for inside, run in groupby(enumerate(mask), key=lambda item: item[1]) if inside
+    ]
+    return [f"{time[r[0]]:.3f}" + (f" to {time[r[-1]]:.3f}" if len(r) > 1 else "") for r in runs]
+
+
+def _optimality(result: xr.Dataset) -> str:
+    valid = np.concatenate(
+        [result["kkt_residual"].sel(side=s).values[~frames.failed(result, s)] for s in frames.sides(result)]
+    )
+    if not valid.size:
+        return "no frame has a valid solution"
+    return f"largest KKT residual {valid.max():.1e} of the frames with a solution"
+
+
+def _pelvis_residual(result: xr.Dataset) -> str:
+    """Peak and root mean square over the frames of the size of the residual force and moment."""
+    residual = result["pelvis_residual"].transpose("time", "component").values
+    is_force = np.array([str(name).startswith("f") for name in result["component"].values])
+    force, moment = (np.linalg.norm(residual[:, part], axis=1) for part in (is_force, ~is_force))
+    percent = 100.0 * force / (float(result.attrs["subject_mass_kg"]) * GRAVITY)
+    return (
+        f"force: peak {percent.max():.2g} %, rms {_rms(percent):.2g} % of body weight; "
+        f"moment: peak {moment.max():.3g}, rms {_rms(moment):.3g} N m"
+    )
+
+
+def _rms(values: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _sentences(value: object) -> list[str]:
+    """An attribute that holds sentences: a list, or one text with a sentence per line (as NetCDF likes it)."""
+    if isinstance(value, str):
+        return value.splitlines()
+    return [str(sentence) for sentence in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]

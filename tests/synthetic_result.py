@@ -1,0 +1,81 @@
+"""A small result with the layout of the public contract: two legs, some frames solved, some not."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+import muscle_db
+
+LEG_DOFS = (
+    "hip_flexion",
+    "hip_adduction",
+    "hip_internal_rotation",
+    "knee_flexion",
+    "ankle_dorsiflexion",
+    "ankle_inversion",
+    "ankle_adduction",
+)
+STATUS = ("SOLVED", "SOLVED_WITH_RESERVE", "INFEASIBLE", "MAX_ITERATIONS", "INVALID_INPUT", "SOLVER_FAILED")
+MASS = 70.0
+
+
+def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
+    """Two and a half strides of one second; every value follows from the phase of its leg."""
+    muscles = muscle_db.load().muscles
+    time = np.linspace(0.0, 2.5, n_frames)
+    phase = {"r": (time - 0.2) % 1.0, "l": (time - 0.7) % 1.0}
+    names = [f"{m.name}_{s}" for s in sides for m in muscles]
+    dofs = [f"{d}_{s}" for s in "rl" for d in LEG_DOFS]
+    joints = [f"{j}_{s}" for s in "rl" for j in ("hip", "knee", "ankle")]
+    bump = {
+        s: np.stack([0.5 + 0.4 * np.sin(2 * np.pi * (p + i / 43)) for i in range(43)], -1)
+        for s, p in phase.items()
+    }
+    activation = np.concatenate([bump[s] for s in sides], -1)
+    strength = np.array([m.max_isometric_force for _ in sides for m in muscles])
+    wave = np.stack([np.sin(2 * np.pi * (phase[d[-1]] + 0.1 * i)) for i, d in enumerate(dofs)], -1)
+    on_ground = np.stack([phase[s] < 0.6 for s in "rl"], -1)
+    ground = on_ground[..., None] * np.array([30.0, 5.0, MASS * 9.81])
+    reaction = np.stack([ground[:, "rl".index(j[-1])] for j in joints], 1)
+    data = xr.Dataset(
+        {
+            "activation": (("time", "muscle"), activation),
+            "muscle_force": (("time", "muscle"), activation * strength),
+            "joint_angle": (("time", "dof"), 0.4 * wave),
+            "joint_moment": (("time", "dof"), 60.0 * wave),
+            "reserve_moment": (("time", "dof"), 0.0 * wave),
+            "joint_reaction": (("time", "joint", "axis"), 3.0 * reaction),
+            "joint_reaction_net": (("time", "joint", "axis"), reaction),
+            "ground_reaction_force": (("time", "side", "axis"), ground),
+            "pelvis_residual": (("time", "component"), np.full((n_frames, 6), 7.0)),
+            "status": (("time", "side"), np.zeros((n_frames, 2), dtype=np.int8)),
+            "kkt_residual": (("time", "side"), np.full((n_frames, 2), 1e-9)),
+        },
+        coords={
+            "time": time,
+            "muscle": names,
+            "group": ("muscle", [m.group for _ in sides for m in muscles]),
+            "short_name": ("muscle", [m.short_name for _ in sides for m in muscles]),
+            "dof": dofs,
+            "side": ["r", "l"],
+            "joint": joints,
+            "axis": ["x", "y", "z"],
+            "component": [f"{kind}_{axis}" for kind in ("force", "moment") for axis in "xyz"],
+        },
+        attrs={"subject_mass_kg": MASS},
+    )
+    data["status"].attrs = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": " ".join(STATUS)}
+    return data
+
+
+def with_troubles(data: xr.Dataset) -> xr.Dataset:
+    """The same with a stretch of reserves on the right and some frames without solution on both legs."""
+    data = data.copy(deep=True)
+    data["status"][20:26, 0] = STATUS.index("SOLVED_WITH_RESERVE")
+    data["reserve_moment"][20:26, 3] = -12.5
+    data["status"][40:43, 0] = STATUS.index("INFEASIBLE")
+    data["status"][50, 1] = STATUS.index("INVALID_INPUT")
+    data["kkt_residual"][40:43, 0] = np.nan
+    data["kkt_residual"][50, 1] = np.nan
+    return data
