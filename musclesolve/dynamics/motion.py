@@ -32,9 +32,8 @@ class Motion:
     qd: Array
     qdd: Array
 
-    def between(self, start: float, end: float) -> Motion:
-        """The frames from start to end [s], both included."""
-        keep = (self.time >= start - 1e-9) & (self.time <= end + 1e-9)
+    def frames(self, keep: Array) -> Motion:
+        """The same motion at some frames: a slice, a mask or indices."""
         return Motion(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
 

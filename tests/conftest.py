@@ -1,0 +1,51 @@
+"""What several test folders share: where recorded data lies, and random motions of the model."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def recorded_walk() -> Path:
+    """Folder of the recorded walk; tests that need it are skipped where it is absent."""
+    root = Path(os.environ.get("MUSCLESOLVE_DATA", REPOSITORY / ".." / "shared" / "data"))
+    folder = root / "rajagopal_walk"
+    if not folder.is_dir():
+        pytest.skip(
+            f"no recorded walk in {folder} (set MUSCLESOLVE_DATA to the folder that holds rajagopal_walk)"
+        )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model() -> Model:
+    """The standard subject."""
+    return human_model()
+
+
+@pytest.fixture(scope="session")
+def motion(model: Model) -> Motion:
+    """A smooth random motion of all 44 degrees of freedom, one second."""
+    rng = np.random.default_rng(20)
+    time = np.linspace(0.0, 1.0, 41)
+    amplitude, phase = rng.normal(size=(2, 44, 3))
+    waves = [0.25 * amplitude[:, k] * np.sin(2.0 * (k + 1) * time[:, None] + phase[:, k]) for k in range(3)]
+    return differentiate(model, time, np.sum(waves, axis=0))
+
+
+@pytest.fixture(scope="session")
+def wrenches(motion: Motion) -> list[Wrench]:
+    """Random forces and moments on both feet."""
+    rng = np.random.default_rng(21)
+    size = (len(motion.time), 3)
+    return [
+        Wrench(f"foot_{side}", 500.0 * rng.normal(size=size), 50.0 * rng.normal(size=size)) for side in "rl"
+    ]
