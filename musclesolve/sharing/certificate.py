@@ -24,9 +24,9 @@ import numpy as np
 
 from musclesolve.sharing.costs.base import Cost
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.scale import LEAST_REACH, slope_scale
 
 TOLERANCE = 1e-6
-LEAST_REACH = 1e-3
 LEAST_SIZE = 1e-9
 
 
@@ -72,14 +72,6 @@ def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -
     difference = np.clip(slope - pull, -size, size)
     step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
     return np.abs(activation - np.clip(activation - step, lower, upper)).max(axis=1)
-
-
-def slope_scale(problem: Problem, cost: Cost, reach: Array | float = 1.0) -> Array:
-    """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n)."""
-    reach = np.broadcast_to(reach, (problem.n_frames,))[:, None]
-    middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, reach)
-    change = np.abs(cost.gradient(problem, middle) - cost.gradient(problem, problem.lower))
-    return np.where(np.isfinite(change), change, 0.0)
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:

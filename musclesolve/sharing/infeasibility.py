@@ -48,5 +48,4 @@ def is_proof(margin: Array) -> NDArray[np.bool_]:
 
 def empty_box(problem: Problem) -> NDArray[np.bool_]:
     """(T,) whether no activation at all satisfies the bounds (the domain of the cost ends below the lower one)."""
-    empty: NDArray[np.bool_] = (problem.lower > problem.upper).any(axis=1)
-    return empty
+    return np.any(problem.lower > problem.upper, axis=1)

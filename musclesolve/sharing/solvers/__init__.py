@@ -1,1 +1,5 @@
-"""Solvers behind one contract; nothing here is imported before it is asked for."""
+"""Solvers behind one contract; a backend is not imported before it is asked for."""
+
+from musclesolve.sharing.solvers.registry import solvers
+
+__all__ = ["solvers"]

@@ -22,10 +22,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.certificate import slope_scale, stationarity
+from musclesolve.sharing.certificate import stationarity
 from musclesolve.sharing.costs.base import Cost
 from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.scale import load, slope_scale
 from musclesolve.sharing.solvers.base import Attempt
 from musclesolve.sharing.solvers.cholesky import BatchCholesky
 from musclesolve.sharing.status import Status
@@ -34,7 +35,7 @@ TO_BOUNDARY = 0.99
 HALVINGS = 6
 FIRST = 0.3  # of the way from the lower to the upper bound
 FIRST_MU = 0.05
-IDLE = 1e-16
+NO_ROOM = 1e-12
 
 
 @dataclass
@@ -171,15 +172,10 @@ def _start(problem: Problem, cost: Cost) -> _Frames:
 
 
 def _weights(problem: Problem, cost: Cost) -> tuple[Array, Array]:
-    """omega, and 1 for the muscles that are free to move (T, n).
-
-    A muscle without room stays, and so does one that moves nothing and whose cost does not fall: it rests at its
-    lower bound.
-    """
+    """omega, and 1 for the muscles that are free to move (T, n)."""
     arms = np.abs(problem.moment_matrix).max(axis=1)
-    scale = slope_scale(problem, cost)
-    idle = (arms <= IDLE * arms.max(axis=1, keepdims=True)) & (cost.gradient(problem, problem.lower) >= 0)
-    free = (problem.upper - problem.lower > 1e-9) & ~idle
+    scale = slope_scale(problem, cost, load(problem))
+    free = problem.upper - problem.lower > NO_ROOM
     moment = np.maximum(1.0, np.abs(problem.moment)).max(axis=1, keepdims=True)
     scale = np.where(scale.max(axis=1, keepdims=True) > 0, scale, arms * moment)
     largest = scale.max(axis=1, keepdims=True)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import casadi
 import numpy as np
 
-from musclesolve.sharing.certificate import slope_scale
 from musclesolve.sharing.costs.base import Cost
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.scale import load, slope_scale
 from musclesolve.sharing.solvers.base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -35,7 +35,7 @@ class Ipopt:
         max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-11
+    tolerance: float = 1e-13
     max_iterations: int = 300
 
     name: ClassVar[str] = "ipopt"
@@ -79,7 +79,7 @@ class _Scaled:
         frames = problem.n_frames
         row = np.abs(problem.moment_matrix).max(axis=2)
         row = np.where(row > 0, row, 1.0)
-        steepest = slope_scale(problem, cost).max(axis=1)
+        steepest = slope_scale(problem, cost, load(problem)).max(axis=1)
         steepest = np.where(steepest > 0, steepest, 1.0)
         parts = [
             cost.parameters(problem).transpose(0, 2, 1).reshape(frames, -1),  # CasADi counts columns first
@@ -112,10 +112,15 @@ def _programme(cost: Cost, sizes: tuple[int, int, int], soft: bool, tolerance: f
         "f": objective,
         "g": rows,
     }
-    ipopt = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
+    ipopt: dict[str, Any] = {
+        "print_level": 0,
+        "sb": "yes",
+        "tol": tolerance,
+        "max_iter": limit,
+        "bound_relax_factor": 0.0,
+    }
     ipopt |= {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
-    ipopt |= {"mu_target": 0.0, "acceptable_iter": 0}
-    quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
+    quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     return casadi.nlpsol("sharing", "ipopt", problem, quiet | {"ipopt": ipopt})
 
 

@@ -20,6 +20,7 @@ from musclesolve.sharing.solvers.registry import find_solver
 from musclesolve.sharing.status import Status
 
 FALLBACK = 100.0
+NOTHING = 1e-16
 
 
 def solve(
@@ -79,6 +80,16 @@ def fallback_weight(problem: Problem, cost: Cost) -> Array:
     full = cost.value(problem, top) - cost.value(problem, problem.lower)
     full = np.where(np.isfinite(full) & (full > 0), full, 1.0)
     return np.broadcast_to(2.0 * FALLBACK * full[:, None], problem.moment.shape)
+
+
+def rested(problem: Problem, cost: Cost) -> Problem:
+    """The problem in which muscles that move nothing are held at rest, unless the cost itself wants them active.
+
+    Their activation would otherwise hang on the cost alone, and be undefined where that is zero as well.
+    """
+    arms = np.abs(problem.moment_matrix).max(axis=1)
+    idle = (arms <= NOTHING * arms.max(axis=1, keepdims=True)) & (cost.gradient(problem, problem.lower) >= 0)
+    return problem.with_upper(np.where(idle, problem.lower, problem.upper))
 
 
 @dataclass
@@ -141,7 +152,7 @@ def _attempt(
     if not which.any():
         return
     part = problem.frames(which)
-    attempt = solver.solve(part, cost, None if start is None else start[which])
+    attempt = solver.solve(rested(part, cost), cost, None if start is None else start[which])
     residual = kkt_residual(part, cost, attempt.activation, attempt.reserve, attempt.multiplier)
     status = np.where(attempt.claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
     status[residual <= TOLERANCE] = Status.SOLVED
