@@ -24,13 +24,14 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield beside
-        beside.replace(path)
+        try:
+            yield beside
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror or error}",
             file=path,
             remedy="choose another place with -o, or make room or permission there",
         ) from error
-    finally:
-        beside.unlink(missing_ok=True)

@@ -1,0 +1,75 @@
+"""Which frames are valid, and where in the gait cycle they lie."""
+
+from __future__ import annotations
+
+import numpy as np
+from synthetic_result import result, with_troubles
+
+from musclesolve.results import frames
+
+
+def test_every_frame_is_solved_or_with_reserve_or_failed():
+    data = with_troubles(result())
+    for side in "rl":
+        verdicts = [
+            frames.solved(data, side),
+            frames.solved_with_reserve(data, side),
+            frames.failed(data, side),
+        ]
+        assert (np.sum(verdicts, axis=0) == 1).all()
+    assert np.flatnonzero(frames.failed(data, "r")).tolist() == [40, 41, 42]
+    assert np.flatnonzero(frames.failed(data, "l")).tolist() == [50]
+
+
+def test_status_is_read_through_the_flags_of_the_file():
+    data = with_troubles(result())
+    swapped = data.copy(deep=True)
+    swapped["status"].attrs["flag_meanings"] = "INFEASIBLE SOLVED_WITH_RESERVE SOLVED A B C"
+    swapped["status"] = swapped["status"].copy(
+        data=np.array([2, 1, 0, 3, 4, 5], dtype=np.int8)[data["status"]]
+    )
+    for side in "rl":
+        assert (frames.solved(swapped, side) == frames.solved(data, side)).all()
+
+
+def test_an_unknown_status_is_not_solved():
+    data = result()
+    data["status"].attrs["flag_meanings"] = "SOMETHING_NEW SOLVED_WITH_RESERVE A B C D"
+    assert frames.failed(data, "r").all()
+
+
+def test_sides_follow_the_muscles():
+    assert frames.sides(result()) == ["r", "l"]
+    assert frames.sides(result(sides="l")) == ["l"]
+
+
+def test_heel_strikes_are_the_beginnings_of_stance():
+    data = result(n_frames=501)
+    assert np.allclose(frames.heel_strikes(data, "r"), [0.2, 1.2, 2.2], atol=0.006)
+    # The left foot stands on the ground in the first frame: that strike was not recorded.
+    assert np.allclose(frames.heel_strikes(data, "l"), [0.7, 1.7], atol=0.006)
+
+
+def test_named_heel_strikes_take_precedence():
+    data = result()
+    data.attrs["heel_strike_times_r"] = [0.25, 1.25]
+    assert frames.heel_strikes(data, "r").tolist() == [0.25, 1.25]
+
+
+def test_gait_cycles_run_from_zero_to_a_hundred():
+    data = result(n_frames=251)
+    cycles = frames.gait_cycles(data, "r")
+    assert len(cycles) == 2
+    for index, percent in cycles:
+        assert percent[0] == 0.0
+        assert abs(percent[-1] - 100.0) < 1e-9
+        assert (np.diff(percent) > 0).all()
+        assert index.size == percent.size
+
+
+def test_half_a_cycle_keeps_its_place():
+    data = result(n_frames=251).isel(time=slice(0, 60))
+    data.attrs["heel_strike_times_r"] = [-0.5, 0.5]
+    ((index, percent),) = frames.gait_cycles(data, "r")
+    assert index[0] == 0
+    assert abs(percent[0] - 50.0) < 1e-9

@@ -1,0 +1,54 @@
+"""A result survives its file, and a file is whole or not there."""
+
+from __future__ import annotations
+
+import pytest
+import xarray as xr
+from synthetic_result import result, with_troubles
+
+from musclesolve.errors import InputError
+from musclesolve.results import read_result, summary, write_result
+from musclesolve.results.writing import whole_file
+
+
+def test_round_trip(tmp_path):
+    data = with_troubles(result())
+    data.attrs["completed"] = ["the head follows the trunk", "the hands follow the forearms"]
+    path = tmp_path / "new folder" / "result.nc"
+    write_result(data, path)
+    again = read_result(path)
+    xr.testing.assert_equal(again, data)
+    assert summary(again) == summary(data)
+    assert [each.name for each in path.parent.iterdir()] == ["result.nc"]
+
+
+def test_a_failure_keeps_the_old_file_and_leaves_nothing(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), whole_file(path) as beside:
+        beside.write_text("half")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "a.txt") as beside:
+        beside.write_text("half")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_result(result(), tmp_path / "taken" / "result.nc")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a result", b"\x89HDF\r\n\x1a\n then nothing"])
+def test_what_is_not_netcdf_is_refused_by_name(tmp_path, content):
+    path = tmp_path / "broken.nc"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=r"broken\.nc"):
+        read_result(path)

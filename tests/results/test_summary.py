@@ -1,0 +1,88 @@
+"""The summary says what was solved, what was not, when and why."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from synthetic_result import MASS, result, with_troubles
+
+from musclesolve.results import summary
+from musclesolve.results.summary import any_failed
+
+
+def line(text: str, subject: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith(subject))
+
+
+def test_all_solved():
+    text = summary(result())
+    assert not any_failed(result())
+    assert line(text, "right leg").split()[2:] == ["60", "solved"]
+    assert "WITHOUT" not in text
+    assert "1.0e-09" in line(text, "optimality")
+
+
+def test_troubles_are_counted_named_and_dated():
+    data = with_troubles(result())
+    assert any_failed(data)
+    text = summary(data)
+    right, left = line(text, "right leg"), line(text, "left leg")
+    time = data["time"].values
+    assert "51 solved, 6 with reserve (largest 12.5 N m, knee_flexion_r" in right
+    assert f"at {time[20]:.3f} s" in right
+    assert "3 WITHOUT VALID SOLUTION" in right
+    assert "59 solved, 1 WITHOUT VALID SOLUTION" in left
+    assert f"infeasible: 3 at {time[40]:.3f} to {time[42]:.3f} s" in text
+    assert f"invalid input: 1 at {time[50]:.3f} s" in text
+
+
+def test_counts_add_up_to_the_frames():
+    for data in (result(), with_troubles(result())):
+        for subject in ("right leg", "left leg"):
+            counts = re.findall(r"(\d+) (?:solved|with|WITHOUT)", line(summary(data), subject))
+            assert sum(map(int, counts)) == data.sizes["time"]
+
+
+def test_a_leg_that_was_not_analysed_is_not_reported():
+    assert "left leg" not in summary(result(sides="r"))
+
+
+def test_failures_of_the_other_leg_do_not_count():
+    data = with_troubles(result(sides="l"))
+    data["status"][50, 1] = 0
+    assert not any_failed(data)
+
+
+def test_pelvis_residual_in_per_cent_of_body_weight():
+    data = result()
+    data["pelvis_residual"][:] = 0.0
+    data["pelvis_residual"][7, 2] = 0.05 * MASS * 9.81
+    data["pelvis_residual"][9, 4] = -8.0
+    text = line(summary(data), "pelvis residual")
+    assert "force: peak 5 %" in text
+    assert f"rms {5 / np.sqrt(60):.2g} %" in text
+    assert "moment: peak 8," in text
+
+
+def test_many_stretches_are_cut_short():
+    data = result()
+    data["status"][1:40:2, 0] = 2
+    assert "infeasible: 20 at" in summary(data)
+    assert "and 15 more" in summary(data)
+
+
+def test_no_solution_at_all():
+    data = result()
+    data["status"][:] = 2
+    data["kkt_residual"][:] = np.nan
+    assert "no frame has a valid solution" in summary(data)
+
+
+def test_completed_parts_as_list_or_text():
+    data = result()
+    data.attrs["completed"] = ["the head follows the trunk", "the hands follow the forearms"]
+    listed = summary(data)
+    data.attrs["completed"] = "the head follows the trunk\nthe hands follow the forearms"
+    assert summary(data) == listed
+    assert listed.count("completed ") == 2

@@ -1,0 +1,147 @@
+"""The command line: exit codes, one message instead of a traceback, files whole or not there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from synthetic_result import result, with_troubles
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve import cli
+from musclesolve.errors import InputError
+from musclesolve.plotting import save
+from musclesolve.results import write_result
+
+
+@pytest.fixture(autouse=True)
+def one_figure(monkeypatch):
+    """Figures have tests of their own; one of them is enough to see that they are asked for."""
+    monkeypatch.setattr(save, "FIGURES", {"ground_reaction": save.FIGURES["ground_reaction"]})
+
+
+@pytest.fixture
+def call():
+    return lambda *arguments: CliRunner().invoke(cli.app, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def pipeline(monkeypatch):
+    """In the place of the computation: answers with the given result and remembers its options."""
+
+    def replace(answer):
+        seen = {}
+
+        def run(trial, progress=None, **options):
+            seen.update(options, trial=trial)
+            progress("muscle forces", 0.5)
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        monkeypatch.setattr(ms, "read_trial", lambda path: path, raising=False)
+        monkeypatch.setattr(ms, "run", run, raising=False)
+        return seen
+
+    return replace
+
+
+def test_run_writes_result_and_figures_and_says_so(call, pipeline, tmp_path):
+    options = pipeline(result())
+    done = call("run", "walk.toml", "-o", tmp_path / "out", "--cost", "force_squared", "--side", "r")
+    assert done.exit_code == 0, done.output
+    assert str(options["trial"]) == "walk.toml"
+    assert (options["cost"], options["side"]) == ("force_squared", "r")
+    assert "solver" not in options
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert "result.nc" in written
+    assert all(name in done.output for name in written)
+    assert "60 solved" in done.output
+
+
+def test_frames_without_solution_exit_with_three(call, pipeline, tmp_path):
+    pipeline(with_troubles(result()))
+    done = call("run", "walk.toml", "-o", tmp_path)
+    assert done.exit_code == 3
+    assert "3 WITHOUT VALID SOLUTION" in done.output
+    assert (tmp_path / "result.nc").is_file()
+
+
+def test_bad_input_exits_with_two_and_one_message(call, pipeline, tmp_path):
+    pipeline(InputError("no marker 'R.Heel'", file="walk.trc", where="line 4", remedy="map another one"))
+    done = call("run", "walk.toml", "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        "musclesolve: walk.trc, line 4: no marker 'R.Heel'",
+        "  to mend it: map another one",
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_exits_with_130_and_one_line(call, pipeline, tmp_path):
+    pipeline(KeyboardInterrupt())
+    done = call("run", "walk.toml", "-o", tmp_path / "out")
+    assert done.exit_code == 130
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_fault_of_the_program_is_not_blamed_on_the_input(call, pipeline, tmp_path):
+    pipeline(ZeroDivisionError())
+    done = call("run", "walk.toml", "-o", tmp_path)
+    assert isinstance(done.exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["run", "a.toml"], ["run", "a.toml", "-o", "x", "--side", "q"], ["walk"]]
+)
+def test_wrong_usage_exits_with_two(call, arguments):
+    assert call(*arguments).exit_code == 2
+
+
+def test_plot_draws_beside_the_result_or_where_told(call, tmp_path):
+    write_result(result(), tmp_path / "result.nc")
+    assert call("plot", tmp_path / "result.nc").exit_code == 0
+    assert (tmp_path / "ground_reaction.png").is_file()
+    assert call("plot", tmp_path / "result.nc", "-o", tmp_path / "again").exit_code == 0
+    assert (tmp_path / "again" / "ground_reaction.png").is_file()
+
+
+def test_plot_refuses_another_file(call, tmp_path):
+    other = tmp_path / "other.nc"
+    write_result(result().drop_vars("status"), other)
+    done = call("plot", other)
+    assert done.exit_code == 2
+    assert "other.nc" in done.stderr
+    assert "no status" in done.stderr
+
+
+def test_muscles_lists_all(call):
+    done = call("muscles")
+    assert done.exit_code == 0
+    assert "43 muscles" in done.output
+    assert "gluteus_medius_anterior" in done.output
+
+
+def test_one_muscle_by_either_name_with_its_deviations(call):
+    done = call("muscles", "vastus_medialis")
+    assert done.exit_code == 0
+    assert call("muscles", "vas_med").output == done.output
+    assert "1294 N" in done.output
+    assert "deviates" in done.output
+    assert "as printed" in call("muscles", "soleus").output
+
+
+def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
+    done = call("muscles", "solus")
+    assert done.exit_code == 2
+    assert "soleus" in done.stderr
+
+
+def test_help_imports_nothing_heavy():
+    heavy = ("scipy", "xarray", "casadi", "matplotlib")
+    code = f"import sys, musclesolve.cli; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
