@@ -29,7 +29,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
     sides = [str(side) for side in result["side"].values]
     mass = float(result.attrs["subject_mass_kg"])
     present = [dof for dof in LEG_DOFS if all(f"{dof}_{side}" in result["dof"].values for side in sides)]
-    figure, panels = page("Joint angles and internal joint moments", len(present), 2)
+    figure, panels = page("Joint angles and internal joint moments", len(present), 2, labels=True)
     for row, dof in zip(panels, present, strict=True):
         for side in sides:
             angle = result["joint_angle"].sel(dof=f"{dof}_{side}").values

@@ -38,7 +38,9 @@ def _small_multiples(result: xr.Dataset, name: str, title: str, limits: tuple[fl
         for side in sides:
             draw(axes, x, side, result[name].sel(muscle=f"{muscle}_{side}").values, validity[side])
         heading(axes, muscle.replace("_", " "), group.replace("_", " "))
-        axes.set_ylim(*(limits or (0.0, max(axes.get_ylim()[1], 1.0))))
+        low, high = limits or (0.0, max(axes.get_ylim()[1], 1.0))
+        room = 0.03 * (high - low)  # a curve along the edge stays visible
+        axes.set_ylim(low - room, high + room)
     for number, axes in enumerate(panels.flat):
         axes.set_visible(number < len(groups))
         lowest = number + COLUMNS >= len(groups)

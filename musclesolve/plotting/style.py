@@ -18,23 +18,28 @@ GRID_COLOR = "#D9D9D9"
 NOTE_COLOR = "#555555"
 A4 = (8.27, 11.69)  # inch
 MARGIN = np.array([0.65, 0.55, 0.25, 0.75])  # inch: left, bottom, right, top
-GAP = np.array([0.45, 0.40])  # inch between panels: sideways, and upwards for the heading
+GAP = np.array([0.45, 0.40])  # inch between panels: sideways for the numbers, upwards for the heading
+LABEL = 0.25  # inch more sideways where every panel has a label of its own
 TEXT, SMALL = 8.0, 6.5  # points
 
 
 def page(
-    title: str, rows: int, columns: int, height: float = 1.0, **options: Any
+    title: str, rows: int, columns: int, *, height: float = 1.0, labels: bool = False, **options: Any
 ) -> tuple[Figure, np.ndarray]:
-    """A figure on (a share of the height of) an A4 page with a grid of panels, shape (rows, columns)."""
+    """A figure on (a share of the height of) an A4 page with a grid of panels, shape (rows, columns).
+
+    With `labels` there is room between the columns for the label of a vertical axis.
+    """
     size = np.array([A4[0], A4[1] * height])
     figure = Figure(figsize=(size[0], size[1]))
     left, bottom, right, top = MARGIN / np.tile(size, 2)
     number = np.array([columns, rows])
-    panel = (size - MARGIN[:2] - MARGIN[2:] - (number - 1) * GAP) / number
+    gap = np.add(GAP, [LABEL if labels else 0.0, 0.0])
+    panel = (size - MARGIN[:2] - MARGIN[2:] - (number - 1) * gap) / number
     grid = {"left": left, "bottom": bottom, "right": 1 - right, "top": 1 - top}
-    grid |= {"wspace": GAP[0] / panel[0], "hspace": GAP[1] / panel[1]}
+    grid |= {"wspace": gap[0] / panel[0], "hspace": gap[1] / panel[1]}
     panels = figure.subplots(rows, columns, squeeze=False, gridspec_kw=grid, **options)
-    figure.text(left, 1 - 0.3 * top, title, fontsize=TEXT + 3, va="top")
+    figure.text(left, 1 - 0.2 * top, title, fontsize=TEXT + 3, va="top")
     for axes in panels.flat:
         axes.tick_params(labelsize=SMALL, length=2, color=NOTE_COLOR)
         axes.grid(True, color=GRID_COLOR, linewidth=0.4)
