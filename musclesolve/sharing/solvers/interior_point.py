@@ -33,8 +33,8 @@ from musclesolve.sharing.status import Status
 
 TO_BOUNDARY = 0.99
 HALVINGS = 6
-FIRST = 0.3  # of the way from the lower to the upper bound
-FIRST_MU = 0.05
+FIRST = (0.02, 0.3)  # of the way from the lower to the upper bound, as the load asks
+FIRST_MU = 0.1
 NO_ROOM = 1e-12
 
 
@@ -154,8 +154,9 @@ def _start(problem: Problem, cost: Cost) -> _Frames:
     lower, upper = problem.lower, problem.upper
     count, dofs = problem.moment.shape
     omega, free = _weights(problem, cost)
+    first = np.clip(load(problem), *FIRST)[:, None]
     width = np.where(free > 0, upper - lower, 1.0)
-    a = np.where(free > 0, lower + FIRST * width, lower)
+    a = np.where(free > 0, lower + first * width, lower)
     weight = problem.reserve_weight
     return _Frames(
         number=np.arange(count),
@@ -163,10 +164,10 @@ def _start(problem: Problem, cost: Cost) -> _Frames:
         free=free,
         omega=omega,
         a=a,
-        below=FIRST * width,
-        above=(1.0 - FIRST) * width,
-        z_l=FIRST_MU * omega / (FIRST * width),
-        z_u=FIRST_MU * omega / ((1.0 - FIRST) * width),
+        below=first * width,
+        above=(1.0 - first) * width,
+        z_l=FIRST_MU * omega / (first * width),
+        z_u=FIRST_MU * omega / ((1.0 - first) * width),
         multiplier=np.zeros((count, dofs)),
     )
 
