@@ -18,6 +18,7 @@ LEG_DOFS = (
 )
 STATUS = ("SOLVED", "SOLVED_WITH_RESERVE", "INFEASIBLE", "MAX_ITERATIONS", "INVALID_INPUT", "SOLVER_FAILED")
 MASS = 70.0
+WEIGHT = MASS * 9.80665  # N
 
 
 def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
@@ -36,7 +37,7 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
     strength = np.array([m.max_isometric_force for _ in sides for m in muscles])
     wave = np.stack([np.sin(2 * np.pi * (phase[d[-1]] + 0.1 * i)) for i, d in enumerate(dofs)], -1)
     on_ground = np.stack([phase[s] < 0.6 for s in "rl"], -1)
-    ground = on_ground[..., None] * np.array([30.0, 5.0, MASS * 9.81])
+    ground = on_ground[..., None] * np.array([30.0, 5.0, WEIGHT])
     reaction = np.stack([ground[:, "rl".index(j[-1])] for j in joints], 1)
     data = xr.Dataset(
         {

@@ -10,8 +10,7 @@ from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.curves import Validity, draw, shade_stance
 from musclesolve.plotting.style import TEXT, heading, legend, page
 from musclesolve.results import frames
-
-GRAVITY = 9.81  # m/s^2
+from musclesolve.results.subject import body_weight
 
 
 def contact_forces(result: xr.Dataset) -> Figure:
@@ -60,8 +59,3 @@ def ground_reaction(result: xr.Dataset) -> Figure:
         x.apply(axes, labelled=axis == "x")
     legend(figure, sides, solutions=False, stance=True)
     return figure
-
-
-def body_weight(result: xr.Dataset) -> float:
-    """Weight of the subject [N]."""
-    return float(result.attrs["subject_mass_kg"]) * GRAVITY

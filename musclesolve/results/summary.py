@@ -9,9 +9,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve.results import frames
+from musclesolve.results.subject import body_weight
 
 SIDE_NAME = {"r": "right leg", "l": "left leg"}
-GRAVITY = 9.81  # m/s^2
 MOST_STRETCHES = 5
 
 
@@ -92,7 +92,7 @@ def _pelvis_residual(result: xr.Dataset) -> str:
     residual = result["pelvis_residual"].transpose("time", "component").values
     is_force = np.array([str(name).startswith("f") for name in result["component"].values])
     force, moment = (np.linalg.norm(residual[:, part], axis=1) for part in (is_force, ~is_force))
-    percent = 100.0 * force / (float(result.attrs["subject_mass_kg"]) * GRAVITY)
+    percent = 100.0 * force / body_weight(result)
     return (
         f"force: peak {percent.max():.2g} %, rms {_rms(percent):.2g} % of body weight; "
         f"moment: peak {moment.max():.3g}, rms {_rms(moment):.3g} N m"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from synthetic_result import MASS, result, with_troubles
+from synthetic_result import WEIGHT, result, with_troubles
 
 from musclesolve.results import summary
 from musclesolve.results.summary import any_failed
@@ -57,7 +57,7 @@ def test_failures_of_the_other_leg_do_not_count():
 def test_pelvis_residual_in_per_cent_of_body_weight():
     data = result()
     data["pelvis_residual"][:] = 0.0
-    data["pelvis_residual"][7, 2] = 0.05 * MASS * 9.81
+    data["pelvis_residual"][7, 2] = 0.05 * WEIGHT
     data["pelvis_residual"][9, 4] = -8.0
     text = line(summary(data), "pelvis residual")
     assert "force: peak 5 %" in text
