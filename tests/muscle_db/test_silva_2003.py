@@ -125,7 +125,7 @@ def test_a_deviation_reads_as_a_sentence() -> None:
         "point 1 position: printed (-0.1119, -0.0705, 0.081), used (-0.1119, -0.0705, -0.081). "
     )
     assert str(DATABASE["med_gas"].deviations[0]).startswith("point 4: printed absent, used foot (-0.0439, ")
-    assert "printed always, used hip_flexion -90 to 45 deg" in str(DATABASE["psoas"].deviations[0])
+    assert "printed always, used hip_flexion -90 to 51.5 deg" in str(DATABASE["psoas"].deviations[0])
 
 
 @pytest.mark.parametrize("name", GROUPS["quadriceps_femoris"].split())
@@ -149,14 +149,14 @@ def test_toe_tendons_end_where_the_path_ends(name: str, shorter: float) -> None:
 @pytest.mark.parametrize(
     ("name", "point", "dof", "from_deg", "to_deg"),
     [
-        ("vas_med", 3, "knee_flexion", 69.3, 150),
-        ("vas_int", 3, "knee_flexion", 81.4, 150),
-        ("vas_lat", 3, "knee_flexion", 69.3, 150),
-        ("rect_fem", 2, "knee_flexion", 83.6, 150),
-        ("med_gas", 2, "knee_flexion", -10, 45),
-        ("lat_gas", 2, "knee_flexion", -10, 45),
-        ("iliacus", 3, "hip_flexion", -90, 45),
-        ("psoas", 3, "hip_flexion", -90, 45),
+        ("vas_med", 3, "knee_flexion", 62, 150),
+        ("vas_int", 3, "knee_flexion", 76, 150),
+        ("vas_lat", 3, "knee_flexion", 64, 150),
+        ("rect_fem", 2, "knee_flexion", 73, 150),
+        ("med_gas", 2, "knee_flexion", -90, 31.5),
+        ("lat_gas", 2, "knee_flexion", -90, 27),
+        ("iliacus", 3, "hip_flexion", -90, 37),
+        ("psoas", 3, "hip_flexion", -90, 51.5),
     ],
 )
 def test_conditional_points(name: str, point: int, dof: str, from_deg: float, to_deg: float) -> None:

@@ -1,0 +1,99 @@
+"""Muscle geometry against anatomy: actions, standing fiber lengths, published moment arms."""
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.errors import InputError
+
+KNEE_DEG = np.arange(0.0, 71.0, 10.0)
+
+
+@pytest.fixture(scope="module")
+def standing():
+    return ms.muscle_geometry({})
+
+
+def arm(geometry, muscle, dof):
+    return geometry.moment_arm.sel(muscle=muscle, dof=dof).values
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize(
+    ("muscle", "dof", "sign"),
+    [
+        ("gluteus_medius_anterior", "hip_adduction", -1),
+        ("gluteus_medius_middle", "hip_adduction", -1),
+        ("gluteus_medius_posterior", "hip_internal_rotation", -1),
+        ("gluteus_maximus_middle", "hip_flexion", -1),
+        ("psoas", "hip_flexion", 1),
+        ("iliacus", "hip_flexion", 1),
+        ("adductor_longus", "hip_adduction", 1),
+        ("rectus_femoris", "hip_flexion", 1),
+        ("semimembranosus", "hip_flexion", -1),
+        ("semimembranosus", "knee_flexion", 1),
+        ("biceps_femoris_short_head", "knee_flexion", 1),
+        ("soleus", "ankle_dorsiflexion", -1),
+        ("gastrocnemius_medial", "ankle_dorsiflexion", -1),
+        ("tibialis_anterior", "ankle_dorsiflexion", 1),
+        ("tibialis_posterior", "ankle_inversion", 1),
+        ("peroneus_longus", "ankle_inversion", -1),
+        ("piriformis", "hip_internal_rotation", -1),
+    ],
+)
+def test_classic_actions_in_standing(standing, side, muscle, dof, sign):
+    assert sign * arm(standing, f"{muscle}_{side}", f"{dof}_{side}")[0] > 0.002
+
+
+@pytest.mark.parametrize(
+    "muscle", ["vastus_medialis_r", "vastus_intermedius_r", "vastus_lateralis_r", "rectus_femoris_r"]
+)
+def test_quadriceps_extend_the_knee_throughout(muscle):
+    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(np.arange(0.0, 101.0, 5.0))})
+    assert (arm(geometry, muscle, "knee_flexion_r") < -0.01).all()
+
+
+@pytest.mark.parametrize("muscle", ["gastrocnemius_medial_r", "gastrocnemius_lateral_r"])
+def test_gastrocnemius_flexes_the_knee(muscle):
+    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(np.arange(0.0, 61.0, 5.0))})
+    assert (arm(geometry, muscle, "knee_flexion_r") > 0.0).all()
+
+
+def test_standing_fibers_are_of_a_length_that_works(standing):
+    normalised = standing.normalized_fiber_length.values
+    assert (normalised > 0.4).all() and (normalised < 1.5).all()
+
+
+def test_quiet_standing_does_not_stretch_the_quadriceps(standing):
+    for muscle in ("rectus_femoris", "vastus_medialis", "vastus_intermedius", "vastus_lateralis"):
+        assert (standing.passive_force.sel(muscle=[f"{muscle}_r", f"{muscle}_l"]).values == 0.0).all()
+
+
+def test_achilles_moment_arm_is_that_of_the_literature(standing):
+    """Maganaris et al. (2000, J Anat 197) and the model behind the table: about 4 to 5 cm in neutral."""
+    assert -0.055 < arm(standing, "soleus_r", "ankle_dorsiflexion_r")[0] < -0.035
+
+
+def test_poses_are_along_one_axis_and_other_angles_are_zero(standing):
+    geometry = ms.muscle_geometry({"knee_flexion_r": np.deg2rad(KNEE_DEG), "hip_flexion_r": 0.2})
+    assert geometry.sizes == {"pose": KNEE_DEG.size, "dof": 14, "muscle": 86}
+    left = [name for name in geometry.muscle.values if name.endswith("_l")]
+    np.testing.assert_allclose(
+        geometry.musculotendon_length.sel(muscle=left),
+        np.broadcast_to(standing.musculotendon_length.sel(muscle=left), (KNEE_DEG.size, 43)),
+    )
+    assert geometry.moment_arm.attrs["units"] == "m"
+
+
+@pytest.mark.parametrize(
+    ("angles", "words"),
+    [
+        ({"knee": 0.1}, "knee"),
+        ({"knee_flexion_r": [0.1, np.nan]}, "knee_flexion_r"),
+        ({"knee_flexion_r": [0.1, 0.2], "hip_flexion_r": [0.1, 0.2, 0.3]}, "lengths"),
+        ({"pelvis_tilt": 0.1}, "pelvis_tilt"),
+    ],
+)
+def test_bad_angles_are_named(angles, words):
+    with pytest.raises(InputError, match=words):
+        ms.muscle_geometry(angles)
