@@ -1,0 +1,162 @@
+"""The whole road, one call per stage: from a checked trial to a labelled result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+import muscle_db
+from musclesolve.dynamics import (
+    Model,
+    Motion,
+    Wrench,
+    differentiate,
+    fit_pose,
+    human_model,
+    projected_moments,
+)
+from musclesolve.dynamics.fit import Targets
+from musclesolve.dynamics.reactions import SegmentMotion, joint_load, segment_motion
+from musclesolve.errors import InputError
+from musclesolve.motion import anatomy, ground_reactions
+from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
+from musclesolve.recording import Trial
+from musclesolve.sharing import Cost, Problem, Solution, solve
+
+Array = np.ndarray
+Progress = Callable[[str, float], None]
+
+JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_adduction"}
+"""Joints of a leg and the first degree of freedom behind their centre."""
+
+
+@dataclass(frozen=True)
+class LegResult:
+    """Muscles of one leg and the forces they share; reactions (T, 3 joints, 3) with and without muscle forces [N]."""
+
+    side: str
+    state: MuscleState
+    dofs: tuple[str, ...]
+    solution: Solution
+    net_reaction: Array
+    contact_force: Array
+
+
+def run(
+    trial: Trial,
+    cost: str | Cost | None = None,
+    solver: str | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """From recorded motion and ground forces to muscle forces.
+
+    Args:
+        trial: a checked trial, from `read_trial`.
+        cost: name of a cost, or a Cost; that of the trial file unless given.
+        solver: name of a solver; that of the trial file unless given.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
+        attrs["units"]. Frames without a valid solution hold NaN for whatever depends on it.
+
+    Raises:
+        InputError: the trial asks for what cannot be done; says which field.
+    """
+    from musclesolve.results.assemble import assemble
+
+    report = progress or (lambda stage, fraction: None)
+    sides = _sides(side)
+    report("markers", 0.05)
+    measured = anatomy(trial)
+    person = trial.subject
+    model = human_model(person.mass, person.stature, person.sex, measured.offsets)
+    report("kinematics", 0.15)
+    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions))
+    motion = differentiate(model, measured.time, fit.coordinates)
+    report("inverse dynamics", 0.35)
+    motion = motion.frames(_inside(trial, measured.time))
+    reactions = ground_reactions(trial, motion.time)
+    wrenches = [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in reactions]
+    moments = projected_moments(model, motion, wrenches)
+    segments = segment_motion(model, motion)
+    database = muscle_db.load(trial.muscles.database)
+    legs = []
+    for number, leg in enumerate(sides):
+        report("muscle forces", 0.45 + 0.5 * number / len(sides))
+        muscles = place_muscles(model, database, leg, trial.muscles.strength_factor)
+        state = muscle_state(model, muscles, motion)
+        solution, dofs = _share(trial, state, moments, model, cost, solver)
+        legs.append(_leg_result(model, motion, segments, wrenches, state, dofs, solution))
+    report("result", 1.0)
+    return assemble(trial, measured, fit, model, motion, moments, reactions, legs)
+
+
+def _sides(side: str) -> tuple[str, ...]:
+    sides = {"r": ("r",), "l": ("l",), "both": ("r", "l")}
+    if side not in sides:
+        raise InputError(f"there is no side {side!r}", expected='"r", "l" or "both"')
+    return sides[side]
+
+
+def _inside(trial: Trial, time: Array) -> Array:
+    half = 0.5 / trial.markers.rate
+    return (time > trial.time_range[0] - half) & (time < trial.time_range[1] + half)
+
+
+def _share(
+    trial: Trial, state: MuscleState, moments: Array, model: Model, cost: str | Cost | None, solver: str | None
+) -> tuple[Solution, tuple[str, ...]]:
+    """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones."""
+    muscles, options = state.muscles, trial.sharing
+    chosen = LEG_DOFS if options.dofs is None else options.dofs
+    unknown = [dof for dof in chosen if dof not in LEG_DOFS]
+    if unknown:
+        raise InputError(
+            f"no leg has the degree of freedom {unknown[0]!r}",
+            file=trial.path,
+            where="[sharing] dofs",
+            expected=f"some of {', '.join(LEG_DOFS)}",
+        )
+    rows = [LEG_DOFS.index(dof) for dof in chosen]
+    dofs = tuple(f"{dof}_{muscles.side}" for dof in chosen)
+    arm = state.moment_arm[:, rows]
+    needed = moments[:, [model.dof(dof) for dof in dofs]] - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    problem = Problem(
+        moment_arm=arm,
+        moment=needed,
+        force_capacity=state.force_capacity,
+        max_isometric_force=muscles.max_isometric_force,
+        reserve_weight=options.reserve_weight,
+        muscle=muscles.names,
+        dof=dofs,
+    )
+    return solve(problem, cost or options.cost, solver or options.solver, on_infeasible="reserve"), dofs
+
+
+def _leg_result(
+    model: Model,
+    motion: Motion,
+    segments: SegmentMotion,
+    wrenches: list[Wrench],
+    state: MuscleState,
+    dofs: tuple[str, ...],
+    solution: Solution,
+) -> LegResult:
+    """Joint reactions without and with muscle forces: contact = net + sum_m F_m sum of dL_m/dr on the far side."""
+    side, tension = state.muscles.side, solution.force + state.passive_force
+    net, contact = [], []
+    for dof in JOINTS.values():
+        name = f"{dof}_{side}"
+        load = joint_load(model, motion, segments, wrenches, name).force
+        behind = np.flatnonzero(model.tree.carries[: len(model.topology.bodies), model.dof(name)])
+        net.append(load)
+        contact.append(load + np.einsum("tm,tmx->tx", tension, state.path.pull(behind)))
+    return LegResult(side, state, dofs, solution, np.stack(net, axis=1), np.stack(contact, axis=1))
+
+
