@@ -2,7 +2,7 @@
 
 A joint driver fixes the angle phi between a direction v of the parent and u of the child, both perpendicular to
 the joint axis n. The scalar product v.u - Lv Lu cos(phi) (2.13) loses its gradient at 0 and 180 degrees, so where
-|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (errata B3). The moment that goes with the multiplier
+|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (correction B3). The moment that goes with the multiplier
 lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
 """
 

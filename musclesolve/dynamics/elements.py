@@ -5,7 +5,7 @@ Every body is reduced to the basic body of two points i, j and two vectors u, v 
     r = r_i + c1 (r_j - r_i) + c2 u + c3 v,      c = X'^-1 (r' - r_i'),   X' = [r_ij', u', v']
 
 with v = (r_k - r_j) / L for three points and a vector (2.57), v = u x r_ij / L for two points and a vector (2.64,
-with the signs of the errata, B1 and B2). Forces travel the other way by virtual power; no matrix is formed.
+with the signs of corrections B1 and B2). Forces travel the other way by virtual power; no matrix is formed.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Elements:
         return self._stack(qd, np.cross(ud, r_ij) + np.cross(u, rd_ij))
 
     def basic_acceleration(self, q: Array, qd: Array, qdd: Array) -> Array:
-        """Second time derivative of `basic` (2.67, second block of V with the sign of errata B2)."""
+        """Second time derivative of `basic` (2.67, second block of V with the sign of correction B2)."""
         u, r_ij = q[:, self.u], q[:, self.j] - q[:, self.i]
         ud, rd_ij = qd[:, self.u], qd[:, self.j] - qd[:, self.i]
         udd, rdd_ij = qdd[:, self.u], qdd[:, self.j] - qdd[:, self.i]
@@ -128,7 +128,7 @@ class Elements:
         """Forces on the basic coordinates (T, B, 4, 3) that do the work of a couple (T, B, 3) [N m].
 
         The power of a couple is m.w = 1/2 sum_a de_a/dt . (m x e_a) over the axes e_a of the body, and
-        de/dt = dX/dt X'^-1; unlike (2.80) it holds for a couple along r_ij as well (errata B4).
+        de/dt = dX/dt X'^-1; unlike (2.80) it holds for a couple along r_ij as well (correction B4).
         """
         axes = np.moveaxis(self.rotation(q), -1, 2)  # (T, B, axis a, 3)
         on_axes = 0.5 * np.cross(moment[:, :, None, :], axes)

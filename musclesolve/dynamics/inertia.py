@@ -96,7 +96,7 @@ def _basic_jacobian(elements: Elements, q: Array) -> Array:
 def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
     """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for.
 
-    Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of errata B1).
+    Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
     """
     acceleration = elements.basic_acceleration(q, qd, qdd)
     return elements.generalized(q, np.einsum("bef,tbfx->tbex", basic, acceleration))

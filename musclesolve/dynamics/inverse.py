@@ -46,7 +46,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     """Solve Phi_q^T lambda = g - M qdd on the whole system, drivers included (Silva 2003, 2.83).
 
     The rows are independent and as many as there are coordinates, so lambda is unique. The multipliers of the
-    drivers become moments by the factors of errata B3.
+    drivers become moments by the factors of correction B3.
     """
     constraint, drivers = model.constraints.jacobian(motion.q), driver_rows(model, motion)
     frames, rows = constraint.shape[:2]

@@ -61,7 +61,7 @@ def joint_load(
     """Net load at the pivot of a degree of freedom, from all bodies that hang behind it.
 
     F = sum m (a - g) - sum F_ext ;  M = sum [r x m (a - g) + I alpha + w x I w] - sum M_ext, r from the pivot.
-    Inertia is turned into global axes and the free moment of the plate is in M_ext (errata D3).
+    Inertia is turned into global axes and the free moment of the plate is in M_ext (correction D3).
     """
     topology = model.topology
     index = topology.dof_names.index(dof)

@@ -26,7 +26,7 @@ LEG_DOFS = (
 
 
 def _body(frame: str, side: str) -> str:
-    """Body of a frame of the database: 7, 4 (10), 3 (11) and 1 (13) (errata A9)."""
+    """Body of a frame of the database: 7, 4 (10), 3 (11) and 1 (13) (correction A9)."""
     bone = {"femur": "thigh", "tibia": "shank", "foot": "foot"}
     return "pelvis" if frame == "pelvis" else f"{bone[frame]}_{side}"
 
@@ -36,7 +36,7 @@ class LegMuscles:
     """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
 
     max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m], scaled to the person;
-    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of errata A4.
+    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of correction A4.
     """
 
     side: str
@@ -64,7 +64,7 @@ def place_muscles(
 
     Positions scale by segment: pelvis with the distance between the hips, femur with the thigh, tibia and foot with
     the shank (Silva 2003, 6.5). Optimal fiber and tendon slack lengths scale with k = L_MT(person) / L_MT(source),
-    both standing (errata A4), so normalised fiber length does not depend on body size. Maximum isometric force is as
+    both standing (correction A4), so normalised fiber length does not depend on body size. Maximum isometric force is as
     tabulated, times strength_factor.
 
     Args:

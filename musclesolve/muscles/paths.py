@@ -2,7 +2,7 @@
 
 L_MT = sum_k |r_{k+1} - r_k| over the points that are on the path. The gradient by a path point is the difference of
 the unit vectors of its two segments, so the tension is the same in every segment; in terms of the thesis, row k of
-the segment constraints enters with 1 / (2 L_k) (6.8 and 6.13 with errata A1). The generalized force of a tension F
+the segment constraints enters with 1 / (2 L_k) (6.8 and 6.13 with correction A1). The generalized force of a tension F
 is -F dL_MT/dq, the moment arm -dL_MT/dtheta.
 """
 

@@ -90,7 +90,7 @@ def test_a_force_in_front_of_the_ankle_asks_for_plantarflexion(model):
 
 
 def test_couples_do_their_full_work_about_every_axis(model, motion):
-    """Power of a couple is m.w on every kind of body, along its long axis as well (errata B4)."""
+    """Power of a couple is m.w on every kind of body, along its long axis as well (correction B4)."""
     rng = np.random.default_rng(8)
     seg = segment_motion(model, motion)
     for body in ("foot_r", "thigh_r", "head", "pelvis", "forearm_l"):
