@@ -52,8 +52,8 @@ def low_pass(signal: Array, rate_hz: float, cutoff_hz: float) -> Array:
         InputError: a cut-off that is not between zero and half the rate.
     """
     b, a = coefficients(rate_hz, cutoff_hz)
-    # The answer of the filter to a jump has died away after two periods of the cut-off: so much is mirrored
+    # The answer of the filter to a jump has died away after three periods of the cut-off: so much is mirrored
     # at each end, as far as the recording reaches.
-    padding = min(signal.shape[0] - 1, int(np.ceil(2.0 * rate_hz / cutoff_hz)))
+    padding = min(signal.shape[0] - 1, int(np.ceil(3.0 * rate_hz / cutoff_hz)))
     filtered: Array = filtfilt(b, a, signal, axis=0, padtype="odd", padlen=padding)
     return filtered

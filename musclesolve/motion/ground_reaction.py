@@ -52,7 +52,9 @@ def ground_reactions(trial: Trial, time: Array) -> list[GroundReaction]:
     for side in SIDES:
         plates = [plate for plate in trial.forces if plate.side == side]
         if plates:
-            wrench = sum(_sampled(wrench_at_origin(p, trial.unloaded_below), p.time, trial, time) for p in plates)
+            wrench = sum(
+                _sampled(wrench_at_origin(p, trial.unloaded_below), p.time, trial, time) for p in plates
+            )
             height = _surface(plates, trial.unloaded_below)
             reactions.append(_reaction(side, np.asarray(wrench), height))
     return reactions

@@ -65,7 +65,9 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
             where="[joint_centers] hip",
             expected="leg_length_m in [subject], or a standing trial to measure it on",
         )
-    forward, out, up = (_evaluate(hip_regressions()[regression][axis], lengths) for axis in ("forward", "out", "up"))
+    forward, out, up = (
+        _evaluate(hip_regressions()[regression][axis], lengths) for axis in ("forward", "out", "up")
+    )
     return np.array([forward, -out if side == "r" else out, up])
 
 

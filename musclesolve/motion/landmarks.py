@@ -15,11 +15,15 @@ Array = NDArray[np.float64]
 Points = dict[str, Array]
 
 
-def filtered_markers(trial: Trial) -> Markers:
+def filtered_markers(trial: Trial, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
     The filter runs over the longest stretch around the range in which all of them are seen, so that its ends
     disturb the range as little as possible.
+
+    Args:
+        trial: the trial.
+        margin: time kept on either side of the range, as far as every marker is seen there [s].
     """
     names = trial.used_markers
     position = np.stack([trial.markers[name] for name in names], axis=1)
@@ -28,14 +32,20 @@ def filtered_markers(trial: Trial) -> Markers:
     first = max(lost[lost < frames.start], default=-1) + 1
     last = min(lost[lost >= frames.stop], default=len(position))
     smooth = low_pass(position[first:last], trial.markers.rate, trial.cutoff_hz)
-    inside = slice(frames.start - first, frames.stop - first)
-    return Markers(trial.markers.time[frames], names, smooth[inside], trial.markers.path)
+    extra = round(margin * trial.markers.rate)
+    kept = slice(max(frames.start - extra, first), min(frames.stop + extra, last))
+    inside = slice(kept.start - first, kept.stop - first)
+    return Markers(trial.markers.time[kept], names, smooth[inside], trial.markers.path)
 
 
 def standing_markers(static: Markers) -> Points:
     """Return the mean position (3,) of every marker that the standing trial shows [m]."""
-    seen = ~np.isnan(static.position).any(axis=2).all(axis=0)
-    return {name: np.nanmean(static[name], axis=0) for name, there in zip(static.names, seen, strict=True) if there}
+    seen = np.logical_not(np.isnan(static.position).any(axis=2).all(axis=0))
+    return {
+        name: np.nanmean(static[name], axis=0)
+        for name, there in zip(static.names, seen, strict=True)
+        if there
+    }
 
 
 def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:

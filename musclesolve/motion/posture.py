@@ -60,7 +60,11 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
         )
         notes.append("The feet are measured at the instant of the motion at which each lies lowest.")
     hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis, legs))
-    if "leg" in hip_needs(trial.hip_regression) and trial.subject.leg_length is None and trial.static is not None:
+    if (
+        "leg" in hip_needs(trial.hip_regression)
+        and trial.subject.leg_length is None
+        and trial.static is not None
+    ):
         notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
 
@@ -72,7 +76,8 @@ def _leg_lengths(trial: Trial, pelvis: Points, legs: dict[Side, Points]) -> dict
     if trial.static is None:
         return {}
     return {
-        side: float(np.linalg.norm(pelvis[f"asis_{side}"] - legs[side][f"ankle_medial_{side}"])) for side in SIDES
+        side: float(np.linalg.norm(pelvis[f"asis_{side}"] - legs[side][f"ankle_medial_{side}"]))
+        for side in SIDES
     }
 
 

@@ -29,7 +29,7 @@ from musclesolve.motion.posture import (
     shank_axes,
 )
 from musclesolve.motion.vectors import across, mean_length
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, Trial
 
 Array = NDArray[np.float64]
 
@@ -62,13 +62,18 @@ class Anatomy:
     notes: list[str]
 
 
-def anatomy(trial: Trial) -> Anatomy:
+def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """Measure points, axes and dimensions of the body on a trial.
+
+    Args:
+        trial: the trial.
+        margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
+            over time need it to be as good at the ends as in the middle.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.
     """
-    walk = filtered_markers(trial)
+    walk = filtered_markers(trial, margin)
     standing = {} if trial.static is None else standing_markers(trial.static)
     poses = cluster_poses(trial, standing, walk)
     moving = moving_landmarks(trial, walk, standing, poses)
@@ -97,7 +102,9 @@ def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Pose
         body: poses[body]
         if body in poses
         else register(
-            np.stack([reference[name] for name in names]), np.stack([moving[name] for name in names], axis=1), body
+            np.stack([reference[name] for name in names]),
+            np.stack([moving[name] for name in names], axis=1),
+            body,
         )
         for body, (reference, names) in shapes.items()
     }
@@ -105,7 +112,8 @@ def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Pose
 
 def _hips(stance: Posture, moving: Points, pelvis: Poses) -> Points:
     return {
-        f"hip_{side}": moving.get(f"hip_center_{side}", pelvis.point(stance.pelvis[f"hip_{side}"])) for side in SIDES
+        f"hip_{side}": moving.get(f"hip_center_{side}", pelvis.point(stance.pelvis[f"hip_{side}"]))
+        for side in SIDES
     }
 
 
@@ -139,7 +147,9 @@ def _arms(moving: Points) -> Points:
 
 def _elbow_axes(moving: Points) -> Points:
     return {
-        f"elbow_axis_{side}": leftward(moving, "elbow", side) for side in SIDES if f"elbow_medial_{side}" in moving
+        f"elbow_axis_{side}": leftward(moving, "elbow", side)
+        for side in SIDES
+        if f"elbow_medial_{side}" in moving
     }
 
 
@@ -148,7 +158,9 @@ def _trunk(points: Points, moving: Points, pelvis_up: Array) -> Points:
     middle = between(points["hip_r"], points["hip_l"])
     neck = moving.get("neck_base", between(points["shoulder_r"], points["shoulder_l"]))
     back = middle + BACK_SHARE * mean_length(neck - middle) * pelvis_up
-    direct = {name: point for name, point in moving.items() if name.removesuffix("_r").removesuffix("_l") in DIRECT}
+    direct = {
+        name: point for name, point in moving.items() if name.removesuffix("_r").removesuffix("_l") in DIRECT
+    }
     return {"neck_base": neck, "back": back, **direct}
 
 
@@ -186,8 +198,8 @@ def _length_notes(points: Points, offsets: Points) -> list[str]:
             moving = mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"])
             if abs(moving - standing) > LOOSE:
                 notes.append(
-                    f"The {_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and {1000 * moving:.0f} mm "
-                    "in the motion: a marker or a cluster has moved on the skin between the two."
+                    f"The {_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and "
+                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between."
                 )
     return notes
 

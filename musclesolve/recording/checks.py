@@ -21,6 +21,8 @@ STANDING_SHARE = (0.6, 1.05)
 MOVING_SHARE = (0.2, 1.05)
 # Peak of the vertical force in body weights: a light touch, and more than any jump.
 PEAK_SHARE = (0.1, 12.0)
+# Median distance of the force from the middle of its foot: within a foot's length, and never beyond this [m].
+FOOT_REACH, FARTHEST = 0.2, 0.35
 _NAMES = {"r": "right", "l": "left"}
 
 
@@ -57,7 +59,10 @@ def check_sampling(time: Array, path: Path) -> None:
 
 def _check_cutoff(trial: Trial, document: Document) -> None:
     force_time = trial.forces[0].time
-    rates = {"markers": trial.markers.rate, "forces": (force_time.size - 1) / (force_time[-1] - force_time[0])}
+    rates = {
+        "markers": trial.markers.rate,
+        "forces": (force_time.size - 1) / (force_time[-1] - force_time[0]),
+    }
     for what, rate in rates.items():
         if trial.cutoff_hz >= 0.5 * rate:
             raise document.error(
@@ -206,9 +211,9 @@ def _check_nearness(
         side: float(np.median(_distance_to_foot(trial, plate, stands, side))) for side in SIDES
     }
     other: Side = "l" if plate.side == "r" else "r"
-    if distance[plate.side] < 0.35:
+    swapped = distance[plate.side] > FOOT_REACH and distance[other] < 0.5 * distance[plate.side]
+    if distance[plate.side] < FARTHEST and not swapped:
         return
-    swapped = distance[other] < 0.35
     raise document.error(
         f"the force on the {_NAMES[plate.side]} foot acts {distance[plate.side]:.2f} m away from it"
         + (f", but {distance[other]:.2f} m from the {_NAMES[other]} one" if swapped else ""),
@@ -216,13 +221,16 @@ def _check_nearness(
         "side" if swapped else "point",
         index,
         expected="a centre of pressure under the foot",
-        remedy=f'side = "{other}"' if swapped else "check that forces and markers share axes, and points are in metres",
+        remedy=f'side = "{other}"'
+        if swapped
+        else "check that forces and markers share axes, and points are in metres",
     )
 
 
 def _distance_to_foot(trial: Trial, plate: PlateForce, samples: NDArray[np.bool_], side: Side) -> Array:
     """Return the horizontal distance from the point of force to the middle of the foot [m]."""
-    middle = 0.5 * sum(trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
+    heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
+    middle = 0.5 * (heel + toe)
     seen = ~np.isnan(middle).any(axis=1)
     time = plate.time[samples]
     at_plate = [np.interp(time, trial.markers.time[seen], middle[seen, k]) for k in range(2)]

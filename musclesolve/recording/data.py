@@ -121,7 +121,7 @@ class MuscleOptions:
 
 @dataclass(frozen=True)
 class SharingOptions:
-    """How forces are shared: names of cost and solver, weight of reserves (None: none), degrees of freedom (None: all)."""
+    """How forces are shared: cost and solver by name, weight of reserves (None: none), dofs (None: all)."""
 
     cost: str = "stress_cubed"
     solver: str = "batch"
@@ -174,7 +174,9 @@ class Trial:
         """Names of the markers of the motion that the analysis needs, in the order of the file."""
         mapped = {marker for weights in self.mapping.values() for marker in weights}
         direct = mapped - set(self.carried)
-        needed = {self.carried[marker] for marker in mapped & set(self.carried)} | (set(self.clusters) & BODY_CLUSTERS)
+        needed = {self.carried[marker] for marker in mapped & set(self.carried)} | (
+            set(self.clusters) & BODY_CLUSTERS
+        )
         direct.update(marker for cluster in needed for marker in self.clusters[cluster])
         return tuple(name for name in self.markers.names if name in direct)
 
@@ -187,5 +189,7 @@ class Trial:
         """Return the frames of the motion that lie in the time range."""
         # Half a step of tolerance: the last digit of a printed time must not cost a frame.
         half = 0.5 / self.markers.rate
-        first, last = np.searchsorted(self.markers.time, (self.time_range[0] - half, self.time_range[1] + half))
+        first, last = np.searchsorted(
+            self.markers.time, (self.time_range[0] - half, self.time_range[1] + half)
+        )
         return slice(int(first), int(last))

@@ -46,7 +46,12 @@ def _weights(document: Document, name: str, value: Any) -> Weights:
         weights = {value: 1.0}
     elif isinstance(value, dict) and set(value) == {"midpoint"}:
         pair = value["midpoint"]
-        if isinstance(pair, list) and len(pair) == 2 and all(isinstance(m, str) for m in pair) and pair[0] != pair[1]:
+        if (
+            isinstance(pair, list)
+            and len(pair) == 2
+            and all(isinstance(m, str) for m in pair)
+            and pair[0] != pair[1]
+        ):
             weights = dict.fromkeys(pair, 0.5)
     elif isinstance(value, dict) and set(value) == {"weights"} and isinstance(value["weights"], dict):
         if all(isinstance(w, int | float) and not isinstance(w, bool) for w in value["weights"].values()):
@@ -56,7 +61,9 @@ def _weights(document: Document, name: str, value: Any) -> Weights:
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
-        raise document.error(f"the weights sum to {total:g}", "mapping", name, expected="weights that sum to 1")
+        raise document.error(
+            f"the weights sum to {total:g}", "mapping", name, expected="weights that sum to 1"
+        )
     return weights
 
 
@@ -70,7 +77,10 @@ def read_clusters(document: Document, table: Mapping[str, Any]) -> dict[str, tup
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
             raise document.error(
-                f"the value is {value!r}", "clusters", name, expected="a list of three or more different markers"
+                f"the value is {value!r}",
+                "clusters",
+                name,
+                expected="a list of three or more different markers",
             )
     return {name: tuple(value) for name, value in table.items()}
 

@@ -35,7 +35,9 @@ class Document:
         except tomllib.TOMLDecodeError as reason:
             raise InputError(f"the file is not valid TOML: {reason}", file=path) from None
 
-    def error(self, problem: str, table: str, key: str | None = None, index: int = 0, **more: str | None) -> InputError:
+    def error(
+        self, problem: str, table: str, key: str | None = None, index: int = 0, **more: str | None
+    ) -> InputError:
         """Return an InputError that points at a key of a table."""
         line = self._line(table, key, index)
         place = f"[{table}]" + (f" {key}" if key else "")
@@ -77,7 +79,9 @@ def validated(document: Document) -> dict[str, Any]:
     for name in document.content:
         if name not in tables:
             raise document.error(
-                "there is no such table", name, remedy=suggestion(name, tables) or f"the tables are {_list(tables)}"
+                "there is no such table",
+                name,
+                remedy=suggestion(name, tables) or f"the tables are {_list(tables)}",
             )
     return {name: _table(document, name, rules) for name, rules in tables.items()}
 
@@ -109,7 +113,9 @@ def _fields(document: Document, table: str, given: Fields, keys: Fields, index: 
                 raise document.error(problem[0], table, key, index, expected=problem[1])
             values[key] = given[key]
         elif rule.get("required"):
-            raise document.error(f"'{key}' is missing", table, None, index, expected=f"{key}: {rule['about']}")
+            raise document.error(
+                f"'{key}' is missing", table, None, index, expected=f"{key}: {rule['about']}"
+            )
         else:
             values[key] = rule.get("default")
     return values

@@ -65,7 +65,9 @@ def split_cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
-def number_table(rows: Sequence[list[str]], line_numbers: Sequence[int], names: Sequence[str], path: Path) -> Array:
+def number_table(
+    rows: Sequence[list[str]], line_numbers: Sequence[int], names: Sequence[str], path: Path
+) -> Array:
     """Turn rows of cells into numbers; an empty cell is a gap (NaN).
 
     Args:
@@ -91,6 +93,8 @@ def number_table(rows: Sequence[list[str]], line_numbers: Sequence[int], names: 
             )
     cells = [[cell or "nan" for cell in row] for row in rows]
     try:
+        if any("_" in cell for row in cells for cell in row):
+            raise ValueError("digits grouped by underscores")
         table = np.array(cells, dtype=np.str_).astype(np.float64).reshape(len(rows), len(names))
     except ValueError:
         raise _not_a_number(cells, line_numbers, names, path) from None

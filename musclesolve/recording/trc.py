@@ -43,7 +43,10 @@ def read_trc(path: str | Path) -> Markers:
     lines = read_lines(path)
     if len(lines) < _NAME_LINE + 1 or not lines[0].lstrip().startswith("PathFileType"):
         raise InputError(
-            "this is not a TRC file", file=path, where="line 1", expected="a first line that begins with PathFileType"
+            "this is not a TRC file",
+            file=path,
+            where="line 1",
+            expected="a first line that begins with PathFileType",
         )
     header = _header(lines, path)
     names = _marker_names(lines[_NAME_LINE - 1], header, path)
@@ -154,7 +157,11 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     path = Path(path)
     if units not in METRES:
         raise InputError(f"the unit of length is '{units}'", expected="mm, cm or m")
-    if bad := [name for name in markers.names if not name.strip() or name != name.strip() or "\t" in name or "\n" in name]:
+    if bad := [
+        name
+        for name in markers.names
+        if not name.strip() or name != name.strip() or "\t" in name or "\n" in name
+    ]:
         raise InputError(f"a TRC file cannot hold the marker name {bad[0]!r}", file=path)
     frames, count = markers.position.shape[:2]
     rate = f"{markers.rate:.6f}"

@@ -146,10 +146,16 @@ def _time_range(
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
     )
     half = 0.5 / walk.rate
-    for key, value, inside in (("start_s", start, start > earliest - half), ("end_s", end, end < latest + half)):
+    for key, value, inside in (
+        ("start_s", start, start > earliest - half),
+        ("end_s", end, end < latest + half),
+    ):
         if not inside:
             raise document.error(
-                f"{value:g} s lies outside of what was recorded", "time", key, expected=f"a time within both: {recorded}"
+                f"{value:g} s lies outside of what was recorded",
+                "time",
+                key,
+                expected=f"a time within both: {recorded}",
             )
     if end - start < 10 / walk.rate:
         raise document.error(
@@ -183,10 +189,14 @@ def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str
     names = {"r": "right", "l": "left"}
     for side in SIDES:
         if not any(plate.side == side for plate in forces):
-            notes.append(f"No plate is given for the {names[side]} foot: it is taken as unloaded all the time.")
+            notes.append(
+                f"No plate is given for the {names[side]} foot: it is taken as unloaded all the time."
+            )
     for entry in content["force"]:
         if entry["moment"] is None:
-            notes.append(f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero.")
+            notes.append(
+                f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero."
+            )
     if content["files"]["static"] is None:
         notes.append("There is no standing trial: segments are measured on the motion itself.")
     return tuple(notes)

@@ -1,0 +1,105 @@
+"""The recorded walk: segments keep their length, joints bend as another program finds, feet carry the body."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from musclesolve import motion
+from musclesolve.errors import InputError
+from musclesolve.motion.targets import Anatomy
+from musclesolve.motion.vectors import unit
+from musclesolve.recording import Trial, read_mot, read_trial
+
+TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
+
+
+@pytest.fixture(scope="module")
+def trial_file(recorded_walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # The same trial file, with the recordings wherever they are on this machine.
+    text = TRIAL.read_text(encoding="utf-8").replace(
+        "../../../shared/data/rajagopal_walk", recorded_walk.as_posix()
+    )
+    path = tmp_path_factory.mktemp("walk") / TRIAL.name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def trial(trial_file: Path) -> Trial:
+    return read_trial(trial_file)
+
+
+@pytest.fixture(scope="module")
+def measured(trial: Trial) -> Anatomy:
+    return motion.anatomy(trial)
+
+
+def test_the_range_is_the_one_with_both_feet_measured(measured: Anatomy) -> None:
+    assert measured.time.size == 136
+    assert measured.time[[0, -1]] == pytest.approx([0.45, 1.80])
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize(
+    "segment", [("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist")]
+)
+def test_segments_keep_their_length(measured: Anatomy, segment: tuple[str, str], side: str) -> None:
+    upper, lower = (measured.points[f"{name}_{side}"] for name in segment)
+    length = np.linalg.norm(upper - lower, axis=1)
+    standing = np.linalg.norm(measured.offsets[f"{segment[1]}_{side}"])
+    # Skin moves over bone by millimetres; a wrong marker or axis shows as centimetres.
+    assert length.std() < 0.005
+    assert length.mean() == pytest.approx(standing, abs=0.010)
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_the_knee_bends_as_in_the_reference(measured: Anatomy, recorded_walk: Path, side: str) -> None:
+    reference = read_mot(recorded_walk / "reference" / "opensim_ik.mot")
+    expected = np.interp(measured.time, reference.time, reference[f"knee_angle_{side}"])
+    thigh = unit(measured.points[f"hip_{side}"] - measured.points[f"knee_{side}"])
+    shank = unit(measured.points[f"knee_{side}"] - measured.points[f"ankle_{side}"])
+    axis = measured.directions[f"knee_axis_{side}"]
+    angle = np.rad2deg(
+        np.arctan2(np.sum(np.cross(thigh, shank) * axis, axis=1), np.sum(thigh * shank, axis=1))
+    )
+    assert np.corrcoef(angle, expected)[0, 1] > 0.998
+    # The other model places the hip centers further back, which counts as knee flexion at every instant.
+    assert np.std(angle - expected) < 2.5
+    assert abs(np.mean(angle - expected)) < 9.0
+
+
+def test_the_feet_carry_the_body(trial: Trial, measured: Anatomy) -> None:
+    right, left = motion.ground_reactions(trial, measured.time)
+    total = right.force[:, 2] + left.force[:, 2]
+    weight = trial.subject.mass * 9.81
+    assert total.mean() == pytest.approx(weight, rel=0.05)
+    assert total.min() > 0.6 * weight and total.max() < 1.4 * weight
+    for foot in (right, left):
+        stands = foot.force[:, 2] > 200.0
+        along = foot.center_of_pressure[stands, 0]
+        assert (along > measured.points[f"heel_{foot.side}"][stands, 0] - 0.02).all()
+        assert (along < measured.points[f"toe_{foot.side}"][stands, 0] + 0.02).all()
+
+
+def test_the_hips_lie_where_the_recording_turns_about_them(measured: Anatomy) -> None:
+    # A hip center that is off makes the thigh seem to change its length over the stride.
+    for side in "rl":
+        length = np.linalg.norm(measured.points[f"hip_{side}"] - measured.points[f"knee_{side}"], axis=1)
+        assert np.ptp(length) < 0.015
+
+
+def test_forces_given_to_the_wrong_feet_are_refused(trial_file: Path) -> None:
+    text = trial_file.read_text(encoding="utf-8")
+    swapped = trial_file.with_name("swapped.toml")
+    for old, new in (
+        ('side = "r"', 'side = "?"'),
+        ('side = "l"', 'side = "r"'),
+        ('side = "?"', 'side = "l"'),
+    ):
+        text = text.replace(old, new)
+    swapped.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match='side = "'):
+        read_trial(swapped)

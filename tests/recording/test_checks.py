@@ -1,0 +1,188 @@
+"""Recordings that are well formed and yet cannot be what the trial file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_trial import write_trial
+
+from musclesolve.errors import InputError
+from musclesolve.recording import Markers, Table, read_mot, read_trc, read_trial, write_mot, write_trc
+
+
+def rewrite_markers(path: Path, change: Callable[[Markers], Markers]) -> None:
+    write_trc(path, change(read_trc(path)))
+
+
+def rewrite_forces(path: Path, change: Callable[[Table], Table]) -> None:
+    write_mot(path, change(read_mot(path)))
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as error:
+        read_trial(path)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("file", ["walk.trc", "static.trc"])
+def test_a_person_of_another_size_is_refused(tmp_path: Path, file: str) -> None:
+    path = write_trial(tmp_path)
+    text = (tmp_path / file).read_text().replace("\tmm\t", "\tcm\t")
+    (tmp_path / file).write_text(text)
+    message = refused(path)
+    assert "shoulders are" in message and "1.75 m tall" in message and file in message and "Units" in message
+
+
+def test_a_wrong_up_axis_is_refused(tmp_path: Path) -> None:
+    assert "up in [laboratory]" in refused(write_trial(tmp_path, ('up = "+y"', 'up = "+z"')))
+
+
+def test_a_wrong_forward_axis_is_refused_with_the_right_one(tmp_path: Path) -> None:
+    assert 'forward = "+x"' in refused(write_trial(tmp_path, ('forward = "+x"', 'forward = "-x"')))
+    assert 'forward = "+x"' in refused(write_trial(tmp_path, ('forward = "+x"', 'forward = "+z"')))
+
+
+def test_swapped_sides_of_the_pelvis_are_refused(tmp_path: Path) -> None:
+    edits = (('"RASI"', '"X"'), ('"LASI"', '"RASI"'), ('"X"', '"LASI"'))
+    assert "right side of the pelvis" in refused(write_trial(tmp_path, *edits))
+
+
+def test_a_gap_is_refused_with_marker_and_time_unless_it_lies_outside(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def lose(frames: slice) -> Callable[[Markers], Markers]:
+        def change(markers: Markers) -> Markers:
+            position = markers.position.copy()
+            position[frames, markers.names.index("LTH2")] = np.nan
+            return replace(markers, position=position)
+
+        return change
+
+    rewrite_markers(tmp_path / "walk.trc", lose(slice(20, 40)))
+    assert read_trial(path).markers.names
+    rewrite_markers(tmp_path / "walk.trc", lose(slice(100, 103)))
+    message = refused(path)
+    assert "'LTH2' is missing in 3 of 121 frames" in message and "first at 1 s" in message
+
+
+def test_a_gap_in_a_marker_nobody_needs_is_no_matter(tmp_path: Path) -> None:
+    path = write_trial(tmp_path, ('elbow_medial_r = { midpoint = ["RELM", "RELM2"] }\n', ""))
+
+    def lose(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[:, markers.names.index("RELM")] = np.nan
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "walk.trc", lose)
+    assert read_trial(path).notes == ()
+
+
+def test_a_marker_never_seen_standing_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def lose(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[:, markers.names.index("RANM")] = np.nan
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "static.trc", lose)
+    assert "'RANM' is never seen" in refused(path)
+
+
+def test_uneven_sampling_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_markers(
+        tmp_path / "walk.trc", lambda m: replace(m, time=m.time + 0.004 * (np.arange(m.time.size) == 90))
+    )
+    message = refused(path)
+    assert "not evenly spaced" in message and "0.904 s" in message
+
+
+def test_a_force_file_that_ends_early_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, time=t.time[:1500], values=t.values[:1500]))
+    message = refused(path)
+    assert "end_s" in message and "1.8 s" in message and "forces 0 to 1.499 s" in message
+
+
+def test_a_force_that_pulls_down_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, values=-t.values))
+    assert "pulls the right foot down" in refused(path)
+
+
+def test_forces_in_another_unit_are_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, values=t.values * 1000.0))
+    assert "in newtons" in refused(path)
+
+
+def test_forces_of_swapped_feet_are_refused(tmp_path: Path) -> None:
+    # The feet are set wide apart: side by side they are too near to tell.
+    wide = 0.3
+    path = write_trial(tmp_path)
+
+    def stride(markers: Markers) -> Markers:
+        left = np.array([name in ("LHEE", "LTOE") for name in markers.names])
+        return replace(markers, position=markers.position + np.where(left[:, None], [wide, 0.0, 0.0], 0.0))
+
+    def swap(table: Table) -> Table:
+        values = table.values.copy()
+        values[:, table.names.index("l_px")] += wide
+        other = [("l" if name[0] == "r" else "r") + name[1:] for name in table.names]
+        return replace(table, values=values, names=tuple(other))
+
+    rewrite_markers(tmp_path / "walk.trc", stride)
+    rewrite_forces(tmp_path / "forces.mot", swap)
+    message = refused(path)
+    assert "from the left one" in message and 'side = "l"' in message
+
+
+def test_a_force_far_from_either_foot_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def apart(table: Table) -> Table:
+        values = table.values.copy()
+        values[:, table.names.index("r_pz")] += 0.5
+        return replace(table, values=values)
+
+    rewrite_forces(tmp_path / "forces.mot", apart)
+    message = refused(path)
+    assert "right foot acts 0.5" in message and "share axes" in message
+
+
+def test_points_of_force_in_millimetres_are_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def in_millimetres(table: Table) -> Table:
+        factors = [1000.0 if "_p" in name else 1.0 for name in table.names]
+        return replace(table, values=table.values * factors)
+
+    rewrite_forces(tmp_path / "forces.mot", in_millimetres)
+    assert "points are in metres" in refused(path)
+
+
+def test_a_missing_force_is_refused_and_a_missing_point_of_nothing_is_not(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def unload(table: Table) -> Table:
+        values = table.values.copy()
+        for name in table.names:
+            if name.startswith("r_"):
+                values[:300, table.names.index(name)] = np.nan if "_p" in name else 0.0
+        return replace(table, values=values)
+
+    rewrite_forces(tmp_path / "forces.mot", unload)
+    assert np.isnan(read_trial(path).forces[0].point[0]).all()
+
+    def lose(table: Table) -> Table:
+        values = table.values.copy()
+        values[700, table.names.index("r_vy")] = np.nan
+        return replace(table, values=values)
+
+    rewrite_forces(tmp_path / "forces.mot", lose)
+    assert "at 0.7 s" in refused(path)
