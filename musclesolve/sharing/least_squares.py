@@ -10,7 +10,6 @@ import numpy as np
 from musclesolve.sharing.costs.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solvers.base import Attempt
-from musclesolve.sharing.solvers.batch import Batch
 from musclesolve.sharing.solvers.interior_point import InteriorPoint
 
 
@@ -48,5 +47,5 @@ def nearest_moments(problem: Problem) -> Attempt:
     touches the set within reach at A a and excludes b.
     """
     soft = problem.with_reserve_weight(np.ones_like(problem.moment))
-    method = InteriorPoint(Batch.tolerance, Batch.max_iterations, seek_proof=True)
+    method = InteriorPoint(tolerance=1e-9, max_iterations=100, seek_proof=True)
     return method.solve(soft, NoCost())

@@ -98,14 +98,15 @@ class Problem:
     @cached_property
     def moment_matrix(self) -> Array:
         """A = moment_arm * force_capacity, (T, m, n) [N m per unit of activation]."""
-        return self.moment_arm * self.force_capacity[:, None, :]
+        with np.errstate(invalid="ignore", over="ignore"):
+            return self.moment_arm * self.force_capacity[:, None, :]
 
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
         """(T,) which frames consist of finite numbers only."""
-        rows = [self.moment_matrix.reshape(self.n_frames, -1), self.moment_arm.reshape(self.n_frames, -1)]
-        rows += [self.moment, self.force_capacity, self.lower, self.upper]
-        return np.logical_and.reduce([np.isfinite(row).all(axis=1) for row in rows])
+        rows = [self.moment, self.force_capacity, self.lower, self.upper]
+        finite = np.logical_and.reduce([np.isfinite(row).all(axis=1) for row in rows])
+        return finite & np.isfinite(self.moment_matrix).all(axis=(1, 2))
 
     def frames(self, which: NDArray[Any]) -> Problem:
         """The same problem for some frames only.

@@ -56,29 +56,22 @@ def solve(
     start = _warm(problem, warm_start)
     problem = within_domain(problem, chosen)
     answer = _Answer.empty(problem)
-    usable = problem.valid
-    answer.status[usable & empty_box(problem)] = Status.INFEASIBLE
-    usable = usable & (answer.status != Status.INFEASIBLE)
-    _attempt(answer, problem, chosen, method, usable, start)
+    nowhere = problem.valid & empty_box(problem)
+    answer.status[nowhere] = Status.INFEASIBLE
+    _attempt(answer, problem, chosen, method, problem.valid & ~nowhere, start)
     if on_infeasible == "reserve" and problem.reserve_weight is None:
-        again = usable & (answer.status == Status.INFEASIBLE)
-        _attempt(
-            answer,
-            problem.with_reserve_weight(fallback_weight(problem, chosen)),
-            chosen,
-            method,
-            again,
-            start,
-        )
+        again = (answer.status == Status.INFEASIBLE) & ~nowhere
+        weight = np.full_like(problem.moment, np.nan)
+        weight[again] = fallback_weight(problem.frames(again), chosen)
+        _attempt(answer, problem.with_reserve_weight(weight), chosen, method, again, start)
     solution = answer.solution(problem, chosen, method)
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 
 def fallback_weight(problem: Problem, cost: Cost) -> Array:
     """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m)."""
-    top = np.where(np.isfinite(problem.upper), problem.upper, 0.0)
-    full = cost.value(problem, top) - cost.value(problem, problem.lower)
-    full = np.where(np.isfinite(full) & (full > 0), full, 1.0)
+    full = cost.value(problem, problem.upper) - cost.value(problem, problem.lower)
+    full = np.where(full > 0, full, 1.0)
     return np.broadcast_to(2.0 * FALLBACK * full[:, None], problem.moment.shape)
 
 

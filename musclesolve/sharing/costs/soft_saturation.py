@@ -10,6 +10,8 @@ import numpy as np
 from musclesolve.sharing.costs.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
+SHORT_OF_SATURATION = 1e-9
+
 
 @dataclass(frozen=True)
 class SoftSaturation(Cost):
@@ -17,7 +19,8 @@ class SoftSaturation(Cost):
 
     The print minimises the sum of the roots, which drives every muscle to full co-contraction; the criterion is
     meant to be maximised. Here it is turned into a cost that is zero at rest. Its domain ends at F_i = F0_i,
-    where the slope is infinite, so that no activation exceeds F0_i / force_capacity_i.
+    where the slope is infinite, so that no activation exceeds F0_i / force_capacity_i. (It ends a billionth before,
+    to be exact: nearer to F0 a floating-point activation no longer determines the slope.)
     """
 
     name: ClassVar[str] = "soft_saturation"
@@ -59,6 +62,6 @@ class SoftSaturation(Cost):
         return casadi.sum1(1.0 - casadi.sqrt(1.0 - (parameters.T * activation) ** 2))
 
     def largest_activation(self, problem: Problem) -> Array:
-        """F0_i / force_capacity_i, infinite where the capacity is zero."""
+        """(1 - 1e-9) F0_i / force_capacity_i, infinite where the capacity is zero."""
         with np.errstate(divide="ignore", over="ignore"):
-            return problem.max_isometric_force / problem.force_capacity
+            return (1.0 - SHORT_OF_SATURATION) * problem.max_isometric_force / problem.force_capacity

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solvers.base import Attempt
 from musclesolve.sharing.solvers.interior_point import InteriorPoint
@@ -31,10 +32,18 @@ class Batch:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
         starts = range(0, max(problem.n_frames, 1), self.block)
         numbers = [np.arange(i, min(i + self.block, problem.n_frames)) for i in starts]
-        return joined([method.solve(problem.frames(part), cost) for part in numbers])
+        return joined([self._block(problem.frames(part), cost) for part in numbers])
+
+    def _block(self, problem: Problem, cost: Cost) -> Attempt:
+        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
+        if problem.reserve_weight is None:
+            return method.solve(problem, cost)
+        # stiff reserves pay the muscles orders of magnitude more than the cost alone would
+        missing = nearest_moments(problem)
+        attempt = method.solve(problem, cost, problem.reserve_weight * missing.reserve)
+        return replace(attempt, iterations=attempt.iterations + missing.iterations)
 
 
 def joined(parts: list[Attempt]) -> Attempt:

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from musclesolve.sharing import Problem, Status, kkt_residual, solve
+from musclesolve.sharing.costs.registry import REGISTRY, find_cost
+from musclesolve.sharing.solvers.base import Attempt
+from musclesolve.sharing.solvers.batch import Batch
+
+
+@dataclass(frozen=True)
+class Liar:
+    """Solves honestly, then spoils one array and claims success all the same."""
+
+    spoil: str
+    by: float
+    name: str = "liar"
+
+    def solve(self, problem, cost, warm_start=None) -> Attempt:
+        attempt = Batch().solve(problem, cost)
+        return replace(attempt, **{self.spoil: getattr(attempt, self.spoil) * (1 + self.by)})
+
+
+@pytest.mark.parametrize("spoil", ["activation", "multiplier"])
+@pytest.mark.parametrize("cost", REGISTRY)
+@pytest.mark.parametrize("by", [1e-4, np.nan])
+def test_a_solver_is_not_believed(make_leg, spoil, cost, by):
+    answer = solve(make_leg(5), cost, Liar(spoil, by))
+    assert (answer.status == Status.SOLVER_FAILED).all()
+    assert (
+        np.isnan(answer.activation).all()
+        and np.isnan(answer.multiplier).all()
+        and np.isnan(answer.cost).all()
+    )
+    assert (answer.kkt_residual > 1e-6).all()
+
+
+def test_a_reserve_that_was_not_allowed_is_noticed(make_leg):
+    problem = make_leg(3)
+    good = Batch().solve(problem, find_cost("stress_cubed"))
+    shifted = np.full_like(problem.moment, 0.5)
+    other = Problem(
+        problem.moment_arm, problem.moment + shifted, problem.force_capacity, problem.max_isometric_force
+    )
+    cost = find_cost("stress_cubed")
+    assert (kkt_residual(other, cost, good.activation, shifted, good.multiplier) > 1e-3).all()
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+def test_feasible_but_not_optimal_fails(cost):
+    """Moments are met and bounds kept, yet the load is shared unequally between equals."""
+    problem = Problem([[[0.05, 0.05]]], [[30.0]], [[1000.0] * 2], [1000.0] * 2)
+    kind = find_cost(cost)
+    optimal = solve(problem, kind)
+    for activation, holds in (([[0.3, 0.3]], True), ([[0.31, 0.29]], False), ([[0.6, 0.0]], False)):
+        residual = kkt_residual(problem, kind, np.array(activation), np.zeros((1, 1)), optimal.multiplier)
+        assert (residual[0] < 1e-6) == holds
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+def test_the_certificate_has_no_unit(make_leg, cost):
+    """Spoilt by one per cent, the residual is the same for a cost a million times larger."""
+    problem, kind = make_leg(5), find_cost(cost)
+    answer = solve(problem, kind)
+    spoilt = answer.multiplier * 1.01
+    plain = kkt_residual(problem, kind, answer.activation, answer.reserve, spoilt)
+    scaled = kkt_residual(problem, 1e6 * kind, answer.activation, answer.reserve, 1e6 * spoilt)
+    np.testing.assert_allclose(scaled, plain, rtol=1e-9)
+    assert ((plain > 1e-3) & (plain < 0.1)).all()
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+@pytest.mark.parametrize("solver", ["batch", "ipopt"])
+def test_the_multiplier_is_the_price_of_a_moment(make_leg, cost, solver):
+    """lambda_k = d(least cost) / d(moment_k), by central differences."""
+    problem, step = make_leg(1, seed=2), 1e-3
+    price = solve(problem, cost, solver).multiplier[0]
+    shift = np.concatenate([np.eye(7), -np.eye(7)])[:, None] * step
+    moved = Problem(
+        np.repeat(problem.moment_arm, 14, 0),
+        (problem.moment + shift)[:, 0],
+        np.repeat(problem.force_capacity, 14, 0),
+        problem.max_isometric_force,
+    )
+    value = solve(moved, cost, solver).cost
+    np.testing.assert_allclose(
+        (value[:7] - value[7:]) / (2 * step), price, rtol=1e-3, atol=1e-3 * np.abs(price).max()
+    )
+
+
+def test_numbers_of_the_answer_belong_together(make_leg):
+    problem = make_leg(10)
+    answer = solve(problem, "force_squared")
+    np.testing.assert_array_equal(answer.force, answer.activation * problem.force_capacity)
+    np.testing.assert_allclose(answer.cost, (answer.force**2).sum(axis=1))
+    assert (answer.reserve == 0).all() and np.isinf(answer.reserve_weight).all()
+    assert answer.solver == "batch" and answer.cost_name == "force_squared" and answer.solved.all()
+    recomputed = kkt_residual(
+        problem, find_cost("force_squared"), answer.activation, answer.reserve, answer.multiplier
+    )
+    np.testing.assert_array_equal(answer.kkt_residual, recomputed)
+
+
+def test_every_status_is_a_sentence():
+    assert all(status.sentence.endswith(".") and Status(int(status)) is status for status in Status)
+    assert Status.SOLVED == 0

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, lsq_linear
+
+from musclesolve.sharing import Problem, Status, solve
+from musclesolve.sharing.costs.registry import REGISTRY
+from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.least_squares import nearest_moments
+
+
+def mixed(make_leg, frames=40, dofs=4, muscles=12, seed=1):
+    """Moments from well within reach to far out of it."""
+    base = make_leg(frames, seed=seed, effort=1.0, dofs=dofs, muscles=muscles)
+    factor = np.linspace(0.2, 3.0, frames)[:, None]
+    return Problem(base.moment_arm, factor * base.moment, base.force_capacity, base.max_isometric_force)
+
+
+def reachable(problem):
+    """What linear programming says."""
+    bounds = [(0, 1)] * problem.n_muscles
+    zero = np.zeros(problem.n_muscles)
+    rows = zip(problem.moment_matrix, problem.moment, strict=True)
+    return np.array([linprog(zero, A_eq=a, b_eq=b, bounds=bounds).status == 0 for a, b in rows])
+
+
+@pytest.mark.parametrize("solver", ["batch", "ipopt"])
+@pytest.mark.parametrize("cost", ["force_squared", "stress_cubed"])
+def test_infeasible_frames_are_those_of_linear_programming(make_leg, cost, solver):
+    problem = mixed(make_leg)
+    expected = reachable(problem)
+    assert 5 < expected.sum() < 35
+    answer = solve(problem, cost, solver)
+    np.testing.assert_array_equal(answer.status, np.where(expected, Status.SOLVED, Status.INFEASIBLE))
+    assert np.isnan(answer.activation[~expected]).all() and np.isnan(answer.kkt_residual[~expected]).all()
+
+
+def test_the_proof_can_be_checked_by_hand(make_leg):
+    problem = mixed(make_leg)
+    answer = solve(problem)
+    proved = answer.status == Status.INFEASIBLE
+    y, matrix = answer.infeasibility_proof[proved], problem.moment_matrix[proved]
+    most = np.maximum(np.einsum("tm,tmn->tn", y, matrix), 0).sum(axis=1)
+    assert ((y * problem.moment[proved]).sum(axis=1) > most).all()
+    assert np.isnan(answer.infeasibility_proof[~proved]).all()
+
+
+def test_no_direction_proves_a_feasible_frame_infeasible(make_leg):
+    problem = make_leg(200, effort=1.0)
+    directions = np.random.default_rng(0).standard_normal((50, *problem.moment.shape))
+    for direction in directions:
+        assert (excess(problem, direction) <= 1e-12).all()
+    assert (excess(problem, np.zeros_like(problem.moment)) == -np.inf).all()
+
+
+def test_the_remainder_of_least_squares_is_a_proof(make_leg):
+    problem = mixed(make_leg)
+    remainder = nearest_moments(problem).multiplier
+    np.testing.assert_array_equal(excess(problem, remainder) > 1e-6, ~reachable(problem))
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+def test_a_reserve_fills_exactly_what_is_missing(make_leg, cost):
+    problem = mixed(make_leg)
+    plain, helped = solve(problem, cost), solve(problem, cost, on_infeasible="reserve")
+    short = plain.status == Status.INFEASIBLE
+    assert short.any()
+    np.testing.assert_array_equal(helped.status, np.where(short, Status.SOLVED_WITH_RESERVE, Status.SOLVED))
+    np.testing.assert_array_equal(helped.activation[~short], plain.activation[~short])
+    assert (helped.kkt_residual < 1e-6).all() and np.isfinite(helped.reserve_weight[short]).all()
+    top = (
+        np.minimum(1.0, problem.max_isometric_force / problem.force_capacity)
+        if cost == "soft_saturation"
+        else 1.0
+    )
+    upper = np.broadcast_to(top, problem.force_capacity.shape)
+    for t in np.flatnonzero(short):
+        best = lsq_linear(problem.moment_matrix[t], problem.moment[t], (0, upper[t]), tol=1e-14)
+        assert np.linalg.norm(helped.reserve[t]) <= np.linalg.norm(best.fun) + 1e-3
+        np.testing.assert_allclose(helped.reserve[t], -best.fun, atol=5e-3)
+
+
+def rows(problem, matrix, moment):
+    return Problem(matrix, moment, problem.force_capacity, problem.max_isometric_force)
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+@pytest.mark.parametrize("solver", ["batch", "ipopt"])
+def test_a_degree_of_freedom_without_muscles(make_leg, cost, solver):
+    base = make_leg(5, seed=3)
+    arm, moment = base.moment_arm.copy(), base.moment.copy()
+    arm[:, 2], moment[:, 2] = 0.0, 0.0
+    assert (solve(rows(base, arm, moment), cost, solver).status == Status.SOLVED).all()
+    moment[:, 2] = [0.0, 1e-3, -2.0, 50.0, 0.0]
+    answer = solve(rows(base, arm, moment), cost, solver)
+    np.testing.assert_array_equal(answer.status == Status.INFEASIBLE, moment[:, 2] != 0)
+    assert (np.abs(answer.infeasibility_proof[1:4]).argmax(axis=1) == 2).all()
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+def test_degrees_of_freedom_that_depend_on_each_other(make_leg, cost):
+    base = make_leg(5, seed=4)
+    arm, moment = base.moment_arm.copy(), base.moment.copy()
+    arm[:, 6], moment[:, 6] = arm[:, 0] - 2 * arm[:, 1], moment[:, 0] - 2 * moment[:, 1]
+    answer = solve(rows(base, arm, moment), cost)
+    assert (answer.status == Status.SOLVED).all() and (answer.kkt_residual < 1e-6).all()
+    six = solve(rows(base, arm[:, :6], moment[:, :6]), cost)
+    np.testing.assert_allclose(answer.activation, six.activation, atol=1e-6)
+    moment[:, 6] += 1.0
+    assert (solve(rows(base, arm, moment), cost).status == Status.INFEASIBLE).all()
+
+
+@pytest.mark.parametrize("cost", ["force_squared", "stress_cubed"])
+def test_the_edge_of_what_is_possible(cost):
+    """All agonists at their bound is the only admissible answer; a little more is too much."""
+    arm, capacity = np.array([[0.05, 0.03, -0.02]]), np.array([1000.0, 500.0, 300.0])
+    most = 0.05 * 1000 + 0.03 * 500
+    edge = solve(Problem(arm, [most], capacity, capacity), cost)
+    assert edge.status == Status.SOLVED
+    np.testing.assert_allclose(edge.activation, [1, 1, 0], atol=1e-5)
+    assert solve(Problem(arm, [most + 0.01], capacity, capacity), cost).status == Status.INFEASIBLE

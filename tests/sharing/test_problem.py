@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from musclesolve.errors import InputError
+from musclesolve.sharing import Problem, Status, solve
+
+ARM = np.full((4, 2, 3), 0.05)
+MOMENT = np.full((4, 2), 10.0)
+CAPACITY = np.full((4, 3), 1000.0)
+STRONGEST = np.full(3, 1000.0)
+
+
+def problem(**changes):
+    fields = {
+        "moment_arm": ARM,
+        "moment": MOMENT,
+        "force_capacity": CAPACITY,
+        "max_isometric_force": STRONGEST,
+    }
+    return Problem(**(fields | changes))
+
+
+def test_bounds_and_weights_are_broadcast():
+    made = problem(lower=0.01, upper=[1.0, 0.9, 0.8], reserve_weight=[1.0, 2.0])
+    assert made.lower.shape == made.upper.shape == (4, 3)
+    assert made.reserve_weight.shape == (4, 2)
+    np.testing.assert_array_equal(made.upper[2], [1.0, 0.9, 0.8])
+    assert (made.n_frames, made.n_dof, made.n_muscles) == (4, 2, 3)
+    assert made.muscle == ("muscle_0", "muscle_1", "muscle_2") and made.dof == ("dof_0", "dof_1")
+
+
+def test_what_lacks_the_frame_axis_holds_for_every_frame():
+    short = problem(moment_arm=ARM[0], force_capacity=CAPACITY[0])
+    np.testing.assert_array_equal(short.moment_matrix, problem().moment_matrix)
+    assert (
+        not short.single_frame
+        and problem(moment_arm=ARM[0], moment=MOMENT[0], force_capacity=CAPACITY[0]).single_frame
+    )
+
+
+def test_labelled_arrays_and_lists_are_accepted():
+    labelled = xr.DataArray(ARM, dims=("time", "dof", "muscle"))
+    made = problem(moment_arm=labelled, moment=MOMENT.tolist())
+    np.testing.assert_array_equal(made.moment_arm, ARM)
+
+
+def test_it_does_not_change_with_the_arrays_it_was_made_from():
+    arm = ARM.copy()
+    made = problem(moment_arm=arm)
+    arm[:] = 0.0
+    assert (made.moment_arm == 0.05).all()
+    with pytest.raises(ValueError, match="read-only"):
+        made.moment_arm[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("moment_arm", np.ones((4, 2, 5)), "shape (4, 3)"),
+        ("moment_arm", np.ones(3), "shape (3,)"),
+        ("moment_arm", np.ones((4, 0, 3)), "shape (4, 0, 3)"),
+        ("moment", np.ones((4, 3)), "shape (4, 3)"),
+        ("moment", np.ones((5, 2)), "shape (4,"),
+        ("force_capacity", np.ones((4, 1)), "shape (4, 1)"),
+        ("max_isometric_force", np.ones((4, 3)), "shape (4, 3)"),
+        ("lower", np.zeros(2), "shape (2,)"),
+        ("reserve_weight", np.ones(3), "shape (3,)"),
+        ("moment", [["a", "b"]] * 4, "not an array of numbers"),
+    ],
+)
+def test_a_wrong_shape_names_the_array(name, value, shown):
+    with pytest.raises(InputError) as caught:
+        problem(**{name: value})
+    assert "Problem." in str(caught.value) and shown in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "owner"),
+    [
+        ("lower", [0.0, 1.5, 0.0], "soleus in frame 0"),
+        ("lower", -0.1, "iliacus in frame 0"),
+        ("upper", np.inf, "iliacus in frame 0"),
+        ("force_capacity", np.where(np.arange(12).reshape(4, 3) == 7, -1.0, 100.0), "soleus in frame 2"),
+        ("max_isometric_force", [1.0, 0.0, 1.0], "soleus"),
+        ("max_isometric_force", [1.0, np.nan, 1.0], "soleus"),
+        ("reserve_weight", [1.0, 0.0], "knee in frame 0"),
+        ("muscle", ["a", "b"], "2 names"),
+        ("muscle", ["a", "b", "a"], "'a' appears twice"),
+    ],
+)
+def test_a_wrong_value_names_its_owner(name, value, owner):
+    names = {"muscle": ["iliacus", "soleus", "gracilis"], "dof": ["hip", "knee"]}
+    with pytest.raises(InputError, match=owner):
+        problem(**(names | {name: value}))
+
+
+def test_frames_that_are_not_finite_are_flagged_and_the_others_solved(make_leg):
+    whole = make_leg(6)
+    moment, capacity, upper = whole.moment.copy(), whole.force_capacity.copy(), whole.upper.copy()
+    moment[1, 2], capacity[2, 5], upper[4, 0] = np.nan, np.inf, np.nan
+    broken = Problem(whole.moment_arm, moment, capacity, whole.max_isometric_force, upper=upper)
+    answer, reference = solve(broken), solve(whole)
+    bad = np.isin(np.arange(6), (1, 2, 4))
+    np.testing.assert_array_equal(answer.status == Status.INVALID_INPUT, bad)
+    assert np.isnan(answer.activation[bad]).all() and np.isnan(answer.force[bad]).all()
+    np.testing.assert_allclose(answer.activation[~bad], reference.activation[~bad], atol=1e-9)
+
+
+def test_no_frames_at_all():
+    empty = problem(moment_arm=ARM[:0], moment=MOMENT[:0], force_capacity=CAPACITY[:0])
+    answer = solve(empty)
+    assert answer.activation.shape == (0, 3) and answer.summary() == ""

@@ -1,0 +1,118 @@
+"""Every registered solver on the same problems: same optimum, same certificate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from musclesolve.errors import InputError
+from musclesolve.sharing import Problem, Status, solve, solvers
+from musclesolve.sharing.costs import SoftSaturation, StressCubed
+from musclesolve.sharing.costs.registry import REGISTRY
+from musclesolve.sharing.solvers import registry
+from musclesolve.sharing.solvers.batch import Batch
+from musclesolve.sharing.solvers.ipopt import Ipopt
+
+COSTS = [*REGISTRY, StressCubed() + 1e4 * SoftSaturation()]
+NAMES = [cost if isinstance(cost, str) else cost.name for cost in COSTS]
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=NAMES)
+@pytest.mark.parametrize("effort", [0.1, 0.5, 1.0])
+def test_batch_and_ipopt_agree(make_leg, cost, effort):
+    problem = make_leg(20, seed=5, effort=effort)
+    batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
+    for answer in (batch, ipopt):
+        assert (answer.status == Status.SOLVED).all(), answer.summary()
+        assert (answer.kkt_residual < 1e-6).all()
+    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-4)
+    np.testing.assert_allclose(batch.cost, ipopt.cost, rtol=1e-6)
+    size = np.abs(batch.multiplier).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(batch.multiplier / size, ipopt.multiplier / size, atol=1e-4)
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+def test_they_agree_with_reserves_too(make_leg, cost):
+    hard = make_leg(10, seed=6)
+    fields = (hard.moment_arm, 1.5 * hard.moment, hard.force_capacity, hard.max_isometric_force)
+    scale = REGISTRY[cost]().value(hard, np.full_like(hard.force_capacity, 0.3)).mean()
+    problem = Problem(*fields, reserve_weight=np.linspace(0.01, 1.0, 7) * scale)
+    batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
+    assert batch.solved.all() and ipopt.solved.all()
+    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-4)
+    np.testing.assert_allclose(batch.reserve, ipopt.reserve, atol=1e-4)
+    produced = np.einsum("tmn,tn->tm", problem.moment_matrix, batch.activation) + batch.reserve
+    np.testing.assert_allclose(produced, problem.moment, atol=1e-6)
+
+
+def test_frames_do_not_depend_on_their_neighbours(make_leg):
+    problem = make_leg(40, seed=7)
+    whole, blocks = solve(problem), solve(problem, solver=Batch(block=7))
+    np.testing.assert_allclose(whole.activation, blocks.activation, atol=1e-12)
+    one = Problem(
+        problem.moment_arm[11], problem.moment[11], problem.force_capacity[11], problem.max_isometric_force
+    )
+    single = solve(one)
+    assert (
+        single.activation.shape == (43,)
+        and single.multiplier.shape == (7,)
+        and single.status == Status.SOLVED
+    )
+    np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
+
+
+def test_a_warm_start_does_not_change_the_answer(make_leg):
+    problem = make_leg(5, seed=8)
+    cold = solve(problem, solver="ipopt")
+    warm = solve(problem, solver="ipopt", warm_start=cold.activation)
+    np.testing.assert_allclose(warm.activation, cold.activation, atol=1e-5)
+    with pytest.raises(InputError, match="warm start"):
+        solve(problem, warm_start=np.zeros(5))
+
+
+@pytest.mark.parametrize("solver", [Batch(max_iterations=3), Ipopt(max_iterations=2)], ids=["batch", "ipopt"])
+def test_too_few_iterations_are_confessed(make_leg, solver):
+    answer = solve(make_leg(4), solver=solver)
+    assert (answer.status == Status.MAX_ITERATIONS).all()
+    assert np.isnan(answer.activation).all() and (answer.kkt_residual > 1e-6).all()
+
+
+def test_muscles_that_can_do_nothing_rest(make_leg):
+    """Zero capacity in some frames, no moment arm at all in others, a trace of capacity in the last."""
+    full = make_leg(6, seed=9)
+    capacity, arm = full.force_capacity.copy(), full.moment_arm.copy()
+    capacity[:3, 4], arm[3:5, :, 4], capacity[5, 4] = 0.0, 0.0, 1e-30
+    problem = Problem(arm, 0.5 * full.moment, capacity, full.max_isometric_force)
+    for cost in REGISTRY:
+        for solver in solvers():
+            answer = solve(problem, cost, solver)
+            assert (answer.status == Status.SOLVED).all(), (cost, solver, answer.summary())
+            assert (answer.activation[:5, 4] == 0).all()
+            assert (answer.force[:, 4] < 1e-20).all()
+
+
+def test_unknown_and_not_installed_are_two_errors(make_leg, monkeypatch):
+    problem = make_leg(1)
+    with pytest.raises(registry.UnknownSolverError, match="did you mean 'ipopt'"):
+        solve(problem, solver="iopt")
+    with pytest.raises(registry.UnknownSolverError, match="no solver"):
+        solve(problem, solver=3)
+    record = solvers()["ipopt"]
+    assert record.installed and record.warm_start and not record.batched
+    absent = registry.SolverRecord(**(vars(record) | {"package": "no_such_package"}))
+    monkeypatch.setitem(registry.REGISTRY, "ipopt", absent)
+    assert not solvers()["ipopt"].installed
+    with pytest.raises(registry.SolverNotInstalledError, match="pip install casadi"):
+        solve(problem, solver="ipopt")
+
+
+def test_options_are_checked(make_leg):
+    with pytest.raises(InputError, match="on_infeasible"):
+        solve(make_leg(1), on_infeasible="ignore")
+    with pytest.raises(InputError, match="dict"):
+        solve({})
+
+
+def test_ipopt_is_silent(make_leg, capfd):
+    solve(make_leg(2), solver="ipopt")
+    assert capfd.readouterr() == ("", "")
