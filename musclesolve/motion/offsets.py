@@ -41,7 +41,7 @@ def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
         "back": _upwards(points["back"] - middle),
         "neck_base": _upwards(points["neck_base"] - points["back"]),
     }
-    width = mean_length(_hips(trial, stance, points, "r") - _hips(trial, stance, points, "l"))
+    width = _width(trial, stance, points)
     for side in SIDES:
         outward = 1.0 if side == "l" else -1.0
         offsets[f"hip_{side}"] = np.array([0.0, outward * width / 2, 0.0])
@@ -58,23 +58,32 @@ def _upwards(vector: Array) -> Array:
     return np.array([0.0, 0.0, mean_length(vector)])
 
 
-def _hips(trial: Trial, stance: Posture, points: Points, side: Side) -> Array:
-    """Return the hip center on the standing trial (1, 3), or in the motion (T, 3) where that is the only place."""
-    mapped = f"hip_center_{side}" in trial.mapping
+def _standing_hip(trial: Trial, stance: Posture, side: Side) -> Array | None:
+    """Return the hip center (3,) in the standing trial, or None where only the motion shows it."""
     if trial.static is None:
-        return points[f"hip_{side}"]
-    if not mapped:
-        return stance.pelvis[f"hip_{side}"][None]
-    return stance.pelvis.get(f"hip_center_{side}", points[f"hip_{side}"])[None]
+        return None
+    mapped = f"hip_center_{side}" in trial.mapping
+    return stance.pelvis.get(f"hip_center_{side}" if mapped else f"hip_{side}")
+
+
+def _width(trial: Trial, stance: Posture, points: Points) -> float:
+    right, left = (_standing_hip(trial, stance, side) for side in SIDES)
+    if right is None or left is None:
+        return mean_length(points["hip_l"] - points["hip_r"])
+    return float(np.linalg.norm(left - right))
 
 
 def _leg(trial: Trial, stance: Posture, points: Points, side: Side) -> tuple[Array, Array]:
-    if trial.static is None:
-        hip, knee, ankle = (points[f"{joint}_{side}"] for joint in ("hip", "knee", "ankle"))
+    """Return knee from hip and ankle from knee, measured where hip, knee and ankle are seen together."""
+    hip = _standing_hip(trial, stance, side)
+    if hip is None:
+        thigh, shank = (
+            points[f"{a}_{side}"] - points[f"{b}_{side}"] for a, b in (("hip", "knee"), ("knee", "ankle"))
+        )
     else:
         leg = stance.legs[side]
-        hip, knee, ankle = _hips(trial, stance, points, side), leg["knee"][None], leg["ankle"][None]
-    return -_upwards(knee - hip), -_upwards(ankle - knee)
+        thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]
+    return -_upwards(thigh), -_upwards(shank)
 
 
 def _foot(stance: Posture, side: Side) -> Points:

@@ -116,7 +116,10 @@ def _check_height(
     feet = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
     low = np.min([_height(trial, markers, name)[frames] for name in feet], axis=0)
     high = np.mean([_height(trial, markers, f"shoulder_{side}")[frames] for side in SIDES], axis=0)
-    height = float(np.nanmedian(high - low))
+    seen = np.isfinite(high - low)
+    if not seen.any():
+        return
+    height = float(np.median((high - low)[seen]))
     if not share[0] <= height / trial.subject.stature <= share[1]:
         raise document.error(
             f"the shoulders are {height:.3g} m above the feet of a {trial.subject.stature:g} m tall person "

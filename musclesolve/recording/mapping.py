@@ -92,7 +92,7 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
         InputError: a cluster that is not defined.
     """
     for marker, cluster in table.items():
-        if cluster not in clusters:
+        if not isinstance(cluster, str) or cluster not in clusters:
             raise document.error(
                 f"there is no cluster {cluster!r}",
                 "carried",

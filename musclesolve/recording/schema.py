@@ -141,7 +141,9 @@ def _is_kind(value: Any, kind: str) -> bool:
     if kind == "text":
         return isinstance(value, str) and bool(value.strip())
     if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
+        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
+        return whole or isinstance(value, float)
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
     if kind == "columns":
         return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)

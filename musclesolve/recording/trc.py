@@ -152,11 +152,15 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         decimals: decimals of the coordinates, in that unit.
 
     Raises:
-        InputError: a name that the format cannot hold, or an unknown unit.
+        InputError: a name that the format cannot hold, an unknown unit, or fewer than two frames.
     """
     path = Path(path)
     if units not in METRES:
         raise InputError(f"the unit of length is '{units}'", expected="mm, cm or m")
+    if markers.time.size < 2:
+        raise InputError(
+            f"{markers.time.size} frame(s) have no rate to write", file=path, expected="at least two"
+        )
     if bad := [
         name
         for name in markers.names

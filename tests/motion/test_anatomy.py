@@ -7,7 +7,7 @@ from synthetic_trial import RATE, person, write_markers, write_trial
 from musclesolve import motion
 from musclesolve.errors import InputError
 from musclesolve.motion.targets import Anatomy
-from musclesolve.recording import read_trial
+from musclesolve.recording import read_trc, read_trial
 
 # The markers move at 0.4 Hz and its overtones; what the 6 Hz filter takes from that is below a tenth of a millimetre.
 CLOSE = {"atol": 1.5e-4, "rtol": 0.0}
@@ -123,6 +123,27 @@ def test_a_hip_center_measured_otherwise_replaces_the_regression(tmp_path) -> No
     plain = motion.anatomy(read_trial(write_trial(tmp_path, edit)))
     np.testing.assert_array_equal(found.points["hip_r"], plain.points["head_top"])
     np.testing.assert_array_equal(found.points["hip_l"], plain.points["hip_l"])
+
+
+def test_a_hip_center_that_only_the_motion_shows_gives_the_thigh_there(tmp_path) -> None:
+    path = write_trial(tmp_path, ("[mapping]\n", '[mapping]\nhip_center_r = "RHJC"\n'))
+    time = np.arange(240) / RATE
+    everything = person(time)
+    kept = {name: everything.markers[name] for name in read_trc(tmp_path / "walk.trc").names}
+    write_markers(tmp_path / "walk.trc", time, kept | {"RHJC": everything.truth["hip_r"]})
+    found = motion.anatomy(read_trial(path))
+    np.testing.assert_allclose(found.offsets["knee_r"], [0.0, 0.0, -0.42], **CLOSE)
+    np.testing.assert_allclose(found.offsets["hip_r"], [0.0, -0.0865, 0.0], **CLOSE)
+
+
+def test_clusters_named_for_a_body_register_it(tmp_path, measured: Anatomy) -> None:
+    clusters = '[clusters]\npelvis = ["RASI", "LASI", "RPSI"]\nfoot_l = ["LHEE", "LTOE", "LMT5"]\n'
+    found = motion.anatomy(read_trial(write_trial(tmp_path, ("[clusters]\n", clusters))))
+    for name, point in measured.points.items():
+        np.testing.assert_allclose(found.points[name], point, err_msg=name, **CLOSE)
+    np.testing.assert_allclose(
+        found.directions["ankle_axis_l"], measured.directions["ankle_axis_l"], atol=1e-9
+    )
 
 
 def test_without_a_fifth_metatarsal_the_foot_is_still_registered(tmp_path, measured: Anatomy) -> None:
