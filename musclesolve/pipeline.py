@@ -32,6 +32,9 @@ Progress = Callable[[str, float], None]
 JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_adduction"}
 """Joints of a leg and the first degree of freedom behind their centre."""
 
+SHARED_DOFS = LEG_DOFS[:6]
+"""Moments asked of the muscles unless the trial file says otherwise; ankle adduction is borne by the malleoli."""
+
 
 @dataclass(frozen=True)
 class LegResult:
@@ -110,11 +113,16 @@ def _inside(trial: Trial, time: Array) -> Array:
 
 
 def _share(
-    trial: Trial, state: MuscleState, moments: Array, model: Model, cost: str | Cost | None, solver: str | None
+    trial: Trial,
+    state: MuscleState,
+    moments: Array,
+    model: Model,
+    cost: str | Cost | None,
+    solver: str | None,
 ) -> tuple[Solution, tuple[str, ...]]:
     """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones."""
     muscles, options = state.muscles, trial.sharing
-    chosen = LEG_DOFS if options.dofs is None else options.dofs
+    chosen = SHARED_DOFS if options.dofs is None else options.dofs
     unknown = [dof for dof in chosen if dof not in LEG_DOFS]
     if unknown:
         raise InputError(
@@ -132,7 +140,7 @@ def _share(
         moment=needed,
         force_capacity=state.force_capacity,
         max_isometric_force=muscles.max_isometric_force,
-        reserve_weight=options.reserve_weight,
+        reserve_weight=None if options.reserve_weight is None else np.array(options.reserve_weight),
         muscle=muscles.names,
         dof=dofs,
     )
@@ -158,5 +166,3 @@ def _leg_result(
         net.append(load)
         contact.append(load + np.einsum("tm,tmx->tx", tension, state.path.pull(behind)))
     return LegResult(side, state, dofs, solution, np.stack(net, axis=1), np.stack(contact, axis=1))
-
-

@@ -10,7 +10,7 @@ with the signs of corrections B1 and B2). Forces travel the other way by virtual
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -55,18 +55,9 @@ class Elements:
 
     def subset(self, bodies: Array) -> Elements:
         """The same for some bodies, in the given order (a body may come more than once)."""
-        fields = (
-            self.i,
-            self.j,
-            self.u,
-            self.k,
-            self.crossed,
-            self.length,
-            self.base,
-            self.inverse,
-            self.origin,
-        )
-        return Elements(*(field[bodies] for field in fields), self.incidence[:, bodies])
+        names = ("i", "j", "u", "k", "crossed", "length", "base", "inverse", "origin")
+        picked = {name: getattr(self, name)[bodies] for name in names}
+        return replace(self, **picked, incidence=self.incidence[:, bodies])
 
     def coordinates(self, standing_point: Array) -> Array:
         """Coefficients (B, 4) of r_i, r_j, u, v that give a material point, from its standing position (B, 3)."""

@@ -111,8 +111,8 @@ def _part(row: dict, start: Array, end: Array, transverse: str, mass: float) -> 
 
 def _compose(pieces: list[tuple[float, Array, Array]]) -> tuple[float, Array, Array]:
     """Several parts as one rigid segment (parallel-axis theorem)."""
-    mass = sum(m for m, _, _ in pieces)
-    center = sum(m * c for m, c, _ in pieces) / mass
+    mass = float(sum(m for m, _, _ in pieces))
+    center = np.sum([m * c for m, c, _ in pieces], axis=0) / mass
     inertia = np.zeros((3, 3))
     for m, c, i in pieces:
         arm = c - center

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from musclesolve.motion.events import heel_strikes
 from musclesolve.sharing.status import Status
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ _MUSCLE = {
     "force_capacity": "N",
     "passive_force": "N",
 }
+_PARAMETER = {
+    "max_isometric_force": "N",
+    "optimal_fiber_length": "m",
+    "tendon_slack_length": "m",
+    "pennation_angle": "rad",
+}
 
 
 def assemble(
@@ -47,7 +54,11 @@ def assemble(
     """Label everything an analysis computed.
 
     Args:
-        trial, measured, fit, model, motion: what the stages of the road returned; motion in the time range only.
+        trial: the recording and its options.
+        measured: the anatomy that was measured on it.
+        fit: the nearest consistent motion.
+        model: the person.
+        motion: his motion, in the time range only.
         moments: (T, K+6) generalized forces; the last six are the residual at the pelvis.
         reactions: what the ground does to each foot.
         legs: one per analysed side.
@@ -80,7 +91,9 @@ def assemble(
         "axis": AXES,
         "component": COMPONENTS,
     }
-    return xr.Dataset(variables, coords, _provenance(trial, measured, fit, legs))
+    attributes = _provenance(trial, measured, fit, legs)
+    attributes |= {f"heel_strike_times_{side}": times for side, times in heel_strikes(trial).items()}
+    return xr.Dataset(variables, coords, attributes)
 
 
 def _reserves(legs: list[LegResult], dofs: list[str], frames: int) -> Array:
@@ -97,6 +110,9 @@ def _muscle_variables(legs: list[LegResult], dofs: list[str]) -> dict[str, Varia
         name: (over, np.concatenate([getattr(leg.state, name) for leg in legs], axis=1), {"units": unit})
         for name, unit in _MUSCLE.items()
     }
+    for name, unit in _PARAMETER.items():
+        values = np.concatenate([getattr(leg.state.muscles, name) for leg in legs])
+        variables[name] = (("muscle",), values, {"units": unit})
     variables["activation"] = (
         over,
         np.concatenate([leg.solution.activation for leg in legs], axis=1),

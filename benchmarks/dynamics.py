@@ -1,0 +1,50 @@
+"""Kinematics and inverse dynamics of the 44-degree-of-freedom human: microseconds a frame, and agreement."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.timing import measure
+from musclesolve.dynamics import (
+    Wrench,
+    differentiate,
+    fit_pose,
+    human_model,
+    lagrange_multipliers,
+    projected_moments,
+)
+from musclesolve.dynamics.fit import Targets
+from musclesolve.motion import anatomy, ground_reactions
+from musclesolve.recording import Trial
+
+
+def report(trial: Trial) -> None:
+    """Print times a frame and the largest disagreement between the routes."""
+    measured = anatomy(trial)
+    person = trial.subject
+    model = human_model(person.mass, person.stature, person.sex, measured.offsets)
+    targets = Targets.build(model, measured.points, measured.directions)
+    fit = fit_pose(model, targets)
+    motion = differentiate(model, measured.time, fit.coordinates)
+    ground = ground_reactions(trial, motion.time)
+    feet = [Wrench(f"foot_{reaction.side}", reaction.force, reaction.moment) for reaction in ground]
+    calls = {
+        "nearest consistent pose": lambda: fit_pose(model, targets),
+        "velocities, accelerations": lambda: differentiate(model, measured.time, fit.coordinates),
+        "moments by projection": lambda: projected_moments(model, motion, feet),
+        "moments by Lagrange multipliers": lambda: lagrange_multipliers(model, motion, feet).moments,
+    }
+    frames = len(motion.time)
+    table = Table("step", "microseconds a frame", title=f"dynamics, {frames} frames")
+    results = {}
+    for name, call in calls.items():
+        timing = measure(call)
+        results[name] = timing.value
+        table.add_row(name, f"{1e6 * timing.best / frames:.0f}")
+    Console().print(table)
+    one, other = (np.asarray(results[name]) for name in list(calls)[2:])
+    print(
+        f"projection and multipliers differ by {np.abs(one - other).max() / np.abs(one).max():.1e} relative"
+    )
