@@ -37,6 +37,7 @@ PATIENCE = 40  # iterations, after which a hundredfold tolerance will do
 FIRST = (0.02, 0.3)  # of the way from the lower to the upper bound, as the load asks
 FIRST_MU = 0.1
 NO_ROOM = 1e-12
+LEAST_OMEGA = 1e-12
 
 
 @dataclass
@@ -184,15 +185,20 @@ def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
 
 
 def _weights(problem: Problem, cost: Cost, pull: Array) -> tuple[Array, Array]:
-    """omega, and 1 for the muscles that are free to move (T, n)."""
+    """omega, and 1 for the muscles that are free to move (T, n).
+
+    A muscle's scale is that of its own marginal cost, or of what the moments pay for it at a typical price: for a
+    muscle that is almost powerless in this frame the two differ by orders of magnitude.
+    """
     arms = np.abs(problem.moment_matrix).max(axis=1)
-    scale = np.maximum(slope_scale(problem, cost, load(problem)), np.abs(pull))
-    free = problem.upper - problem.lower > NO_ROOM
+    free = (problem.upper - problem.lower > NO_ROOM).astype(np.float64)
+    scale = slope_scale(problem, cost, load(problem))
+    total, strength = (scale * free).sum(axis=1, keepdims=True), (arms * free).sum(axis=1, keepdims=True)
     moment = np.maximum(1.0, np.abs(problem.moment)).max(axis=1, keepdims=True)
-    scale = np.where(scale.max(axis=1, keepdims=True) > 0, scale, arms * moment)
+    price = np.divide(total, strength, out=moment, where=(total > 0) & (strength > 0))
+    scale = np.maximum(np.maximum(scale, price * arms), np.abs(pull))
     largest = scale.max(axis=1, keepdims=True)
-    omega = np.maximum(scale, 1e-9 * np.where(largest > 0, largest, 1.0))
-    return omega, free.astype(np.float64)
+    return np.maximum(scale, LEAST_OMEGA * np.where(largest > 0, largest, 1.0)), free
 
 
 def _pull(problem: Problem, multiplier: Array) -> Array:
