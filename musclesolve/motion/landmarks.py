@@ -39,10 +39,13 @@ def filtered_markers(trial: Trial, margin: float = 0.0) -> Markers:
 
 
 def standing_markers(static: Markers) -> Points:
-    """Return the mean position (3,) of every marker that the standing trial shows [m]."""
+    """Return the middle position (3,) of every marker that the standing trial shows [m].
+
+    The median over the frames rather than the mean: one bad frame does not move it.
+    """
     seen = np.logical_not(np.isnan(static.position).any(axis=2).all(axis=0))
     return {
-        name: np.nanmean(static[name], axis=0)
+        name: np.nanmedian(static[name], axis=0)
         for name, there in zip(static.names, seen, strict=True)
         if there
     }

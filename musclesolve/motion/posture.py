@@ -1,6 +1,6 @@
 """How the person stands: the reference from which pelvis and feet are followed into the motion.
 
-With a standing trial this is its mean posture. Without one it is put together from the motion: the mean shape of
+With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
 the pelvis at a published tilt, and each leg at the instant its foot lies flattest and lowest.
 """
 
@@ -42,7 +42,7 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
 
     Args:
         trial: the trial.
-        standing: mean marker positions (3,) of the standing trial; empty when there is none.
+        standing: marker positions (3,) of the standing trial; empty when there is none.
         moving: landmarks (T, 3) of the motion.
 
     Raises:

@@ -28,6 +28,7 @@ from musclesolve.motion.posture import (
     posture,
     shank_axes,
 )
+from musclesolve.motion.proportions import check_proportions
 from musclesolve.motion.vectors import across, mean_length
 from musclesolve.recording.data import SIDES, Trial
 
@@ -87,6 +88,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     directions |= _elbow_axes(moving)
     points |= _trunk(points, moving, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]))
     offsets = standing_offsets(trial, stance, points)
+    check_proportions(trial, offsets)
     notes = [*trial.notes, *stance.notes, *_residual_notes(bodies | poses), *_length_notes(points, offsets)]
     notes += _landmark_notes(trial)
     return Anatomy(walk.time, points, directions, offsets, _completed(points), notes)

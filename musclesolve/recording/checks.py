@@ -21,8 +21,13 @@ STANDING_SHARE = (0.6, 1.05)
 MOVING_SHARE = (0.2, 1.05)
 # Peak of the vertical force in body weights: a light touch, and more than any jump.
 PEAK_SHARE = (0.1, 12.0)
-# Median distance of the force from the middle of its foot: within a foot's length, and never beyond this [m].
-FOOT_REACH, FARTHEST = 0.2, 0.35
+# No marker on a person changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
+SMALLEST_LEAP, GREATEST_ACCELERATION = 0.1, 1000.0
+# Horizontal force over vertical force, with some newtons for the ends of contact: no sole holds more.
+GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
+# Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the
+# second; no single sample is beyond the third.
+FOOT_REACH, FARTHEST, STRAY = 0.2, 0.35, 1.0
 _NAMES = {"r": "right", "l": "left"}
 
 
@@ -36,6 +41,7 @@ def check_trial(trial: Trial, document: Document) -> None:
     check_sampling(trial.forces[0].time, trial.forces[0].path)
     _check_cutoff(trial, document)
     check_gaps(trial)
+    check_jumps(trial)
     check_size(trial, document)
     check_heading(trial, document)
     for index, plate in enumerate(trial.forces):
@@ -91,6 +97,26 @@ def check_gaps(trial: Trial) -> None:
         for name in _standing_markers(trial):
             if np.isnan(trial.static[name]).any(axis=1).all():
                 raise InputError(f"the marker '{name}' is never seen", file=trial.static.path)
+
+
+def check_jumps(trial: Trial) -> None:
+    """Refuse a marker that leaps from frame to frame: labels exchanged, or a ghost taken for the marker."""
+    rate = trial.markers.rate
+    # The filter spreads a leap over one period of its cut-off, so frames that near to the range count too.
+    near, frames = round(rate / trial.cutoff_hz), trial.frames()
+    stretch = slice(max(frames.start - near, 0), frames.stop + near)
+    farthest = max(SMALLEST_LEAP, GREATEST_ACCELERATION / rate**2)
+    for name in trial.used_markers:
+        leap = np.linalg.norm(np.diff(trial.markers[name][stretch], n=2, axis=0), axis=1)
+        if (leap > farthest).any():
+            at = trial.markers.time[stretch][int(np.argmax(leap > farthest)) + 1]
+            raise InputError(
+                f"the marker '{name}' leaps by {1000 * np.nanmax(leap):.4g} mm from frame to frame",
+                file=trial.markers.path,
+                where=f"first near {at:g} s",
+                expected=f"changes of step below {1000 * farthest:.0f} mm",
+                remedy="correct its label in the capture software, or choose a range without the leap ([time])",
+            )
 
 
 def _standing_markers(trial: Trial) -> list[str]:
@@ -199,6 +225,16 @@ def _check_plate(trial: Trial, plate: PlateForce, index: int, document: Document
             expected=f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N",
             remedy="check that the file is in newtons, and mass_kg",
         )
+    sideways = np.hypot(plate.force[inside, 0], plate.force[inside, 1])
+    if (sideways > GREATEST_FRICTION * np.abs(vertical) + FRICTION_FLOOR).any():
+        raise document.error(
+            f"the plate of the {_NAMES[plate.side]} foot is pushed sideways by {sideways.max():.4g} N",
+            "force",
+            "force",
+            index,
+            expected=f"less than {GREATEST_FRICTION:g} times the vertical force",
+            remedy="check the columns and their order, and up in [laboratory]",
+        )
     _check_nearness(trial, plate, inside, weight, index, document)
 
 
@@ -210,12 +246,12 @@ def _check_nearness(
     seen = all(trial.sees(f"{part}_{side}") for part in ("heel", "toe") for side in SIDES)
     if not stands.any() or not seen:
         return
-    distance: dict[Side, float] = {
-        side: float(np.median(_distance_to_foot(trial, plate, stands, side))) for side in SIDES
-    }
+    samples = {side: _distance_to_foot(trial, plate, stands, side) for side in SIDES}
+    distance: dict[Side, float] = {side: float(np.median(samples[side])) for side in SIDES}
     other: Side = "l" if plate.side == "r" else "r"
     swapped = distance[plate.side] > FOOT_REACH and distance[other] < 0.5 * distance[plate.side]
     if distance[plate.side] < FARTHEST and not swapped:
+        _check_strays(plate, plate.time[stands], samples[plate.side], index, document)
         return
     raise document.error(
         f"the force on the {_NAMES[plate.side]} foot acts {distance[plate.side]:.2f} m away from it"
@@ -228,6 +264,18 @@ def _check_nearness(
         if swapped
         else "check that forces and markers share axes, and points are in metres",
     )
+
+
+def _check_strays(plate: PlateForce, time: Array, distance: Array, index: int, document: Document) -> None:
+    if (distance > STRAY).any():
+        raise document.error(
+            f"the point of force on the {_NAMES[plate.side]} foot strays {distance.max():.4g} m from it "
+            f"at {time[distance.argmax()]:g} s",
+            "force",
+            "point",
+            index,
+            expected="a centre of pressure under the foot while it is loaded",
+        )
 
 
 def _distance_to_foot(trial: Trial, plate: PlateForce, samples: NDArray[np.bool_], side: Side) -> Array:

@@ -37,7 +37,20 @@ def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weig
                 expected=f"{landmark.name}: {landmark.description}",
                 remedy=f'add {landmark.name} = "<marker>"{other}',
             )
-    return {name: _weights(document, name, value) for name, value in table.items()}
+    mapping = {name: _weights(document, name, value) for name, value in table.items()}
+    seen: list[str] = []
+    for name, weights in mapping.items():
+        for other in seen:
+            if weights == mapping[other]:
+                raise document.error(
+                    f"'{name}' is mapped to the same point as '{other}'",
+                    "mapping",
+                    name,
+                    expected="a point of its own for every landmark",
+                    remedy="correct the marker of one of them, or leave out the optional one",
+                )
+        seen.append(name)
+    return mapping
 
 
 def _weights(document: Document, name: str, value: Any) -> Weights:

@@ -43,6 +43,8 @@ def read_lines(path: Path) -> list[str]:
         raise InputError("there is no such file", file=path, remedy=remedy) from None
     except OSError as reason:
         raise InputError(f"the file cannot be read ({reason.strerror})", file=path) from None
+    except ValueError:
+        raise InputError(f"{str(path)!r} is not a file name") from None
     if b"\0" in raw:
         raise InputError("this is a binary file", file=path, expected="a text file (TRC, MOT, STO or TOML)")
     text = _decode(raw)

@@ -106,23 +106,33 @@ def test_what_no_marker_shows_is_said(measured: Anatomy) -> None:
     assert any("thigh_r" in note and "mm" in note for note in measured.notes)
 
 
+def between(one: str, other: str, share: float) -> str:
+    return f"{{ weights = {{ {one} = {1 - share:.2f}, {other} = {share:.2f} }} }}"
+
+
 def test_a_head_and_hands_that_are_mapped_are_not_completed(tmp_path) -> None:
-    extra = [f'{name} = "RSHO"\n' for name in ("head_base", "head_low", "head_top")]
-    extra += [
-        f'{name} = "RWRI"\n' for name in ("hand_radial_r", "hand_ulnar_r", "hand_radial_l", "hand_ulnar_l")
-    ]
+    names = (
+        "head_base",
+        "head_low",
+        "head_top",
+        "hand_radial_r",
+        "hand_ulnar_r",
+        "hand_radial_l",
+        "hand_ulnar_l",
+    )
+    extra = [f"{name} = {between('RSHO', 'LSHO', 0.1 + 0.1 * k)}\n" for k, name in enumerate(names)]
     found = motion.anatomy(read_trial(write_trial(tmp_path, ("[mapping]\n", "[mapping]\n" + "".join(extra)))))
     assert found.completed == []
-    np.testing.assert_array_equal(found.points["hand_radial_l"], found.points["wrist_r"])
+    truth = person(found.time).markers
+    np.testing.assert_allclose(found.points["head_low"], 0.8 * truth["RSHO"] + 0.2 * truth["LSHO"], **CLOSE)
 
 
-def test_a_hip_center_measured_otherwise_replaces_the_regression(tmp_path) -> None:
-    edit = ("[mapping]\n", '[mapping]\nhip_center_r = "RSHO"\n')
+def test_a_hip_center_measured_otherwise_replaces_the_regression(tmp_path, measured: Anatomy) -> None:
+    edit = ("[mapping]\n", f"[mapping]\nhip_center_r = {between('RASI', 'RPSI', 0.4)}\n")
     found = motion.anatomy(read_trial(write_trial(tmp_path, edit)))
-    edit = ("[mapping]\n", '[mapping]\nhead_top = "RSHO"\n')
-    plain = motion.anatomy(read_trial(write_trial(tmp_path, edit)))
-    np.testing.assert_array_equal(found.points["hip_r"], plain.points["head_top"])
-    np.testing.assert_array_equal(found.points["hip_l"], plain.points["hip_l"])
+    truth = person(found.time).markers
+    np.testing.assert_allclose(found.points["hip_r"], 0.6 * truth["RASI"] + 0.4 * truth["RPSI"], **CLOSE)
+    np.testing.assert_allclose(found.points["hip_l"], measured.points["hip_l"], atol=1e-9)
 
 
 def test_a_hip_center_that_only_the_motion_shows_gives_the_thigh_there(tmp_path) -> None:
@@ -191,3 +201,22 @@ def test_without_a_standing_trial_the_person_is_measured_on_the_motion(tmp_path)
     lean = np.sum(found.directions["pelvis_forward"] * truth["pelvis_forward"], axis=1)
     np.testing.assert_allclose(np.rad2deg(np.arccos(lean)), 3.0, atol=0.05)
     assert any("11 degrees" in note for note in found.notes)
+
+
+KNEE_NEAR_THE_ANKLE = (
+    ('knee_lateral_r = "RKNL"', f"knee_lateral_r = {between('RKNL', 'RANL', 0.6)}"),
+    ('knee_medial_r = "RKNM"', f"knee_medial_r = {between('RKNM', 'RANM', 0.6)}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("edits", "segment"),
+    [
+        (KNEE_NEAR_THE_ANKLE, "right thigh"),
+        ((('toe_l = "LTOE"', f"toe_l = {between('LTOE', 'LHEE', 0.7)}"),), "left foot"),
+        ((('wrist_l = "LWRI"', f"wrist_l = {between('LWRI', 'LSHO', 0.4)}"),), "left forearm"),
+    ],
+)
+def test_a_person_of_odd_proportions_is_refused(tmp_path, edits: tuple, segment: str) -> None:
+    with pytest.raises(InputError, match=f"the {segment} measures"):
+        motion.anatomy(read_trial(write_trial(tmp_path, *edits)))

@@ -11,6 +11,7 @@ import pytest
 from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
+from musclesolve.motion import anatomy
 from musclesolve.recording import Markers, Table, read_mot, read_trc, read_trial, write_mot, write_trc
 
 
@@ -44,6 +45,39 @@ def test_a_wrong_up_axis_is_refused(tmp_path: Path) -> None:
 def test_a_wrong_forward_axis_is_refused_with_the_right_one(tmp_path: Path) -> None:
     assert 'forward = "+x"' in refused(write_trial(tmp_path, ('forward = "+x"', 'forward = "-x"')))
     assert 'forward = "+x"' in refused(write_trial(tmp_path, ('forward = "+x"', 'forward = "+z"')))
+
+
+def test_a_marker_that_leaps_is_refused_unless_it_leaps_far_outside(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def leap(frame: int) -> Callable[[Markers], Markers]:
+        def change(markers: Markers) -> Markers:
+            position = markers.position.copy()
+            position[frame, markers.names.index("RSH1"), 1] += 0.15
+            return replace(markers, position=position)
+
+        return change
+
+    rewrite_markers(tmp_path / "walk.trc", leap(20))
+    assert read_trial(path).notes == ()
+    rewrite_markers(tmp_path / "walk.trc", leap(100))
+    message = refused(path)
+    assert "'RSH1' leaps" in message and "first near 0.99 s" in message
+
+
+def test_one_bad_frame_of_the_standing_trial_does_not_matter(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    plain = anatomy(read_trial(path))
+
+    def spoil(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[7] += 1e6
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "static.trc", spoil)
+    np.testing.assert_allclose(
+        anatomy(read_trial(path)).offsets["knee_r"], plain.offsets["knee_r"], atol=1e-7
+    )
 
 
 def test_swapped_sides_of_the_pelvis_are_refused(tmp_path: Path) -> None:
@@ -153,6 +187,28 @@ def test_a_force_far_from_either_foot_is_refused(tmp_path: Path) -> None:
     rewrite_forces(tmp_path / "forces.mot", apart)
     message = refused(path)
     assert "right foot acts 0.5" in message and "share axes" in message
+
+
+def test_a_force_that_pushes_sideways_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", spiked("r_vz", 900.0))
+    assert "pushed sideways" in refused(path)
+
+
+def test_a_single_point_of_force_far_away_is_refused_with_its_time(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", spiked("l_pz", 5.0))
+    message = refused(path)
+    assert "strays 5" in message and "at 0.9 s" in message
+
+
+def spiked(column: str, by: float) -> Callable[[Table], Table]:
+    def change(table: Table) -> Table:
+        values = table.values.copy()
+        values[900, table.names.index(column)] += by
+        return replace(table, values=values)
+
+    return change
 
 
 def test_points_of_force_in_millimetres_are_refused(tmp_path: Path) -> None:

@@ -104,6 +104,11 @@ REFUSALS = {
         ('heel_r = "RHEE"', 'heel_r = { mean = ["RHEE", "RTOE"] }'),
         ["[mapping] heel_r", "midpoint"],
     ),
+    "two landmarks at one marker": (
+        ('heel_l = "LHEE"', 'heel_l = "RHEE"'),
+        ["[mapping] heel_l", "same point as 'heel_r'"],
+    ),
+    "no file name": (('"walk.trc"', '"a\\u0000b"'), ["not a file name"]),
     "midpoint of one": (('["RELM", "RELM2"]', '["RELM"]'), ["[mapping] elbow_medial_r", "midpoint"]),
     "weights": (("LELM2 = 0.75", "LELM2 = 0.5"), ["[mapping] elbow_medial_l", "sum to 0.75"]),
     "not carried": (('RANM = "shank_r"\n', ""), ["only the standing trial has", "'RANM'", "[carried]"]),
