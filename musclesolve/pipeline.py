@@ -32,8 +32,15 @@ Progress = Callable[[str, float], None]
 JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_adduction"}
 """Joints of a leg and the first degree of freedom behind their centre."""
 
-SHARED_DOFS = LEG_DOFS[:6]
-"""Moments asked of the muscles unless the trial file says otherwise; ankle adduction is borne by the malleoli."""
+SHARED_DOFS = LEG_DOFS[:5]
+"""Moments asked of the muscles unless the trial file says otherwise: hip, knee, dorsiflexion.
+
+The model's axes of ankle inversion and adduction are nominal, not those of the subtalar joint and the malleoli; what
+bones and ligaments bear about the true axes would be asked of the muscles, which then work against each other.
+"""
+
+MARGIN = 0.1
+"""Motion looked at before and after the time range, so that derivatives are good to its ends [s]."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +83,9 @@ def run(
     report = progress or (lambda stage, fraction: None)
     sides = _sides(side)
     report("markers", 0.05)
-    measured = anatomy(trial)
+    measured = anatomy(trial, MARGIN)
     person = trial.subject
-    model = human_model(person.mass, person.stature, person.sex, measured.offsets)
+    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     report("kinematics", 0.15)
     fit = fit_pose(model, Targets.build(model, measured.points, measured.directions))
     motion = differentiate(model, measured.time, fit.coordinates)

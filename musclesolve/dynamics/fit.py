@@ -46,7 +46,7 @@ class Targets:
 class Fit:
     """The consistent motion: joint and base coordinates (T, K+6), poses q (T, N, 3), what the fit moved.
 
-    locked: degrees of freedom that no target informs, held at zero. residual (T, n) [m] at the targets.
+    locked: degrees of freedom that no target informs, held at zero. residual (T, n) [m] at the measured points.
     """
 
     coordinates: Array
@@ -90,7 +90,8 @@ def fit_pose(model: Model, targets: Targets, tolerance: float = 1e-10, max_itera
         )
     q = tree.pose(angles, position, rotation)
     base = np.column_stack([position, *to_cardan(rotation)])
-    residual = np.linalg.norm(q[:, targets.slots] - targets.values, axis=2)
+    seen = targets.slots < model.topology.point_count
+    residual = np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2)
     names = model.topology.dof_names
     locked = tuple(names[k] for k in np.flatnonzero(~free))
     return Fit(np.column_stack([np.unwrap(angles, axis=0), base]), q, residual, locked, iteration)

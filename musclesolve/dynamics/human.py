@@ -23,14 +23,16 @@ def human_model(
     stature: float = 1.70,
     sex: str = "male",
     offsets: dict[str, Array] | None = None,
+    shoe_mass: float = 0.0,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of one person.
 
     Args:
-        mass: body mass [kg].
+        mass: body mass, shoes included [kg].
         stature: body height [m]; scales every length that is not measured (Silva 2003, 3.1).
         sex: "female" or "male", for the inertia table (de Leva 1996).
         offsets: measured standing-pose offsets of points from their parents [m] and directions of vectors.
+        shoe_mass: mass of one shoe [kg], carried by the foot in proportion to its own mass.
 
     Raises:
         InputError: a mass, stature or sex that cannot be, or an offset of an unknown point.
@@ -45,7 +47,19 @@ def human_model(
     height = float(np.ptp(plain[: topology.point_count, 2]))
     groups = {point.scale: stature / height for point in topology.points}
     standing = standing_layout(topology, groups, offsets)
-    return Model(topology, standing, segment_inertia(topology, standing, mass, sex))
+    if not 0.0 <= shoe_mass < 0.1 * mass:
+        raise InputError(f"a shoe of {shoe_mass:g} kg", expected="less than a tenth of the body mass")
+    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex)
+    return Model(topology, standing, _shod(topology, bare, shoe_mass))
+
+
+def _shod(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
+    """Feet made heavier by a shoe; their inertia grows in proportion."""
+    factor = np.ones(len(bare.mass))
+    for side in "rl":
+        foot = topology.body_index[f"foot_{side}"]
+        factor[foot] += shoe_mass / bare.mass[foot]
+    return MassProperties(factor * bare.mass, bare.center, factor[:, None, None] * bare.inertia)
 
 
 def segment_inertia(topology: Topology, standing: Array, mass: float, sex: str) -> MassProperties:

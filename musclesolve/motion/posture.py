@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from musclesolve.motion.joint_centres import between, hip_needs
 from musclesolve.motion.landmarks import Points, standing_landmarks
 from musclesolve.motion.pelvis import NEUTRAL_TILT, assumed_standing, neutral_axes, standing_hips
-from musclesolve.motion.vectors import UP, across, horizontal, unit
+from musclesolve.motion.vectors import UP, horizontal, unit
 from musclesolve.recording.data import SIDES, Side, Trial
 
 Array = NDArray[np.float64]
@@ -115,10 +115,3 @@ def leg_frame(leg: Points, side: Side) -> Array:
     """Return the axes (3, 3) of a standing leg as columns: forward, left, up, with left along the knee axis."""
     left = horizontal(leftward(leg, "knee", side))
     return np.stack([np.cross(left, UP), left, UP], axis=-1)
-
-
-def shank_axes(leg: Points, side: Side) -> Array:
-    """Return the axes (..., 3, 3) of a shank as columns: forward, left along the malleoli, up along the shank."""
-    up = unit(leg["knee"] - leg["ankle"])
-    left = across(leftward(leg, "ankle", side), up)
-    return np.stack([np.cross(left, up), left, up], axis=-1)

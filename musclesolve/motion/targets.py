@@ -21,15 +21,13 @@ from musclesolve.motion.offsets import BACK_SHARE, standing_offsets
 from musclesolve.motion.pelvis import pelvic_landmarks
 from musclesolve.motion.posture import (
     Posture,
-    foot_forward,
     foot_left,
     leftward,
     leg_centers,
     posture,
-    shank_axes,
 )
 from musclesolve.motion.proportions import check_proportions
-from musclesolve.motion.vectors import across, mean_length
+from musclesolve.motion.vectors import across, mean_length, unit
 from musclesolve.recording.data import SIDES, Trial
 
 Array = NDArray[np.float64]
@@ -39,6 +37,8 @@ DIRECT = ("hand_radial", "hand_ulnar", "head_base", "head_low", "head_top")
 # A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
 # on average so much longer or shorter in the motion than when standing.
 LOOSE = 0.010
+# A cluster that is off by this much is no body at all [m].
+BROKEN = 0.040
 _NAMES = {"r": "right", "l": "left"}
 
 
@@ -80,8 +80,10 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     moving = moving_landmarks(trial, walk, standing, poses)
     stance = posture(trial, standing, moving)
     bodies = _bodies(trial, stance, moving, poses)
-    points, directions = _legs(stance, moving, bodies)
-    points |= _hips(stance, moving, bodies["pelvis"])
+    _check_rigid(trial, bodies | poses)
+    hips = _hips(stance, moving, bodies["pelvis"])
+    points, directions = _legs(stance, moving, bodies, hips)
+    points |= hips
     directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
     _check_sides(trial, directions)
     points |= _arms(moving)
@@ -119,19 +121,17 @@ def _hips(stance: Posture, moving: Points, pelvis: Poses) -> Points:
     }
 
 
-def _legs(stance: Posture, moving: Points, bodies: dict[str, Poses]) -> tuple[Points, Points]:
+def _legs(stance: Posture, moving: Points, bodies: dict[str, Poses], hips: Points) -> tuple[Points, Points]:
     points: Points = {}
     directions: Points = {}
     for side in SIDES:
         leg, still = leg_centers(moving, side), stance.legs[side]
         points |= {f"{joint}_{side}": leg[joint] for joint in ("knee", "ankle")}
         points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
-        directions[f"knee_axis_{side}"] = leftward(leg, "knee", side)
+        # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
+        thigh = unit(hips[f"hip_{side}"] - leg["knee"])
+        directions[f"knee_axis_{side}"] = across(leftward(leg, "knee", side), thigh)
         directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(foot_left(still, side))
-        # Fixed in the shank: the way the foot points when standing, made square to the shank as in the model.
-        in_shank = shank_axes(still, side).T @ foot_forward(still, side)
-        axes = shank_axes(leg, side)
-        directions[f"shank_forward_{side}"] = across(axes @ in_shank, axes[..., 2])
     return points, directions
 
 
@@ -179,6 +179,20 @@ def _check_sides(trial: Trial, directions: Points) -> None:
                     expected="lateral landmarks on the outer side of the leg, medial ones on the inner side",
                     remedy="swap them, or check the marker names",
                 )
+
+
+def _check_rigid(trial: Trial, poses: dict[str, Poses]) -> None:
+    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing."""
+    for name, pose in poses.items():
+        rms = float(np.sqrt(np.mean(pose.residual**2)))
+        if rms > BROKEN:
+            raise InputError(
+                f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
+                file=trial.path,
+                where=f"[clusters] {name}" if name in trial.clusters else f"[mapping] landmarks of {name}",
+                expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
+                remedy="check that the markers have the same names in the standing trial and in the motion",
+            )
 
 
 def _residual_notes(poses: dict[str, Poses]) -> list[str]:

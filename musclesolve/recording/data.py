@@ -102,13 +102,17 @@ class PlateForce:
 
 @dataclass(frozen=True)
 class Subject:
-    """The person: mass [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured."""
+    """The person: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
+
+    shoe_mass: one shoe [kg]; the inertia tables are of bare feet.
+    """
 
     name: str
     mass: float
     stature: float
     sex: Literal["female", "male"]
     leg_length: float | None = None
+    shoe_mass: float = 0.0
 
 
 @dataclass(frozen=True)

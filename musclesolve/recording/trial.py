@@ -87,6 +87,7 @@ def _subject(given: dict[str, Any]) -> Subject:
         stature=float(given["stature_m"]),
         sex=given["sex"],
         leg_length=None if leg is None else float(leg),
+        shoe_mass=float(given["shoe_mass_kg"]),
     )
 
 

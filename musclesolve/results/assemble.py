@@ -70,7 +70,14 @@ def assemble(
         "joint_moment": (("time", "dof"), moments[:, :joints], {"units": "N m"}),
         "pelvis_residual": (("time", "component"), moments[:, joints:], {"units": "N, N m"}),
         "pelvis_position": (("time", "axis"), motion.coordinates[:, joints : joints + 3], {"units": "m"}),
-        "reserve_moment": (("time", "dof"), _reserves(legs, dofs, len(motion.time)), {"units": "N m"}),
+        "reserve_moment": (
+            ("time", "dof"),
+            _reserves(legs, moments, dofs),
+            {
+                "units": "N m",
+                "long_name": "joint moment that the muscles do not produce; see attrs shared_dofs",
+            },
+        ),
         "constraint_violation": (
             ("time",),
             np.abs(model.constraints.violation(motion.q)).max(axis=1),
@@ -96,10 +103,17 @@ def assemble(
     return xr.Dataset(variables, coords, attributes)
 
 
-def _reserves(legs: list[LegResult], dofs: list[str], frames: int) -> Array:
-    """(T, dof): zero for what the muscles are not asked to bear."""
-    reserves = np.zeros((frames, len(dofs)))
+def _reserves(legs: list[LegResult], moments: Array, dofs: list[str]) -> Array:
+    """(T, dof): what the muscles of a leg do not produce of its moments; zero elsewhere.
+
+    A reserve where the moment is shared among the muscles, the part of bones and ligaments where it is not.
+    """
+    reserves = np.zeros((len(moments), len(dofs)))
     for leg in legs:
+        tension = leg.solution.force + leg.state.passive_force
+        produced = np.einsum("tkm,tm->tk", leg.state.moment_arm, tension)
+        columns = [dofs.index(dof) for dof in leg.state.muscles.dof_names]
+        reserves[:, columns] = moments[:, columns] - produced
         reserves[:, [dofs.index(dof) for dof in leg.dofs]] = leg.solution.reserve
     return reserves
 
@@ -190,6 +204,7 @@ def _provenance(trial: Trial, measured: Anatomy, fit: Fit, legs: list[LegResult]
         "subject_mass_kg": person.mass,
         "subject_stature_m": person.stature,
         "subject_sex": person.sex,
+        "subject_shoe_mass_kg": person.shoe_mass,
         "trial_file": str(trial.path),
         "inputs": [f"{role} {path.name} sha256:{_sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,
@@ -198,7 +213,7 @@ def _provenance(trial: Trial, measured: Anatomy, fit: Fit, legs: list[LegResult]
         "hip_regression": trial.hip_regression,
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
-        "shared_dofs": list(legs[0].dofs),
+        "shared_dofs": [dof for leg in legs for dof in leg.dofs],
         "locked_dofs": list(fit.locked),
         "completed": measured.completed,
         "notes": notes,

@@ -49,7 +49,8 @@ def _counts(result: xr.Dataset, side: str) -> str:
 
 
 def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str:
-    dofs = [str(dof) for dof in result["dof"].values if str(dof).endswith(f"_{side}")]
+    shared = result.attrs.get("shared_dofs", result["dof"].values)
+    dofs = [str(dof) for dof in shared if str(dof).endswith(f"_{side}")]
     moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
     size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
     frame, dof = np.unravel_index(int(size.argmax()), size.shape)

@@ -38,7 +38,7 @@ def test_joint_centers_are_found(measured: Anatomy, truth: dict[str, np.ndarray]
     "name",
     [
         "pelvis_forward",
-        *(f"{axis}_{side}" for axis in ("knee_axis", "ankle_axis", "shank_forward") for side in "rl"),
+        *(f"{axis}_{side}" for axis in ("knee_axis", "ankle_axis") for side in "rl"),
     ],
 )
 def test_directions_are_found(measured: Anatomy, truth: dict[str, np.ndarray], name: str) -> None:
@@ -201,6 +201,14 @@ def test_without_a_standing_trial_the_person_is_measured_on_the_motion(tmp_path)
     lean = np.sum(found.directions["pelvis_forward"] * truth["pelvis_forward"], axis=1)
     np.testing.assert_allclose(np.rad2deg(np.arccos(lean)), 3.0, atol=0.05)
     assert any("11 degrees" in note for note in found.notes)
+
+
+def test_points_that_do_not_move_as_one_body_are_refused(tmp_path) -> None:
+    path = write_trial(
+        tmp_path, ('metatarsal_5_l = "LMT5"', f"metatarsal_5_l = {between('LMT5', 'RMT5', 0.8)}")
+    )
+    with pytest.raises(InputError, match="points of foot_l keep their standing shape only to"):
+        motion.anatomy(read_trial(path))
 
 
 KNEE_NEAR_THE_ANKLE = (
