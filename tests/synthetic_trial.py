@@ -194,7 +194,6 @@ def person(time: Array, moving: bool = True) -> Person:
         truth[f"knee_axis_{own}"] = thigh.apply([0.0, 1.0, 0.0])
         out = np.deg2rad(10.0) * sign
         truth[f"ankle_axis_{own}"] = foot.apply([-np.sin(out), np.cos(out), 0.0])
-        truth[f"shank_forward_{own}"] = shank.apply([np.cos(out), np.sin(out), 0.0])
     truth["pelvis_forward"] = pelvis.apply([1.0, 0.0, 0.0])
     return Person(time, markers, truth, pelvis.as_matrix())
 

@@ -50,8 +50,9 @@ def test_segments_keep_their_length(measured: Anatomy, segment: tuple[str, str],
     upper, lower = (measured.points[f"{name}_{side}"] for name in segment)
     length = np.linalg.norm(upper - lower, axis=1)
     standing = np.linalg.norm(measured.offsets[f"{segment[1]}_{side}"])
-    # Skin moves over bone by millimetres; a wrong marker or axis shows as centimetres.
-    assert length.std() < 0.005
+    # Skin moves over bone by millimetres; a wrong marker or axis shows as centimetres. The laboratory's hip
+    # centers keep the thigh less well than the regression does.
+    assert length.std() < (0.009 if segment == ("hip", "knee") else 0.005)
     assert length.mean() == pytest.approx(standing, abs=0.010)
 
 
@@ -66,9 +67,9 @@ def test_the_knee_bends_as_in_the_reference(measured: Anatomy, recorded_walk: Pa
         np.arctan2(np.sum(np.cross(thigh, shank) * axis, axis=1), np.sum(thigh * shank, axis=1))
     )
     assert np.corrcoef(angle, expected)[0, 1] > 0.998
-    # The other model places the hip centers further back, which counts as knee flexion at every instant.
+    # Where each program puts the joint centers decides what counts as a straight knee.
     assert np.std(angle - expected) < 2.5
-    assert abs(np.mean(angle - expected)) < 9.0
+    assert abs(np.mean(angle - expected)) < 5.0
 
 
 def test_the_feet_carry_the_body(trial: Trial, measured: Anatomy) -> None:
@@ -84,10 +85,15 @@ def test_the_feet_carry_the_body(trial: Trial, measured: Anatomy) -> None:
         assert (along < measured.points[f"toe_{foot.side}"][stands, 0] + 0.02).all()
 
 
-def test_the_hips_lie_where_the_recording_turns_about_them(measured: Anatomy) -> None:
+def test_hips_by_regression_keep_the_thighs(trial_file: Path) -> None:
     # A hip center that is off makes the thigh seem to change its length over the stride.
+    text = trial_file.read_text(encoding="utf-8")
+    lines = [line for line in text.split("\n") if "_HJC" not in line]
+    other = trial_file.with_name("regression.toml")
+    other.write_text("\n".join(lines), encoding="utf-8")
+    found = motion.anatomy(read_trial(other))
     for side in "rl":
-        length = np.linalg.norm(measured.points[f"hip_{side}"] - measured.points[f"knee_{side}"], axis=1)
+        length = np.linalg.norm(found.points[f"hip_{side}"] - found.points[f"knee_{side}"], axis=1)
         assert np.ptp(length) < 0.015
 
 
