@@ -221,11 +221,17 @@ def _length_notes(points: Points, offsets: Points) -> list[str]:
 
 
 def _landmark_notes(trial: Trial) -> list[str]:
-    return [
+    notes = [
+        f"The {_NAMES[side]} hip center is the one mapped in the trial file; the regression does not count."
+        for side in SIDES
+        if f"hip_center_{side}" in trial.mapping
+    ]
+    notes += [
         f"No medial marker at the {_NAMES[side]} elbow: the lateral one stands for the elbow."
         for side in SIDES
         if f"elbow_medial_{side}" not in trial.mapping
     ]
+    return notes
 
 
 def _completed(points: Points) -> list[str]:
