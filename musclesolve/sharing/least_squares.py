@@ -44,8 +44,9 @@ def nearest_moments(problem: Problem) -> Attempt:
     """Minimise |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the remainder b - A a, (T, m) [N m].
 
     Where the moments are out of reach the remainder itself is the direction that proves it: its half-space
-    touches the set within reach at A a and excludes b.
+    touches the set within reach at A a and excludes b. Such a frame ends as soon as its remainder is a proof, which
+    is before it is the smallest one.
     """
     soft = problem.with_reserve_weight(np.ones_like(problem.moment))
-    method = InteriorPoint(tolerance=1e-9, max_iterations=100, seek_proof=True)
+    method = InteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)
     return method.solve(soft, NoCost())

@@ -26,7 +26,8 @@ class Solution:
         cost: (T,) the least cost, without that of the reserves.
         iterations: (T,).
         infeasibility_proof: (T, m) for an INFEASIBLE frame a combination y of the moments such that no admissible
-            activation reaches y . b; its large entries name the joints that ask too much. NaN elsewhere.
+            activation reaches y . b; its large entries name the joints that ask too much. It is kept for a frame
+            that was then solved with reserves, and NaN elsewhere.
         reserve_weight: (T, m) the weight that the reserves had [cost per (N m)^2]; infinite where there were none.
         solver: name of the solver.
         cost_name: name of the cost.

@@ -20,7 +20,7 @@ from musclesolve.sharing.solvers.registry import find_solver
 from musclesolve.sharing.status import Status
 
 FALLBACK = 100.0
-NOTHING = 1e-16
+NOTHING = 1e-20
 
 
 def solve(

@@ -25,7 +25,7 @@ class Batch:
     """
 
     tolerance: float = 1e-9
-    max_iterations: int = 100
+    max_iterations: int = 250
     block: int = 512
 
     name: ClassVar[str] = "batch"

@@ -31,7 +31,8 @@ from musclesolve.sharing.solvers.base import Attempt
 from musclesolve.sharing.solvers.cholesky import BatchCholesky
 from musclesolve.sharing.status import Status
 
-TO_BOUNDARY = 0.99
+TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9
+LONG = 25  # iterations
 HALVINGS = 6
 PATIENCE = 40  # iterations, after which a hundredfold tolerance will do
 FIRST = (0.02, 0.3)  # of the way from the lower to the upper bound, as the load asks
@@ -91,6 +92,11 @@ class InteriorPoint:
             multiplier: (T, m) a guess that gives the right order of magnitude.
         """
         guess = np.zeros_like(problem.moment) if multiplier is None else multiplier
+        # a frame that breaks down turns into NaN and leaves; it must not disturb the others
+        with np.errstate(all="ignore"):
+            return self._iterate(problem, cost, guess)
+
+    def _iterate(self, problem: Problem, cost: Cost, guess: Array) -> Attempt:
         frames, best = _start(problem, cost, guess), _Best(problem)
         here = problem
         for iteration in range(self.max_iterations + 1):
@@ -100,7 +106,8 @@ class InteriorPoint:
                 break
             if not going.all():
                 frames, here = frames.select(going), here.frames(going)
-            _step(here, cost, frames)
+            # a frame that takes long is one whose muscles hit their bounds too early: keep them further off
+            _step(here, cost, frames, TO_BOUNDARY if iteration < LONG else TO_BOUNDARY_LATER)
         return best.attempt(problem)
 
     def _examine(
@@ -115,6 +122,7 @@ class InteriorPoint:
             miss = np.maximum(miss, stationarity(problem, cost, frames.a, pull))
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
+        claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
         better = best.take(frames, miss, near, iteration)
         if self.seek_proof:
             margin = excess_of_pull(frames.multiplier, pull, problem.moment, problem.lower, problem.upper)
@@ -213,8 +221,8 @@ def _short(problem: Problem, frames: _Frames) -> Array:
     return problem.moment - _moments(problem, frames.a) - frames.compliance * frames.multiplier
 
 
-def _step(problem: Problem, cost: Cost, x: _Frames) -> None:
-    """One predictor-corrector step, in place."""
+def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
+    """One predictor-corrector step, in place, at most that share of the way to the nearest bound."""
     matrix = problem.moment_matrix
     ratio_l, ratio_u = x.z_l / x.below, x.z_u / x.above
     now = _Slopes(
@@ -240,7 +248,7 @@ def _step(problem: Problem, cost: Cost, x: _Frames) -> None:
     # the second-order term counts only as far as the predictor could go, or Mehrotra's method may cycle
     bent = np.square(reach)[:, None] * d_a
     d_multiplier, d_a, d_l, d_u = direction((target - bent * d_l) / x.below, (target + bent * d_u) / x.above)
-    length = _length(x, d_a, d_l, d_u, TO_BOUNDARY)
+    length = _length(x, d_a, d_l, d_u, share)
     length = _tamed(problem, cost, x, now, d_a, length)[:, None]
     x.multiplier = x.multiplier + length * d_multiplier
     x.z_l, x.z_u = x.z_l + length * d_l, x.z_u + length * d_u
