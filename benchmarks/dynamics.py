@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from benchmarks.timing import measure
+from benchmarks.timing import console, measure
 from musclesolve.dynamics import (
     Wrench,
     differentiate,
@@ -43,7 +42,7 @@ def report(trial: Trial) -> None:
         timing = measure(call)
         results[name] = timing.value
         table.add_row(name, f"{1e6 * timing.best / frames:.0f}")
-    Console().print(table)
+    console.print(table)
     one, other = (np.asarray(results[name]) for name in list(calls)[2:])
     print(
         f"projection and multipliers differ by {np.abs(one - other).max() / np.abs(one).max():.1e} relative"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import resource
 from time import perf_counter
 
-from rich.console import Console
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.timing import console
 from musclesolve.recording import Trial
 
 
@@ -28,6 +28,6 @@ def report(trial: Trial) -> None:
     table.add_row(
         "all", f"{1e3 * (end - start):.1f}", f"{1e6 * (end - start) / result.sizes['time']:.0f} us a frame"
     )
-    Console().print(table)
+    console.print(table)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
     print(f"peak memory of the process {peak:.0f} MB")

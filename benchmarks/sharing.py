@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 import musclesolve as ms
-from benchmarks.timing import measure
+from benchmarks.timing import console, measure
 from musclesolve.recording import Trial
 
 
@@ -54,4 +53,4 @@ def report(trial: Trial) -> None:
                 f"{np.nanmax(solution.kkt_residual[good]):.0e}",
                 f"{solution.iterations[good].mean():.0f}",
             )
-    Console().print(table)
+    console.print(table)

@@ -6,6 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
+from rich.console import Console
+
+console = Console(width=110)
+
 
 @dataclass(frozen=True)
 class Timing:

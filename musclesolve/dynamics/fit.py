@@ -23,6 +23,9 @@ DIRECTION_ARM = 0.1
 _LARGEST_TURN = 0.5
 """Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
 
+_KEY_FRAMES = 10
+"""Every so many frames one is found from the standing pose."""
+
 
 @dataclass(frozen=True)
 class Targets:
@@ -41,6 +44,10 @@ class Targets:
         weights = np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
         return cls(slots, values, weights)
 
+    def frames(self, keep: slice) -> Targets:
+        """The same at some frames."""
+        return Targets(self.slots, self.values[keep], self.weights)
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -53,11 +60,12 @@ class Fit:
     q: Array
     residual: Array
     locked: tuple[str, ...]
-    iterations: int
 
 
-def fit_pose(model: Model, targets: Targets, tolerance: float = 1e-10, max_iterations: int = 60) -> Fit:
+def fit_pose(model: Model, targets: Targets, tolerance: float = 1e-8, max_iterations: int = 60) -> Fit:
     """Nearest consistent pose of every frame.
+
+    Every tenth frame is found from the standing pose, the others from their neighbours among those.
 
     Args:
         model: the person.
@@ -68,33 +76,73 @@ def fit_pose(model: Model, targets: Targets, tolerance: float = 1e-10, max_itera
     Raises:
         MuscleSolveError: frames that do not converge; says which and how far the worst is.
     """
-    tree, free = model.tree, informed_dofs(model, targets)
-    position, rotation = _start(model, targets)
-    angles = np.zeros((len(position), tree.joint_count))
-    joints = tree.joint_count
-    for iteration in range(1, max_iterations + 1):
-        q = tree.pose(angles, position, rotation)
-        step = _step(model, targets, q, position, free)
-        angles += step[:, :joints]
-        position = position + step[:, joints : joints + 3]
-        rotation = small_rotation(step[:, joints + 3 :]) @ rotation
-        largest = np.abs(step).max(axis=1)
-        if (largest < tolerance).all():
-            break
-    else:
-        worst = int(np.argmax(largest))
-        raise MuscleSolveError(
-            f"no consistent pose was found for {int((largest >= tolerance).sum())} of {len(q)} frames; the worst is "
-            f"frame {worst}, still moving by {largest[worst]:.2g} rad after {max_iterations} steps. "
-            "Markers that are swapped or mislabelled in that frame are the usual reason."
-        )
-    q = tree.pose(angles, position, rotation)
-    base = np.column_stack([position, *to_cardan(rotation)])
+    free = informed_dofs(model, targets)
+    keys = targets.frames(slice(None, None, _KEY_FRAMES))
+    few = _converge(model, keys, _start(model, keys), free, _KEY_FRAMES, 1e-3, max_iterations)
+    start = few.spread(len(targets.values), _KEY_FRAMES)
+    pose = _converge(model, targets, start, free, 1, tolerance, max_iterations)
+    base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
+    q = model.tree.pose(pose.angles, pose.position, pose.rotation)
     seen = targets.slots < model.topology.point_count
     residual = np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2)
     names = model.topology.dof_names
     locked = tuple(names[k] for k in np.flatnonzero(~free))
-    return Fit(np.column_stack([np.unwrap(angles, axis=0), base]), q, residual, locked, iteration)
+    return Fit(np.column_stack([np.unwrap(pose.angles, axis=0), base]), q, residual, locked)
+
+
+@dataclass(frozen=True)
+class _Pose:
+    """Joint angles (T, K), position (T, 3) and rotation (T, 3, 3) of the base."""
+
+    angles: Array
+    position: Array
+    rotation: Array
+
+    def moved(self, step: Array) -> _Pose:
+        """After a step in the speeds (T, K+6)."""
+        joints = self.angles.shape[1]
+        turn = small_rotation(step[:, joints + 3 :])
+        return _Pose(
+            self.angles + step[:, :joints], self.position + step[:, joints : joints + 3], turn @ self.rotation
+        )
+
+    def spread(self, frames: int, every: int) -> _Pose:
+        """From every so-manieth frame to all: angles and position between neighbours, rotation of the nearest."""
+        at = np.arange(frames) / every
+        low = np.minimum(at.astype(int), len(self.angles) - 1)
+        high, part = np.minimum(low + 1, len(self.angles) - 1), (at - low)[:, None]
+        nearest = np.where(part[:, 0] < 0.5, low, high)
+        return _Pose(
+            (1.0 - part) * self.angles[low] + part * self.angles[high],
+            (1.0 - part) * self.position[low] + part * self.position[high],
+            self.rotation[nearest],
+        )
+
+
+def _converge(
+    model: Model,
+    targets: Targets,
+    pose: _Pose,
+    free: Array,
+    every: int,
+    tolerance: float,
+    max_iterations: int,
+) -> _Pose:
+    """Gauss-Newton steps until no frame moves any more."""
+    largest = np.full(len(targets.values), np.inf)
+    for _ in range(max_iterations):
+        q = model.tree.pose(pose.angles, pose.position, pose.rotation)
+        step = _step(model, targets, q, pose.position, free)
+        pose = pose.moved(step)
+        largest = np.abs(step).max(axis=1)
+        if (largest < tolerance).all():
+            return pose
+    worst = int(np.argmax(largest))
+    raise MuscleSolveError(
+        f"no consistent pose was found for {int((largest >= tolerance).sum())} of {len(largest)} frames; the worst is "
+        f"frame {every * worst}, still moving by {largest[worst]:.2g} rad after {max_iterations} steps. "
+        "Markers that are swapped or mislabelled in that frame are the usual reason."
+    )
 
 
 def informed_dofs(model: Model, targets: Targets) -> Array:
@@ -106,7 +154,7 @@ def informed_dofs(model: Model, targets: Targets) -> Array:
     return moved > 1e-6
 
 
-def _start(model: Model, targets: Targets) -> tuple[Array, Array]:
+def _start(model: Model, targets: Targets) -> _Pose:
     """Base body placed on its own measured points and directions; joints at zero."""
     own = np.isin(targets.slots, np.flatnonzero(model.tree.owner == model.tree.root))
     slots, values = targets.slots[own], targets.values[:, own]
@@ -116,7 +164,8 @@ def _start(model: Model, targets: Targets) -> tuple[Array, Array]:
     standing[point] -= standing[point].mean(axis=0)
     measured = np.where(point[:, None], values - middle[:, None], values)
     rotation = best_rotation(standing, measured)
-    return middle - rotation @ model.standing[slots[point]].mean(axis=0), rotation
+    position = middle - rotation @ model.standing[slots[point]].mean(axis=0)
+    return _Pose(np.zeros((len(position), model.tree.joint_count)), position, rotation)
 
 
 def _step(model: Model, targets: Targets, q: Array, origin: Array, free: Array) -> Array:

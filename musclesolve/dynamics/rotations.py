@@ -30,7 +30,9 @@ def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Arr
     """Angular velocity and acceleration (T, 3), global axes.
 
     Args:
-        angles: (T, 3) tilt, list, rotation [rad]; rates and second are their time derivatives.
+        angles: (T, 3) tilt, list, rotation [rad].
+        rates: (T, 3) their first derivatives [rad/s].
+        second: (T, 3) their second derivatives [rad/s2].
     """
     tilt_rate, list_rate, turn_rate = (rate[:, None] for rate in rates.T)
     turn = rotation_about(_Z, angles[:, 2])

@@ -101,7 +101,7 @@ def test_fit_is_the_nearest_consistent_pose(model, motion):
     rng = np.random.default_rng(5)
     noisy = motion.q + 0.01 * rng.normal(size=motion.q.shape)
     targets = targets_of(model, noisy)
-    fit = fit_pose(model, targets)
+    fit = fit_pose(model, targets, tolerance=1e-11)
     origin = fit.coordinates[:, 38:41]
     misfit = (targets.values - fit.q[:, targets.slots]) * targets.weights[:, None]
     slope = np.einsum("tnxk,tnx->tk", model.tree.allowed(fit.q, origin)[:, targets.slots], misfit)
