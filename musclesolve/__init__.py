@@ -1,8 +1,49 @@
-"""musclesolve: from recorded motion and ground forces to the force of every muscle of the legs."""
+"""musclesolve: from recorded motion and ground forces to the force of every muscle of the legs.
 
-from musclesolve.muscles import muscle_geometry
-from musclesolve.pipeline import run
-from musclesolve.recording import read_trial
-from musclesolve.sharing import Problem, Solution, Status, costs, solve, solvers
+Names are imported when they are first used, so that `import musclesolve` and the command line start at once.
+"""
 
-__all__ = ["Problem", "Solution", "Status", "costs", "muscle_geometry", "read_trial", "run", "solve", "solvers"]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from musclesolve.muscles import muscle_geometry
+    from musclesolve.pipeline import run
+    from musclesolve.recording import read_trial
+    from musclesolve.sharing import Problem, Solution, Status, costs, solve, solvers
+
+_HOME = {
+    "Problem": "musclesolve.sharing",
+    "Solution": "musclesolve.sharing",
+    "Status": "musclesolve.sharing",
+    "costs": "musclesolve.sharing",
+    "muscle_geometry": "musclesolve.muscles",
+    "read_trial": "musclesolve.recording",
+    "run": "musclesolve.pipeline",
+    "solve": "musclesolve.sharing",
+    "solvers": "musclesolve.sharing",
+}
+
+__all__ = [
+    "Problem",
+    "Solution",
+    "Status",
+    "costs",
+    "muscle_geometry",
+    "read_trial",
+    "run",
+    "solve",
+    "solvers",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'musclesolve' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
