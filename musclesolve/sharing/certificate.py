@@ -71,6 +71,9 @@ def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -
     size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
     difference = np.clip(slope - pull, -size, size)
     step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
+    step = np.where(
+        np.isfinite(slope), step, np.sign(slope)
+    )  # an infinite slope is a full miss, NaN stays NaN
     return np.abs(activation - np.clip(activation - step, lower, upper)).max(axis=1)
 
 

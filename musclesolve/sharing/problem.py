@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve.errors import InputError
 
 Array = NDArray[np.float64]
+HUGE = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Problem:
 
     An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack
     it, there is a single frame, and the solution has no frame axis either. A frame with a number that is not
-    finite is not an error: it is marked in `valid` and ends as INVALID_INPUT.
+    finite (or beyond 1e100) is not an error: it is marked in `valid` and ends as INVALID_INPUT.
 
     Args:
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
@@ -103,10 +104,12 @@ class Problem:
 
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
-        """(T,) which frames consist of finite numbers only."""
+        """(T,) which frames consist of numbers that are finite and below 1e100 (whose cube is finite too)."""
         rows = [self.moment, self.force_capacity, self.lower, self.upper]
-        finite = np.logical_and.reduce([np.isfinite(row).all(axis=1) for row in rows])
-        return finite & np.isfinite(self.moment_matrix).all(axis=(1, 2))
+        usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
+        for array in (self.moment_arm, self.moment_matrix):
+            usable &= (np.abs(array) < HUGE).all(axis=(1, 2))
+        return usable
 
     def frames(self, which: NDArray[Any]) -> Problem:
         """The same problem for some frames only.
@@ -191,9 +194,7 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
 
 def _check_values(problem: Problem) -> None:
     strongest = problem.max_isometric_force
-    _refuse(
-        problem, "max_isometric_force", ~(np.isfinite(strongest) & (strongest > 0)), "a positive number [N]"
-    )
+    _refuse(problem, "max_isometric_force", ~((strongest < HUGE) & (strongest > 0)), "a positive number [N]")
     _refuse(problem, "force_capacity", problem.force_capacity < 0, "zero or more [N]")
     _refuse(problem, "lower", problem.lower < 0, "zero or more")
     _refuse(
@@ -202,7 +203,7 @@ def _check_values(problem: Problem) -> None:
     _refuse(problem, "lower", problem.lower > problem.upper, "no more than upper")
     weight = problem.reserve_weight
     if weight is not None:
-        bad = ~(np.isfinite(weight) & (weight > 0))
+        bad = ~((weight < HUGE) & (weight > 0))
         _refuse(
             problem, "reserve_weight", bad, "a positive number, or None for no reserves", names=problem.dof
         )

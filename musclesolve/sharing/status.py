@@ -21,5 +21,5 @@ class Status(IntEnum):
     SOLVED_WITH_RESERVE = 1, "The certificate holds, but a reserve moment had to help the muscles."
     INFEASIBLE = 2, "No activation within its bounds produces these moments; this is proved."
     MAX_ITERATIONS = 3, "The solver ran out of iterations before the certificate held."
-    INVALID_INPUT = 4, "This frame contains a number that is not finite; it was not solved."
+    INVALID_INPUT = 4, "This frame contains a number that is not finite or beyond 1e100; it was not solved."
     SOLVER_FAILED = 5, "The solver stopped with an answer that fails the certificate."

@@ -91,6 +91,14 @@ def test_the_multiplier_is_the_price_of_a_moment(make_leg, cost, solver):
     )
 
 
+def test_a_slope_that_is_not_finite_certifies_nothing():
+    problem = Problem([[[0.05, 0.05]]], [[1.0]], [[1000.0] * 2], [1000.0] * 2)
+    answer = (np.full((1, 2), 0.01), np.zeros((1, 1)), np.zeros((1, 1)))
+    with np.errstate(over="ignore"):
+        steep = 1e308 * find_cost("force_squared")
+        assert kkt_residual(problem, steep, *answer)[0] >= 0.01
+
+
 def test_numbers_of_the_answer_belong_together(make_leg):
     problem = make_leg(10)
     answer = solve(problem, "force_squared")

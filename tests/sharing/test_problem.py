@@ -100,10 +100,10 @@ def test_a_wrong_value_names_its_owner(name, value, owner):
 def test_frames_that_are_not_finite_are_flagged_and_the_others_solved(make_leg):
     whole = make_leg(6)
     moment, capacity, upper = whole.moment.copy(), whole.force_capacity.copy(), whole.upper.copy()
-    moment[1, 2], capacity[2, 5], upper[4, 0] = np.nan, np.inf, np.nan
+    moment[1, 2], capacity[2, 5], upper[4, 0], moment[5, 0] = np.nan, np.inf, np.nan, 1e200
     broken = Problem(whole.moment_arm, moment, capacity, whole.max_isometric_force, upper=upper)
     answer, reference = solve(broken), solve(whole)
-    bad = np.isin(np.arange(6), (1, 2, 4))
+    bad = np.isin(np.arange(6), (1, 2, 4, 5))
     np.testing.assert_array_equal(answer.status == Status.INVALID_INPUT, bad)
     assert np.isnan(answer.activation[bad]).all() and np.isnan(answer.force[bad]).all()
     np.testing.assert_allclose(answer.activation[~bad], reference.activation[~bad], atol=1e-9)
