@@ -1,0 +1,204 @@
+"""What the finished stride is like, in figures, and what it must keep to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from person import Person
+from stride import Stride
+from targets import TRANSLATIONS, aimed_angles, bands, normative
+
+from musclesolve.dynamics import Motion, Wrench, projected_moments
+
+Array = np.ndarray
+
+INSTANTS = 520
+"""Phases of the stride at which it is judged; a multiple of the half-stride symmetry."""
+
+HALF_WIDTH = 0.045
+"""Half the breadth of the sole [m]."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure and the range it must lie in."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    unit: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether the figure lies in its range."""
+        return self.low <= self.value <= self.high
+
+    def __str__(self) -> str:
+        """One line of the report."""
+        mark = "  " if self.kept else "!!"
+        return f"{mark} {self.name:<58} {self.value:9.3f} {self.unit:<10} [{self.low:g}, {self.high:g}]"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A stride at the phases at which it is judged: right foot's wrench, joint and base loads with both wrenches."""
+
+    stride: Stride
+    phase: Array
+    motion: Motion
+    wrench: Wrench
+    moments: Array
+
+    @property
+    def person(self) -> Person:
+        """Who walks."""
+        return self.stride.plan.person
+
+
+def judge(stride: Stride) -> Judged:
+    """Evaluate a stride."""
+    phase = np.arange(INSTANTS) / INSTANTS
+    motion, wrenches = stride.motion(phase), stride.wrenches(phase)
+    return Judged(
+        stride, phase, motion, wrenches[0], projected_moments(stride.plan.person.model, motion, wrenches)
+    )
+
+
+def all_checks(judged: Judged) -> list[Check]:
+    """Every figure of the stride."""
+    return [*gait(judged), *ground(judged), *feet(judged), *moments(judged), *closeness(judged)]
+
+
+def gait(judged: Judged) -> list[Check]:
+    """Length and speed of the stride, path of the pelvis."""
+    stride, motion, joints = judged.stride, judged.motion, judged.person.model.tree.joint_count
+    across, up = motion.coordinates[:, joints + 1], motion.coordinates[:, joints + 2]
+    speed = motion.rates[:, joints]
+    place = stride.unknowns[stride.plan.slices["place"]]
+    heel = -place[1] - judged.person.sole_length * np.sin(judged.person.toe_out)
+    return [
+        Check("stride length", stride.length, 1.3, 1.5, "m"),
+        Check("mean speed", stride.length / judged.person.period, 1.2, 1.4, "m/s"),
+        Check(
+            "largest departure from the mean speed",
+            float(np.abs(speed - speed.mean()).max()),
+            0.0,
+            0.25,
+            "m/s",
+        ),
+        Check("pelvis up and down", 1000 * float(np.ptp(up)), 25, 50, "mm"),
+        Check("pelvis to and fro sideways", 1000 * float(np.ptp(across)), 25, 50, "mm"),
+        Check("step width between the heels", 2000 * float(heel), 60, 140, "mm"),
+    ]
+
+
+def ground(judged: Judged) -> list[Check]:
+    """Ground reaction of the right foot and where it acts."""
+    weight, phase = judged.person.weight, judged.phase
+    force = judged.wrench.force / weight
+    early, middle, late = phase < 0.22, (phase > 0.2) & (phase < 0.42), (phase > 0.4) & (phase < 0.62)
+    ahead, left, turning, loaded = pressure(judged)
+    foot = judged.person.settings["foot"]
+    remainder = np.abs(judged.moments[:, judged.person.model.tree.joint_count :]).max()
+    return [
+        Check("pelvis residual", float(remainder), 0.0, 1e-6, "N, N m"),
+        Check("mean vertical force, both feet", 2.0 * float(force[:, 2].mean()), 0.999, 1.001, "BW"),
+        Check("least vertical force", float(force[:, 2].min()), 0.0, 0.001, "BW"),
+        Check("vertical force, first peak", float(force[early, 2].max()), 1.0, 1.25, "BW"),
+        Check("vertical force, trough", float(force[middle, 2].min()), 0.65, 0.85, "BW"),
+        Check("vertical force, second peak", float(force[late, 2].max()), 1.0, 1.25, "BW"),
+        Check("braking peak", float(force[early, 0].min()), -0.28, -0.12, "BW"),
+        Check("propulsion peak", float(force[late, 0].max()), 0.13, 0.28, "BW"),
+        Check("pressure behind the ball at most", -1000 * float(ahead[loaded].min()), 0, 195, "mm"),
+        Check(
+            "pressure ahead of the ball at most",
+            1000 * float(ahead[loaded].max()),
+            0,
+            1000 * foot["tip"],
+            "mm",
+        ),
+        Check(
+            "pressure beside the middle of the foot", 1000 * float(np.abs(left[loaded]).max()), 0, 45, "mm"
+        ),
+        Check("free moment", float(np.abs(turning[loaded]).max()), 0.0, 8.0, "N m"),
+    ]
+
+
+def pressure(judged: Judged) -> tuple[Array, Array, Array, Array]:
+    """Centre of pressure ahead of the ball and left of the midline [m], free moment [N m], loaded or not (right)."""
+    force, moment = judged.wrench.force, judged.wrench.moment
+    loaded = force[:, 2] > 20.0
+    vertical = np.where(loaded, force[:, 2], 1.0)
+    point = np.stack([-moment[:, 1], moment[:, 0]], axis=1) / vertical[:, None]
+    away = point - judged.stride.unknowns[judged.stride.plan.slices["place"]]
+    sine, cosine = np.sin(judged.person.toe_out), np.cos(judged.person.toe_out)
+    turning = moment[:, 2] - point[:, 0] * force[:, 1] + point[:, 1] * force[:, 0]
+    return away @ [cosine, -sine], away @ [sine, cosine], turning, loaded
+
+
+def feet(judged: Judged) -> list[Check]:
+    """Slip, sinking and clearance of the right foot."""
+    person, phase, q = judged.person, judged.phase, judged.motion.q
+    heel, ball = q[:, person.slot("heel_r")], q[:, person.slot("toe_r")]
+    contact = person.settings["contact"]
+    flat = (phase > contact["flat"]) & (phase < contact["heel_off"])
+    rolling = (phase > contact["heel_off"]) & (phase < contact["ball_off"])
+    swing = (phase > 0.75) & (phase < 0.9)
+
+    def wander(point: Array, when: Array) -> float:
+        return 1000 * float(np.linalg.norm(point[when] - point[flat].mean(axis=0), axis=1).max())
+
+    return [
+        Check("heel wanders while the foot is flat", wander(heel, flat), 0, 10, "mm"),
+        Check("ball wanders while the foot is flat", wander(ball, flat), 0, 10, "mm"),
+        Check("ball wanders while the foot rolls over it", wander(ball, rolling), 0, 15, "mm"),
+        Check(
+            "lowest height of heel or ball",
+            1000 * float(min(heel[:, 2].min(), ball[:, 2].min())),
+            -4,
+            1,
+            "mm",
+        ),
+        Check(
+            "clearance in mid-swing",
+            1000 * float(min(heel[swing, 2].min(), ball[swing, 2].min())),
+            8,
+            60,
+            "mm",
+        ),
+    ]
+
+
+def moments(judged: Judged) -> list[Check]:
+    """Joint moments of the right leg at the key instants of kinetics.csv."""
+    model, mass = judged.person.model, judged.person.settings["subject"]["mass_kg"]
+    found = []
+    for band in bands():
+        if band.quantity.startswith("ground"):
+            continue
+        curve = judged.moments[:, model.dof(f"{band.quantity}_r")] / mass
+        value = float(np.interp(band.phase, judged.phase, curve))
+        # A key instant may be a little early or late: the nearest the curve comes to the band within 3 % counts.
+        near = curve[np.abs(judged.phase - band.phase) <= 0.03]
+        nearest = near[np.argmin(np.abs(near - np.clip(near, band.low, band.high)))]
+        inside = band.low <= value <= band.high
+        shown = value if inside else float(nearest)
+        found.append(Check(f"{band.quantity}, {band.feature}", shown, band.low, band.high, "N m/kg"))
+    return found
+
+
+def closeness(judged: Judged) -> list[Check]:
+    """How far each series leaves the normative curve."""
+    plan, found = judged.stride.plan, []
+    curves, tilt = normative(), float(plan.person.settings["gait"]["standing_tilt_deg"])
+    for name, entry in plan.series.items():
+        if name in TRANSLATIONS or "follows" not in entry:
+            continue
+        value = plan.basis(name, judged.phase) @ judged.stride.unknowns[plan.slices[name]]
+        off = np.rad2deg(value - aimed_angles(name, entry, curves, judged.phase, tilt))
+        found.append(
+            Check(f"{name} leaves the normative curve by at most", float(np.abs(off).max()), 0, 9, "deg")
+        )
+    return found

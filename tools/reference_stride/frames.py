@@ -1,0 +1,92 @@
+"""Everything that the aims ask of one frame, and its derivatives, all frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from person import Person
+from series import MIRROR, Plan
+
+from musclesolve.dynamics import Wrench, projected_moments
+from musclesolve.dynamics.motion import motion_from
+
+Array = np.ndarray
+
+SIDES = ("r", "l")
+LEG = (
+    "hip_flexion",
+    "hip_adduction",
+    "hip_internal_rotation",
+    "knee_flexion",
+    "ankle_dorsiflexion",
+    "ankle_inversion",
+    "ankle_adduction",
+)
+CHUNK = 400
+"""Frames evaluated together; more need memory and are no faster."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Results of T frames.
+
+    Args:
+        points: (T, 2, 2, 3) heel and ball of right and left foot [m].
+        leg: (T, 2, 7) moments of the legs [N m].
+        residual: (T, 6) force [N] and moment [N m] that the pelvis would need from outside.
+    """
+
+    points: Array
+    leg: Array
+    residual: Array
+
+
+def inputs(plan: Plan, phase: Array) -> tuple[Array, Array]:
+    """Linear maps from the unknowns to coordinates and two derivatives (T, 132, P), and to both wrenches (T, 12, P)."""
+    motion = np.concatenate([plan.coordinate_map(phase, order) for order in range(3)], axis=1)
+    left = plan.force_map(phase + 0.5) * MIRROR[:, None]
+    return motion, np.concatenate([plan.force_map(phase), left], axis=1) * plan.person.weight
+
+
+def evaluate(person: Person, given: Array) -> Array:
+    """Heels and balls, leg moments, residual (T, 32) of coordinates, derivatives and wrenches (T, 144)."""
+    model, count = person.model, len(person.model.topology.dof_names)
+    states = np.split(given[:, : 3 * count], 3, axis=1)
+    motion = motion_from(model, np.zeros(len(given)), *states)
+    wrenches, points = [], []
+    for k, side in enumerate(SIDES):
+        heel, ball = motion.q[:, model.slot(f"heel_{side}")], motion.q[:, model.slot(f"toe_{side}")]
+        wrench = given[:, 3 * count + 6 * k :][:, :6]
+        wrenches.append(Wrench(f"foot_{side}", wrench[:, :3], np.cross(ball, wrench[:, :3]) + wrench[:, 3:]))
+        points += [heel, ball]
+    moments = projected_moments(model, motion, wrenches)
+    legs = [moments[:, model.dof(f"{name}_{side}")] for side in SIDES for name in LEG]
+    return np.column_stack([*points, *legs, moments[:, -6:]])
+
+
+def linearized(person: Person, given: Array, varied: Array) -> tuple[Array, Array]:
+    """Results (T, 32) and their derivatives (T, 32, len(varied)) by one-sided differences.
+
+    Args:
+        person: the person.
+        given: (T, 144) inputs.
+        varied: which inputs are varied.
+    """
+    step = np.full(given.shape[1], 1e-6)
+    step[2 * len(person.model.topology.dof_names) :] = 1.0  # linear in accelerations and wrenches
+    base = evaluate(person, given)
+    shifted = np.repeat(given[None], len(varied), axis=0)
+    shifted[np.arange(len(varied)), :, varied] += step[varied][:, None]
+    rows = shifted.reshape(-1, given.shape[1])
+    blocks = [evaluate(person, rows[k : k + CHUNK]) for k in range(0, len(rows), CHUNK)]
+    results = np.concatenate(blocks).reshape(len(varied), *base.shape)
+    slopes = (results - base) / step[varied][:, None, None]
+    return base, np.moveaxis(slopes, 0, -1)
+
+
+def unpack(values: Array) -> Frames:
+    """Name the columns that `evaluate` returns."""
+    count = 2 * len(LEG)
+    points, leg, residual = np.split(values, [12, 12 + count], axis=1)
+    return Frames(points.reshape(-1, 2, 2, 3), leg.reshape(-1, 2, len(LEG)), residual)

@@ -1,0 +1,50 @@
+"""Make the bundled reference stride: `python tools/reference_stride/make_stride.py` (about a quarter of a minute).
+
+A stride of level walking that no one walked: Fourier series of all angles and of the pelvis' path stay as near to
+normative curves (normative.csv) as the laws of motion of this project's own model allow, while the feet neither slip
+nor sink, the ground alone carries the body, its force acts under the foot and looks like the published one, and joint
+moments look like measured ones (moments.csv, kinetics.csv). One nonlinear least-squares problem (aims.py) settles
+motion and forces together; the left side is the right side half a stride later. Person, feet and timing are in
+subject.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from aims import Problem
+from checks import all_checks, judge
+from person import HERE, load_person
+from series import Plan
+from solve import solve
+from stride import Stride
+from write import write_recording
+
+BUNDLE = HERE.parent.parent / "musclesolve" / "data" / "reference_stride"
+
+
+def main() -> int:
+    """Solve, judge, and write the recording if every check is kept; the exit code says whether."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--output", type=Path, default=BUNDLE, help="folder of the recording")
+    parser.add_argument("--figures", type=Path, help="folder for pictures of the stride")
+    options = parser.parse_args()
+    plan = Plan.load(load_person())
+    stride = Stride(plan, solve(Problem(plan)))
+    judged = judge(stride)
+    checks = all_checks(judged)
+    print(*checks, sep="\n")
+    if options.figures:
+        from figures import draw
+
+        draw(judged, options.figures)
+    if not all(check.kept for check in checks):
+        print("A check is not kept; nothing was written.")
+        return 1
+    write_recording(stride, options.output)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
