@@ -78,7 +78,9 @@ def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
     values = {name: np.atleast_1d(np.asarray(value, dtype=float)) for name, value in angles.items()}
     sizes = {value.size for value in values.values()} - {1} or {1}
     if len(sizes) > 1 or any(value.ndim > 1 for value in values.values()):
-        raise InputError(f"angles of different lengths: {sorted(sizes)}", expected="scalars or arrays of one length")
+        raise InputError(
+            f"angles of different lengths: {sorted(sizes)}", expected="scalars or arrays of one length"
+        )
     for name, value in values.items():
         if not np.isfinite(value).all():
             raise InputError(f"{name} has a value that is not a finite number", expected="radians")

@@ -7,21 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
+from muscle_db.model import DEGREES_OF_FREEDOM
 from muscle_db.standing import standing_length
 from musclesolve.dynamics.model import Model
 from musclesolve.muscles.paths import Paths
 
 Array = np.ndarray
 
-LEG_DOFS = (
-    "hip_flexion",
-    "hip_adduction",
-    "hip_internal_rotation",
-    "knee_flexion",
-    "ankle_dorsiflexion",
-    "ankle_inversion",
-    "ankle_adduction",
-)
+LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""
 
 

@@ -112,7 +112,9 @@ class PathState:
         slots = own.slot_forces(self.q, force).reshape(frames, count, kinds, 4, 3)
         rows = np.zeros((frames, count, *self.q.shape[1:]))
         for b, body in enumerate(bodies):
-            for s, slot in enumerate((paths.elements.i, paths.elements.j, paths.elements.u, paths.elements.k)):
+            for s, slot in enumerate(
+                (paths.elements.i, paths.elements.j, paths.elements.u, paths.elements.k)
+            ):
                 rows[:, :, slot[body]] += slots[:, :, b, s]
         return rows
 

@@ -116,3 +116,18 @@ def test_options_are_checked(make_leg):
 def test_ipopt_is_silent(make_leg, capfd):
     solve(make_leg(2), solver="ipopt")
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+@pytest.mark.parametrize(("dofs", "muscles"), [(3, 8), (7, 12), (7, 43)])
+def test_capacities_may_differ_by_orders_of_magnitude(cost, dofs, muscles):
+    """Muscles far from their optimal length are almost powerless; every frame has to be solved all the same."""
+    random = np.random.default_rng(4)
+    arms = random.uniform(-0.06, 0.06, (500, dofs, muscles)) * (random.random((500, dofs, muscles)) < 0.5)
+    strongest = random.uniform(100.0, 2500.0, muscles)
+    capacity = strongest * random.uniform(0.0, 1.0, (500, muscles)) ** 3
+    activation = random.uniform(0.0, 0.9, (500, muscles)) ** 2
+    moment = np.einsum("tmn,tn->tm", arms * capacity[:, None], activation)
+    answer = solve(Problem(arms, moment, capacity, strongest), cost)
+    assert (answer.status == Status.SOLVED).all(), answer.summary()
+    assert (answer.kkt_residual < 1e-6).all() and answer.iterations.max() < 100
