@@ -12,10 +12,9 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from musclesolve.data import reference_stride
-
 import musclesolve as ms
 from benchmarks import dynamics, road, sharing
+from musclesolve.data import reference_stride
 
 
 def main() -> None:

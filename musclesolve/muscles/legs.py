@@ -57,8 +57,8 @@ def place_muscles(
 
     Positions scale by segment: pelvis with the distance between the hips, femur with the thigh, tibia and foot with
     the shank (Silva 2003, 6.5). Optimal fiber and tendon slack lengths scale with k = L_MT(person) / L_MT(source),
-    both standing (correction A4), so normalised fiber length does not depend on body size. Maximum isometric force is as
-    tabulated, times strength_factor.
+    both standing (correction A4), so normalised fiber length does not depend on body size. Maximum isometric force
+    is as tabulated, times strength_factor.
 
     Args:
         model: the person.

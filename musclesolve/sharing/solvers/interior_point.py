@@ -33,11 +33,11 @@ from musclesolve.sharing.status import Status
 
 TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9
 LONG = 25  # iterations
-HALVINGS = 6
 PATIENCE = 40  # iterations, after which a hundredfold tolerance will do
 FIRST = (0.02, 0.3)  # of the way from the lower to the upper bound, as the load asks
 FIRST_MU = 0.1
 NO_ROOM = 1e-12
+NOTHING_MISSING = 1e-7
 LEAST_OMEGA = 1e-12
 
 
@@ -61,22 +61,14 @@ class _Frames:
 
 
 @dataclass(frozen=True)
-class _Slopes:
-    """f', f'' and A^T lambda at the current point, each (T, n)."""
-
-    slope: Array
-    curvature: Array
-    pull: Array
-
-
-@dataclass(frozen=True)
 class InteriorPoint:
     """The iteration on one block of frames.
 
     Args:
         tolerance: certificate at which a frame is done; a hundred times as much after 40 iterations.
         max_iterations: after which it is given up.
-        seek_proof: also end a frame whose multiplier proves that its moments cannot be met exactly.
+        seek_proof: the question is whether the moments can be met: also end a frame whose multiplier proves that
+            they cannot, and one whose reserves have become negligible.
     """
 
     tolerance: float
@@ -129,6 +121,9 @@ class InteriorPoint:
             proved = is_proof(margin) & (claim != Status.SOLVED)
             claim[proved] = Status.INFEASIBLE
             better |= proved
+            if problem.reserve_weight is not None:
+                missing = (np.abs(frames.compliance * frames.multiplier) / scale).max(axis=1)
+                claim[near & (missing <= NOTHING_MISSING)] = Status.SOLVED
         best.record(frames, better, claim, iteration)
         return claim
 
@@ -225,17 +220,15 @@ def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
     """One predictor-corrector step, in place, at most that share of the way to the nearest bound."""
     matrix = problem.moment_matrix
     ratio_l, ratio_u = x.z_l / x.below, x.z_u / x.above
-    now = _Slopes(
-        cost.gradient(problem, x.a), cost.hessian_diagonal(problem, x.a), _pull(problem, x.multiplier)
-    )
-    inverse = x.free / (now.curvature + ratio_l + ratio_u)
+    pull, slope = _pull(problem, x.multiplier), cost.gradient(problem, x.a)
+    inverse = x.free / (cost.hessian_diagonal(problem, x.a) + ratio_l + ratio_u)
     schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
     np.einsum("tkk->tk", schur)[...] += x.compliance
     factors = BatchCholesky(schur)
     short = _short(problem, x)
 
     def direction(push_l: Array | float, push_u: Array | float) -> tuple[Array, Array, Array, Array]:
-        right = now.pull - now.slope + push_l - push_u
+        right = pull - slope + push_l - push_u
         d_multiplier = factors.solve(short - _moments(problem, inverse * right))
         d_a = inverse * (right + _pull(problem, d_multiplier))
         d_l = (push_l - x.z_l - ratio_l * d_a) * x.free
@@ -248,8 +241,7 @@ def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
     # the second-order term counts only as far as the predictor could go, or Mehrotra's method may cycle
     bent = np.square(reach)[:, None] * d_a
     d_multiplier, d_a, d_l, d_u = direction((target - bent * d_l) / x.below, (target + bent * d_u) / x.above)
-    length = _length(x, d_a, d_l, d_u, share)
-    length = _tamed(problem, cost, x, now, d_a, length)[:, None]
+    length = _length(x, d_a, d_l, d_u, share)[:, None]
     x.multiplier = x.multiplier + length * d_multiplier
     x.z_l, x.z_u = x.z_l + length * d_l, x.z_u + length * d_u
     x.below, x.above = x.below + length * d_a, x.above - length * d_a
@@ -277,23 +269,3 @@ def _length(x: _Frames, d_a: Array, d_l: Array, d_u: Array, share: float) -> Arr
     shrink = np.maximum(-d_a / x.below, d_a / x.above)
     shrink = np.maximum(shrink, np.maximum(-d_l / x.z_l, -d_u / x.z_u)).max(axis=1)
     return share / np.maximum(shrink, share)
-
-
-def _tamed(problem: Problem, cost: Cost, x: _Frames, now: _Slopes, d_a: Array, length: Array) -> Array:
-    """Shorten the steps along which a marginal cost departs too far from its tangent.
-
-    A muscle at rest under a cubic cost has no curvature: the tangent would send it to its other bound and back for
-    ever. The bend may not exceed what the moments pay by more than twice the dual residual or ten times mu.
-    """
-    weight = x.free / x.omega
-    dual = (np.abs(now.pull - now.slope + x.z_l - x.z_u) * weight).max(axis=1)
-    allowed = np.maximum(2.0 * dual, 10.0 * _gap(x, x.below, x.above, x.z_l, x.z_u))
-    for _ in range(HALVINGS):
-        t = length[:, None]
-        a = np.clip(x.a + t * d_a, problem.lower, problem.upper)
-        bend = cost.gradient(problem, a) - now.slope - t * now.curvature * d_a
-        wild = ~(((np.abs(bend) - np.abs(now.pull)) * weight).max(axis=1) <= allowed)
-        if not wild.any():
-            break
-        length = np.where(wild, 0.5 * length, length)
-    return length
