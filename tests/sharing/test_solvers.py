@@ -131,3 +131,18 @@ def test_capacities_may_differ_by_orders_of_magnitude(cost, dofs, muscles):
     answer = solve(Problem(arms, moment, capacity, strongest), cost)
     assert (answer.status == Status.SOLVED).all(), answer.summary()
     assert (answer.kkt_residual < 1e-6).all() and answer.iterations.max() < 100
+
+
+@pytest.mark.parametrize("cost", REGISTRY)
+def test_the_stiffer_the_reserves_the_nearer_to_none(make_leg, cost):
+    hard = make_leg(100, seed=12)
+    fields = (hard.moment_arm, hard.moment, hard.force_capacity, hard.max_isometric_force)
+    exact, largest = solve(hard, cost), np.inf
+    unit = np.abs(exact.multiplier).max()
+    for stiffness in (1e-2, 1.0, 1e2, 1e5, 1e8):
+        answer = solve(Problem(*fields, reserve_weight=stiffness * unit), cost)
+        assert answer.solved.all() and answer.iterations.max() < 100
+        assert np.abs(answer.reserve).max() < min(largest, 1.01 / stiffness)
+        largest = np.abs(answer.reserve).max()
+    assert (answer.status == Status.SOLVED).all()
+    np.testing.assert_allclose(answer.activation, exact.activation, atol=1e-4)
