@@ -5,10 +5,10 @@ that list the registries; the classes are imported from the packages of the same
 """
 
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.costs import Cost, costs
+from musclesolve.sharing.cost import Cost, costs
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solvers import solvers
+from musclesolve.sharing.solver import solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

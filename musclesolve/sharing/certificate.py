@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import LEAST_REACH, slope_scale
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
 LEAST_REACH = 1e-3

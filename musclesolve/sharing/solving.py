@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
-from musclesolve.sharing.costs.base import Cost
-from musclesolve.sharing.costs.registry import find_cost
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solvers.base import Attempt, Solver
-from musclesolve.sharing.solvers.registry import find_solver
+from musclesolve.sharing.solver.base import Attempt, Solver
+from musclesolve.sharing.solver.registry import find_solver
 from musclesolve.sharing.status import Status
 
 FALLBACK = 100.0

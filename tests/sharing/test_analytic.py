@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from musclesolve.sharing import Problem, Status, solve
-from musclesolve.sharing.costs import SoftSaturation, StressCubed
-from musclesolve.sharing.costs.registry import REGISTRY
+from musclesolve.sharing.cost import SoftSaturation, StressCubed
+from musclesolve.sharing.cost.registry import REGISTRY
 
 SOLVERS = ["batch", "ipopt"]
 

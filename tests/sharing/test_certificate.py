@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from musclesolve.sharing import Problem, Status, kkt_residual, solve
-from musclesolve.sharing.costs.registry import REGISTRY, find_cost
-from musclesolve.sharing.solvers.base import Attempt
-from musclesolve.sharing.solvers.batch import Batch
+from musclesolve.sharing.cost.registry import REGISTRY, find_cost
+from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.batch import Batch
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 
 from musclesolve.errors import InputError
 from musclesolve.sharing import Problem
-from musclesolve.sharing.costs import ForceSquared, SoftSaturation, StressCubed, costs
-from musclesolve.sharing.costs.registry import REGISTRY, find_cost
+from musclesolve.sharing.cost import ForceSquared, SoftSaturation, StressCubed, costs
+from musclesolve.sharing.cost.registry import REGISTRY, find_cost
 
 EVERY = [pytest.param(kind(), id=name) for name, kind in REGISTRY.items()]
 EVERY.append(pytest.param(2.0 * StressCubed() + ForceSquared() * 1e-3, id="sum"))

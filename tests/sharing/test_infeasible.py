@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog, lsq_linear
 
 from musclesolve.sharing import Problem, Status, solve
-from musclesolve.sharing.costs.registry import REGISTRY
+from musclesolve.sharing.cost.registry import REGISTRY
 from musclesolve.sharing.infeasibility import excess
 from musclesolve.sharing.least_squares import nearest_moments
 

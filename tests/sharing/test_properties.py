@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from musclesolve.sharing import Problem, Status, solve
-from musclesolve.sharing.costs.registry import REGISTRY, find_cost
+from musclesolve.sharing.cost.registry import REGISTRY, find_cost
 
 fraction = st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0.0, 1.0))
 QUICK = settings(

@@ -7,11 +7,11 @@ import pytest
 
 from musclesolve.errors import InputError
 from musclesolve.sharing import Problem, Status, solve, solvers
-from musclesolve.sharing.costs import SoftSaturation, StressCubed
-from musclesolve.sharing.costs.registry import REGISTRY
-from musclesolve.sharing.solvers import registry
-from musclesolve.sharing.solvers.batch import Batch
-from musclesolve.sharing.solvers.ipopt import Ipopt
+from musclesolve.sharing.cost import SoftSaturation, StressCubed
+from musclesolve.sharing.cost.registry import REGISTRY
+from musclesolve.sharing.solver import registry
+from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.ipopt import Ipopt
 
 COSTS = [*REGISTRY, StressCubed() + 1e4 * SoftSaturation()]
 NAMES = [cost if isinstance(cost, str) else cost.name for cost in COSTS]

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.sharing.certificate import stationarity
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import load, slope_scale
-from musclesolve.sharing.solvers.base import Attempt
-from musclesolve.sharing.solvers.cholesky import BatchCholesky
+from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.cholesky import BatchCholesky
 from musclesolve.sharing.status import Status
 
 TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9

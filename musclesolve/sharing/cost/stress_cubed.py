@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
 

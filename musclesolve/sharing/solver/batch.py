@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solvers.base import Attempt
-from musclesolve.sharing.solvers.interior_point import InteriorPoint
+from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.interior_point import InteriorPoint
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import difflib
 from dataclasses import dataclass
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.costs.base import Cost
-from musclesolve.sharing.costs.force_squared import ForceSquared
-from musclesolve.sharing.costs.soft_saturation import SoftSaturation
-from musclesolve.sharing.costs.stress_cubed import StressCubed
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.stress_cubed import StressCubed
 
 REGISTRY: dict[str, type[Cost]] = {cost.name: cost for cost in (ForceSquared, StressCubed, SoftSaturation)}
 

@@ -1,5 +1,5 @@
 """Solvers behind one contract; a backend is not imported before it is asked for."""
 
-from musclesolve.sharing.solvers.registry import solvers
+from musclesolve.sharing.solver.registry import solvers
 
 __all__ = ["solvers"]

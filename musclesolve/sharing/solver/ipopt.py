@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import casadi
 import numpy as np
 
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import load, slope_scale
-from musclesolve.sharing.solvers.base import Attempt
+from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.status import Status
 
 CLAIMS = {

@@ -8,7 +8,7 @@ import importlib.util
 from dataclasses import dataclass
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.solvers.base import Solver
+from musclesolve.sharing.solver.base import Solver
 
 
 class UnknownSolverError(InputError):
@@ -51,7 +51,7 @@ class SolverRecord:
         return importlib.util.find_spec(self.package) is not None
 
 
-_HERE = "musclesolve.sharing.solvers"
+_HERE = "musclesolve.sharing.solver"
 _RECORDS = (
     SolverRecord(
         name="batch",

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.costs.base import Cost
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
 
