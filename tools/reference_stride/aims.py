@@ -23,8 +23,8 @@ CALM = 3.0
 SPREAD = {
     "residual_force": 1.0,  # N
     "residual_moment": 0.5,  # N m
-    "flat": 0.0015,  # m
-    "rolling": 0.003,  # m
+    "flat": 0.0012,  # m
+    "rolling": 0.0025,  # m
     "leaving": 0.006,  # m
     "height": 0.001,  # m
     "force_forward": 0.012,  # body weights

@@ -45,7 +45,7 @@ cutoff_hz = {cutoff:g}
 unloaded_below_n = {load:g}
 
 # With the database's own maximum isometric forces (1.0) the muscles fall short of this stride around push-off, in one
-# frame of ten; from 1.45 on they suffice everywhere.
+# frame of ten; with 1.5 they suffice everywhere.
 [muscles]
 strength_factor = {strength:g}
 
