@@ -170,7 +170,7 @@ def _start(model: Model, targets: Targets) -> _Pose:
 
 def _step(model: Model, targets: Targets, q: Array, origin: Array, free: Array) -> Array:
     """One Gauss-Newton step in the speeds, (T, K+6), zero where locked."""
-    directions = model.tree.allowed(q, origin)[:, targets.slots][..., free]
+    directions = model.tree.allowed(q, origin, targets.slots)[..., free]
     frames, count = directions.shape[0], int(free.sum())
     jacobian = (directions * np.sqrt(targets.weights)[:, None, None]).reshape(frames, -1, count)
     misfit = (targets.values - q[:, targets.slots]) * np.sqrt(targets.weights)[:, None]

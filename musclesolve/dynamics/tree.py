@@ -101,47 +101,78 @@ class Tree:
         line = padded[:, self.axis[:, 1]] - padded[:, self.axis[:, 0]]
         return line * (self.sign / self.axis_length)[:, None]
 
-    def allowed(self, q: Array, origin: Array) -> Array:
+    def allowed(self, q: Array, origin: Array, slots: Array | None = None) -> Array:
         """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
 
         The last six speeds are the velocity of `origin` (T, 3) and the angular velocity of the base, global axes.
-        """
-        frames, slots = q.shape[:2]
-        joints = self.joint_count
-        arm = self._arms(q, q[:, self.pivot])
-        directions = np.zeros((frames, slots, 3, joints + 6))
-        turned = np.cross(self.axes(q)[:, :, None], arm) * self.moves.T[:, :, None]
-        directions[..., :joints] = np.moveaxis(turned, 1, -1)
-        directions[:, : self.point_count, :, joints : joints + 3] = np.eye(3)
-        whole = self._arms(q, origin[:, None])[:, 0]
-        directions[..., joints + 3 :] = np.cross(np.eye(3)[:, None, None], whole).transpose(1, 2, 3, 0)
-        return directions
 
-    def _arms(self, q: Array, pivots: Array) -> Array:
-        """From each pivot to each point, and each vector itself, (T, P, N, 3)."""
-        arm = np.broadcast_to(q[:, None], (len(q), pivots.shape[1], *q.shape[1:])).copy()
-        arm[:, :, : self.point_count] -= pivots[:, :, None]
-        return arm
+        Args:
+            q: (T, N, 3) natural coordinates.
+            origin: (T, 3) where the standing layout's origin is [m].
+            slots: only these rows; all unless given.
+        """
+        kept = np.arange(q.shape[1]) if slots is None else slots
+        points, joints = kept < self.point_count, self.joint_count
+        turns = np.concatenate([self.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
+        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 3, axis=1)], axis=1)
+        moved = np.column_stack([self.moves[kept], np.ones((len(kept), 3))])
+        directions = np.zeros((len(q), len(kept), 3, joints + 6))
+        columns = np.r_[:joints, joints + 3 : joints + 6]
+        arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
+        for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            turned = turns[:, None, :, y] * arm[z] - turns[:, None, :, z] * arm[y]
+            directions[:, :, x, columns] = turned * moved
+            directions[:, points, x, joints + x] = 1.0
+        return directions
 
     def angular_velocity(self, q: Array, speeds: Array) -> Array:
         """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
-        turning = np.einsum("tkx,tk,fk->tfx", self.axes(q), speeds[:, : self.joint_count], self.carries)
-        return turning + speeds[:, None, self.joint_count + 3 :]
+        return (
+            self._sum(self.axes(q) * speeds[:, : self.joint_count, None])
+            + speeds[:, None, self.joint_count + 3 :]
+        )
 
-    def bias(self, q: Array, qd: Array, speeds: Array, origin_velocity: Array, origin: Array) -> Array:
-        """Ddot s (T, N, 3): the acceleration that is left when all speeds are constant.
+    def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
+        """Velocities qd = D s, (T, N, 3), without forming D."""
+        linear, angular = (
+            speeds[:, self.joint_count : self.joint_count + 3],
+            speeds[:, self.joint_count + 3 :],
+        )
+        turns = self.axes(q) * speeds[:, : self.joint_count, None]
+        return self._carried(q, turns, q[:, self.pivot], angular, origin, linear)
+
+    def acceleration(
+        self, q: Array, qd: Array, speeds: Array, rates: Array, origin: Array, origin_velocity: Array
+    ) -> Array:
+        """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), without forming D.
 
         d/dt [a x (r - o)] = adot x (r - o) + a x (rdot - odot), with adot = w_parent x a.
         """
         joints = self.joint_count
-        axes, rates = self.axes(q), speeds[:, :joints]
-        parents = self.angular_velocity(q, speeds)[:, self.parent]
-        turn, turn_rate = axes * rates[..., None], np.cross(parents, axes) * rates[..., None]
-        arm, arm_rate = self._arms(q, q[:, self.pivot]), self._arms(qd, qd[:, self.pivot])
-        each = np.cross(turn_rate[:, :, None], arm) + np.cross(turn[:, :, None], arm_rate)
-        total = np.einsum("tknx,nk->tnx", each, self.moves)
-        whole_rate = self._arms(qd, origin_velocity[:, None])[:, 0]
-        return total + np.cross(speeds[:, None, joints + 3 :], whole_rate)
+        axes, pivot = self.axes(q), q[:, self.pivot]
+        turns = axes * speeds[:, :joints, None]
+        spin = np.cross(self.angular_velocity(q, speeds)[:, self.parent], turns)
+        change = axes * rates[:, :joints, None] + spin
+        linear, angular = rates[:, joints : joints + 3], rates[:, joints + 3 :]
+        accelerated = self._carried(q, change, pivot, angular, origin, linear)
+        still = np.zeros_like(linear)
+        return accelerated + self._carried(
+            qd, turns, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
+        )
+
+    def _sum(self, turns: Array) -> Array:
+        """Sum of joint vectors (T, K, 3) over the joints on the way to each frame, (T, F, 3)."""
+        return self.carries @ turns
+
+    def _carried(
+        self, q: Array, turns: Array, pivot: Array, angular: Array, origin: Array, linear: Array
+    ) -> Array:
+        """Sum over joints of turn x (q - pivot), plus the base's own: its vectors do not feel pivots."""
+        spin = (self._sum(turns) + angular[:, None])[:, self.owner]
+        moved = np.cross(spin, q)
+        offset = self._sum(np.cross(turns, pivot)) + (np.cross(angular, origin) - linear)[:, None]
+        moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
+        return moved
 
 
 def rotation_about(axis: Array, angle: Array) -> Array:
