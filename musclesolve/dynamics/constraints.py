@@ -31,7 +31,7 @@ class Constraints:
         """Rows of every body and universal joint, each once though several bodies share points and vectors."""
         rows: dict[tuple, tuple[Direction, Direction]] = {}
         for body in topology.bodies:
-            for pair in _body_rows(body.points, body.vector):
+            for pair in _body_rows(body.points, body.vectors):
                 rows.setdefault(_key(pair), pair)
         for one, other in topology.universal:
             pair = ((None, one), (None, other))
@@ -80,13 +80,13 @@ class Constraints:
         return -2.0 * np.einsum("tcx,tcx->tc", a, b)
 
 
-def _body_rows(points: tuple[str, ...], vector: str) -> list[tuple[Direction, Direction]]:
-    """Lengths, angles and the unit norm that keep one body rigid (Table 2.1)."""
+def _body_rows(points: tuple[str, ...], vectors: tuple[str, ...]) -> list[tuple[Direction, Direction]]:
+    """Lengths, angles and unit norms that keep one body rigid (Table 2.1): as many as it has coordinates, less six."""
     lines: list[Direction] = list(combinations(points, 2))
-    rows: list[tuple[Direction, Direction]] = [(line, line) for line in lines]
-    axis: Direction = (None, vector)
-    rows.append((axis, axis))
-    rows += [(line, axis) for line in lines[: len(points) - 1]]
+    axes: list[Direction] = [(None, vector) for vector in vectors]
+    rows = [(line, line) for line in lines] + [(axis, axis) for axis in axes]
+    rows += list(combinations(axes, 2))
+    rows += [(line, axis) for axis in axes for line in lines[: len(points) - 1]]
     return rows
 
 

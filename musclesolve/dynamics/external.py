@@ -31,10 +31,10 @@ class Wrench:
 def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
     """Generalized force (T, N, 3) of wrenches on bodies."""
     elements = model.elements
-    force = np.zeros((len(q), len(elements.i), 4, 3))
-    couple = np.zeros((len(q), len(elements.i), 3))
+    force = np.zeros((len(q), len(elements.slots), 4, 3))
+    couple = np.zeros((len(q), len(elements.slots), 3))
     for wrench in wrenches:
         body = model.body(wrench.body)
         force[:, body, 0] += wrench.force
-        couple[:, body] += wrench.about(q[:, elements.i[body]])
+        couple[:, body] += wrench.about(q[:, elements.slots[body, 0]])
     return elements.generalized(q, force + elements.moment_forces(q, couple))

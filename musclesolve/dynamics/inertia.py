@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.elements import Elements
+from musclesolve.dynamics.elements import PLACES, Elements
 from musclesolve.errors import InputError
 
 Array = np.ndarray
@@ -68,22 +68,21 @@ def mass_matrix(elements: Elements, basic: Array, q: Array) -> Array:
 
     Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
     """
-    frames, slots, bodies = len(q), q.shape[1], len(basic)
-    matrix = np.zeros((frames, slots, 3, slots, 3))
-    transform = _basic_jacobian(elements, q)  # (T, B, 4, 3, slot place 4, 3)
-    blocks = np.einsum("tbexsy,bef,tbfxrz->tbsyrz", transform, basic, transform)
-    places = np.stack([elements.i, elements.j, elements.u, elements.k], axis=1)
-    for body in range(bodies):
-        for a, row in enumerate(places[body]):
-            for b, column in enumerate(places[body]):
+    frames, slots = q.shape[:2]
+    matrix = np.zeros((frames, slots + 1, 3, slots + 1, 3))
+    transform = _basic_jacobian(elements, q)
+    blocks = np.einsum("tbexsy,bef,tbfxrz->tbsyrz", transform, basic, transform, optimize=True)
+    for body, places in enumerate(elements.slots):
+        for a, row in enumerate(places):
+            for b, column in enumerate(places):
                 matrix[:, row, :, column, :] += blocks[:, body, a, :, b, :]
-    return matrix.reshape(frames, 3 * slots, 3 * slots)
+    return matrix[:, :slots, :, :slots].reshape(frames, 3 * slots, 3 * slots)
 
 
 def _basic_jacobian(elements: Elements, q: Array) -> Array:
-    """V: derivative of (r_i, r_j, u, v) by the coordinates in the slots (i, j, u, k), (T, B, 4, 3, 4, 3)."""
-    frames, bodies = len(q), len(elements.i)
-    jacobian = np.zeros((frames, bodies, 4, 3, 4, 3))
+    """V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 6, 3)."""
+    frames, bodies = len(q), len(elements.slots)
+    jacobian = np.zeros((frames, bodies, 4, 3, PLACES, 3))
     unit_force = np.zeros((frames, bodies, 4, 3))
     for row in range(4):
         for axis in range(3):

@@ -49,7 +49,7 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     rotation = tree.frames(motion.coordinates[:, :joints], origin, base)[0][:, :bodies]
     spin, twist = spin[:, :bodies], twist[:, :bodies]
-    near = model.elements.i
+    near = model.elements.slots[:, 0]
     arm = np.einsum("tbxy,by->tbx", rotation, model.mass.center - model.standing[near])
     pull = np.cross(twist, arm) + np.cross(spin, np.cross(spin, arm))
     return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)

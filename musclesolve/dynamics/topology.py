@@ -32,12 +32,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body: two points and one vector, or three points and one vector."""
+    """A rigid body, by its points and vectors: 2 and 2, 3 and 1, 2 and 1, 3 and 0, or 4 and 0."""
 
     number: int
     name: str
     points: tuple[str, ...]
-    vector: str
+    vectors: tuple[str, ...]
     segment: str
     share: float
 
@@ -106,6 +106,9 @@ class Topology:
         return (len(self.coordinate_names) if start is None else self.slot[start]), self.slot[end]
 
 
+BODY_KINDS = ((2, 2), (3, 1), (2, 1), (3, 0), (4, 0))
+"""How many points and vectors a body may have."""
+
 BASE_DOFS = ("pelvis_tx", "pelvis_ty", "pelvis_tz", "pelvis_tilt", "pelvis_list", "pelvis_rotation")
 
 
@@ -136,7 +139,7 @@ def _from_tables(raw: dict) -> Topology:
     )
     vectors = {v["name"]: tuple(v["direction"]) for v in raw["vector"]}
     bodies = tuple(
-        Body(b["number"], b["name"], tuple(b["points"]), b["vectors"][0], b["segment"], b["share"])
+        Body(b["number"], b["name"], tuple(b["points"]), tuple(b["vectors"]), b["segment"], b["share"])
         for b in raw["body"]
     )
     dofs = [
@@ -174,12 +177,12 @@ def _check(topology: Topology, path: Path) -> None:
     """Names must resolve, and bodies must be of a kind that the core knows."""
     known = set(topology.coordinate_names)
     for body in topology.bodies:
-        unknown = {*body.points, body.vector} - known
-        if unknown or len(body.points) not in (2, 3):
+        unknown = {*body.points, *body.vectors} - known
+        if unknown or (len(body.points), len(body.vectors)) not in BODY_KINDS:
             raise InputError(
-                f"body {body.name!r} uses {sorted(unknown) or list(body.points)}",
+                f"body {body.name!r} uses {sorted(unknown) or [*body.points, *body.vectors]}",
                 file=path,
-                expected="two or three points and one vector of the file",
+                expected="2 points and 2 vectors, 3 and 1, 2 and 1, 3 and 0, or 4 and 0, all of the file",
             )
     for dof in topology.dofs:
         used = {name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name}

@@ -198,6 +198,6 @@ def _owners(topology: Topology, behind: Array) -> Array:
     owner: dict[str, int] = {}
     for index in np.argsort(depth[: len(topology.bodies)], kind="stable"):
         body = topology.bodies[index]
-        for name in (*body.points, body.vector):
+        for name in (*body.points, *body.vectors):
             owner.setdefault(name, int(index))
     return np.array([owner[name] for name in topology.coordinate_names])

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve.dynamics.elements import Elements
+from musclesolve.dynamics.elements import PLACES, Elements
 
 Array = np.ndarray
 
@@ -109,14 +109,12 @@ class PathState:
         on_basic = paths._coordinates[None, :, :, None] * self.gradient[:, :, None, :]
         force = (pick @ on_basic.reshape(frames, len(place), 12)).reshape(frames, count * kinds, 4, 3)
         own = paths.elements.subset(np.tile(bodies, count))
-        slots = own.slot_forces(self.q, force).reshape(frames, count, kinds, 4, 3)
-        rows = np.zeros((frames, count, *self.q.shape[1:]))
+        forces = own.slot_forces(self.q, force).reshape(frames, count, kinds, PLACES, 3)
+        rows = np.zeros((frames, count, self.q.shape[1] + 1, 3))
         for b, body in enumerate(bodies):
-            for s, slot in enumerate(
-                (paths.elements.i, paths.elements.j, paths.elements.u, paths.elements.k)
-            ):
-                rows[:, :, slot[body]] += slots[:, :, b, s]
-        return rows
+            for number, slot in enumerate(paths.elements.slots[body]):
+                rows[:, :, slot] += forces[:, :, b, number]
+        return rows[:, :, :-1]
 
     def pull(self, bodies: Array) -> Array:
         """Sum of dL_MT/dr over the points on some bodies, (T, n, 3): minus the force of unit tension on them."""

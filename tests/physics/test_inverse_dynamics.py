@@ -30,8 +30,8 @@ def test_kinetic_energy_of_natural_coordinates_is_that_of_rigid_bodies(model, mo
     matrix = mass_matrix(model.elements, model.basic_mass, motion.q)
     energy = 0.5 * np.einsum("ti,tij,tj->t", flat, matrix, flat)
     seg = segment_motion(model, motion)
-    arm = seg.center - motion.q[:, model.elements.i]
-    velocity = motion.qd[:, model.elements.i] + np.cross(seg.velocity, arm)
+    arm = seg.center - motion.q[:, model.elements.slots[:, 0]]
+    velocity = motion.qd[:, model.elements.slots[:, 0]] + np.cross(seg.velocity, arm)
     inertia = seg.rotation @ model.mass.inertia @ np.swapaxes(seg.rotation, -1, -2)
     rigid = 0.5 * np.einsum("b,tbx,tbx->t", model.mass.mass, velocity, velocity)
     rigid += 0.5 * np.einsum("tbx,tbxy,tby->t", seg.velocity, inertia, seg.velocity)
