@@ -31,8 +31,8 @@ class Wrench:
 def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
     """Generalized force (T, N, 3) of wrenches on bodies."""
     elements = model.elements
-    force = np.zeros((len(q), len(elements.slots), 4, 3))
-    couple = np.zeros((len(q), len(elements.slots), 3))
+    force = np.zeros((len(q), len(elements.slots), 4, 3), q.dtype)
+    couple = np.zeros((len(q), len(elements.slots), 3), q.dtype)
     for wrench in wrenches:
         body = model.body(wrench.body)
         force[:, body, 0] += wrench.force

@@ -17,11 +17,13 @@ class MassProperties:
     """Mass, centre of mass and inertia of every body in the standing pose.
 
     mass (B,) [kg]; center (B, 3) [m] standing position; inertia (B, 3, 3) [kg m2] about the centre, global axes.
+    allow_impossible: take inertias that no body can have, such as printed ones; good for inverse dynamics only.
     """
 
     mass: Array
     center: Array
     inertia: Array
+    allow_impossible: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no body can have: negative mass, principal moments that violate the triangle inequality."""
@@ -29,6 +31,8 @@ class MassProperties:
             raise InputError("masses, centres and inertias must be finite numbers")
         if (self.mass < 0).any():
             raise InputError(f"body {int(np.argmin(self.mass))} has a negative mass ({self.mass.min():g} kg)")
+        if self.allow_impossible:
+            return
         smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
         limit = -1e-9 * np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         if (smallest < limit).any():

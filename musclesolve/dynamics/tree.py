@@ -76,8 +76,9 @@ class Tree:
             base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
         """
         count = len(self.carries)
-        rotation = np.empty((len(angles), count, 3, 3))
-        shift = np.empty((len(angles), count, 3))
+        kind = np.result_type(angles, base_position, base_rotation)
+        rotation = np.empty((len(angles), count, 3, 3), kind)
+        shift = np.empty((len(angles), count, 3), kind)
         rotation[:, self.root], shift[:, self.root] = base_rotation, base_position
         padded = np.vstack([self.standing, np.zeros(3)])
         for k, (p, c) in enumerate(zip(self.parent, self.child, strict=True)):
@@ -116,7 +117,7 @@ class Tree:
         turns = np.concatenate([self.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
         pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 3, axis=1)], axis=1)
         moved = np.column_stack([self.moves[kept], np.ones((len(kept), 3))])
-        directions = np.zeros((len(q), len(kept), 3, joints + 6))
+        directions = np.zeros((len(q), len(kept), 3, joints + 6), q.dtype)
         columns = np.r_[:joints, joints + 3 : joints + 6]
         arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
