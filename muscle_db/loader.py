@@ -26,7 +26,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _MUSCLE_TEXTS = ("name", "short_name", "group")
 _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
 _REMARKS = ("origin", "insertion", "action")
-_REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width")
+_REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width", "stature")
 _VELOCITY = "max_shortening_velocity"
 
 
@@ -113,11 +113,11 @@ def _groups(root: Table) -> dict[str, str]:
 
 def _reference(table: Table) -> ReferenceSkeleton:
     table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"))
-    thigh, shank, width = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
+    thigh, shank, width, stature = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
     factors = table.table("position_scale", "reference.position_scale", "reference.position_scale")
     factors.require_keys(FRAMES)
     scale = {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES}
-    return ReferenceSkeleton(thigh, shank, width, table.vector("hip_center", LIMIT, "m"), scale)
+    return ReferenceSkeleton(thigh, shank, width, stature, table.vector("hip_center", LIMIT, "m"), scale)
 
 
 def _muscle(table: Table, velocity: float, groups: dict[str, str]) -> Muscle:

@@ -185,6 +185,7 @@ class ReferenceSkeleton:
         thigh_length: hip centre to knee centre [m].
         shank_length: knee centre to ankle centre [m].
         hip_width: between the hip centres [m].
+        stature: body height that goes with the unscaled skeleton [m].
         hip_center: (3,) right hip in the pelvic frame [m].
         position_scale: factor per frame.
     """
@@ -192,6 +193,7 @@ class ReferenceSkeleton:
     thigh_length: float
     shank_length: float
     hip_width: float
+    stature: float
     hip_center: Vector
     position_scale: Mapping[str, float]
 

@@ -49,8 +49,8 @@ def human_model(
     standing = standing_layout(topology, groups, offsets)
     if not 0.0 <= shoe_mass < 0.1 * mass:
         raise InputError(f"a shoe of {shoe_mass:g} kg", expected="less than a tenth of the body mass")
-    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex)
-    return Model(topology, standing, _shod(topology, bare, shoe_mass))
+    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
+    return Model(topology, standing, _shod(topology, bare, shoe_mass), stature=stature)
 
 
 def _shod(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
@@ -62,18 +62,24 @@ def _shod(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassPro
     return MassProperties(factor * bare.mass, bare.center, factor[:, None, None] * bare.inertia)
 
 
-def segment_inertia(topology: Topology, standing: Array, mass: float, sex: str) -> MassProperties:
+def segment_inertia(
+    topology: Topology, standing: Array, mass: float, sex: str, stature: float | None = None
+) -> MassProperties:
     """Mass, centre and inertia of every body from the segments of de Leva (1996), by sex.
 
     I = m (k L)^2 about each principal axis, L the person's own segment length; segments made of two parts are
-    composed by the parallel-axis theorem; a body takes its share of its segment.
+    composed by the parallel-axis theorem; a body takes its share of its segment. The levels of the trunk lie on the
+    line from mid-hip to the root of the neck, at the table's heights scaled by stature (that of the layout unless
+    given). The printed mass fractions are rounded; they are divided by their sum.
     """
     table = _read("anthropometry", "de_leva_1996.toml")
     places = _read("models", "human_segments.toml")
-    if sex not in places["shoulder_level"]:
+    if sex not in ("female", "male"):
         raise InputError(f"sex {sex!r}", expected='"female" or "male"')
     rows = table[sex]["segment"]
-    where = _levels(topology, standing, rows, places["shoulder_level"][sex])
+    height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
+    where = _levels(topology, standing, rows, height / table[sex]["stature"])
+    mass = mass / sum(rows[place["source"]]["mass_fraction"] for place in places["segment"])
     parts: dict[str, list[tuple[float, Array, Array]]] = {}
     for place in places["segment"]:
         part = _part(
@@ -96,12 +102,12 @@ def _read(folder: str, file: str) -> dict:
     )
 
 
-def _levels(topology: Topology, standing: Array, rows: dict, shoulder_level: float) -> dict[str, Array]:
+def _levels(topology: Topology, standing: Array, rows: dict, scale: float) -> dict[str, Array]:
     """Standing positions by name: the model's points, the fingertips and the levels of the trunk."""
     where = dict(zip(topology.coordinate_names, standing, strict=True)) | {"mid_hip": np.zeros(3)}
     for side in "rl":
         where[f"fingertip_{side}"] = 0.5 * (where[f"hand_radial_{side}"] + where[f"hand_ulnar_{side}"])
-    step = where["neck_base"] / shoulder_level
+    step = scale * where["neck_base"] / np.linalg.norm(where["neck_base"])
     level = np.zeros(3)
     for part, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
         level = level + step * rows[part]["length"]

@@ -19,12 +19,13 @@ STANDARD_GRAVITY = 9.80665
 
 @dataclass(frozen=True)
 class Model:
-    """A topology, the standing layout (N, 3) of one person, and the mass properties of his bodies."""
+    """A topology, the standing layout (N, 3) of one person, the mass properties of his bodies, his stature [m]."""
 
     topology: Topology
     standing: np.ndarray
     mass: MassProperties
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -STANDARD_GRAVITY]))
+    stature: float | None = None
 
     @cached_property
     def constraints(self) -> Constraints:

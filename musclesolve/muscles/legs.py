@@ -29,7 +29,8 @@ class LegMuscles:
     """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
 
     max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m], scaled to the person;
-    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of correction A4.
+    pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of correction A4;
+    segment_scale: factors of the positions by frame, forward, left, up.
     """
 
     side: str
@@ -43,6 +44,7 @@ class LegMuscles:
     pennation_angle: Array
     max_shortening_velocity: Array
     length_scale: Array
+    segment_scale: dict[str, Array]
 
     @property
     def dof_names(self) -> tuple[str, ...]:
@@ -55,8 +57,8 @@ def place_muscles(
 ) -> LegMuscles:
     """Put the muscles of a database on one leg of a person.
 
-    Positions scale by segment: pelvis with the distance between the hips, femur with the thigh, tibia and foot with
-    the shank (Silva 2003, 6.5). Optimal fiber and tendon slack lengths scale with k = L_MT(person) / L_MT(source),
+    Positions scale by segment (Silva 2003, 6.5): femur with the thigh, tibia with the shank, the width of the pelvis
+    with the distance between the hips; its height and depth, and the foot, with stature. Optimal fiber and tendon slack lengths scale with k = L_MT(person) / L_MT(source),
     both standing (correction A4), so normalised fiber length does not depend on body size. Maximum isometric force
     is as tabulated, times strength_factor.
 
@@ -83,6 +85,7 @@ def place_muscles(
         pennation_angle=np.array([m.pennation_angle for m in muscles]),
         max_shortening_velocity=np.array([m.max_shortening_velocity for m in muscles]),
         length_scale=scale,
+        segment_scale=segment_scales(model, database, side),
     )
 
 
@@ -102,22 +105,36 @@ def _paths(model: Model, database: MuscleDatabase, muscles: list[Muscle], side: 
     )
 
 
-def _frames(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
-    """Affine maps (3, 4) from the frames of the database to standing positions."""
+def segment_scales(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
+    """How much longer each frame of the database becomes on this person, (3,) forward, left, up.
+
+    Stature is compared with that of the skeleton before the table's own scaling, hence the factors of the table.
+    """
     reference = database.reference
     hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
     width = np.linalg.norm(model.standing[model.slot("hip_r")] - model.standing[model.slot("hip_l")])
-    femur = np.linalg.norm(knee - hip) / reference.thigh_length
-    tibia = np.linalg.norm(ankle - knee) / reference.shank_length
-    pelvis = width / reference.hip_width
+    stature = 1.0 if model.stature is None else model.stature / reference.stature
+    by_stature = {frame: stature / reference.position_scale[frame] for frame in ("pelvis", "foot")}
+    return {
+        "pelvis": np.array([by_stature["pelvis"], width / reference.hip_width, by_stature["pelvis"]]),
+        "femur": np.full(3, np.linalg.norm(knee - hip) / reference.thigh_length),
+        "tibia": np.full(3, np.linalg.norm(ankle - knee) / reference.shank_length),
+        "foot": np.full(3, by_stature["foot"]),
+    }
+
+
+def _frames(model: Model, database: MuscleDatabase, side: str) -> dict[str, Array]:
+    """Affine maps (3, 4) from the frames of the database to standing positions."""
+    hip, knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("hip", "knee", "ankle"))
+    scale = segment_scales(model, database, side)
     mirror = np.array([1.0, -1.0 if side == "l" else 1.0, 1.0])
     forward = model.standing[model.slot(f"shank_forward_{side}")]
     foot = np.column_stack([forward, np.cross([0.0, 0.0, 1.0], forward), [0.0, 0.0, 1.0]])
     return {
-        "pelvis": _affine(pelvis * np.eye(3), hip - pelvis * mirror * np.array(reference.hip_center)),
-        "femur": _affine(femur * np.eye(3), hip),
-        "tibia": _affine(tibia * np.eye(3), knee),
-        "foot": _affine(tibia * foot, ankle),
+        "pelvis": _affine(np.diag(scale["pelvis"]), hip - scale["pelvis"] * mirror * database.reference.hip_center),
+        "femur": _affine(np.diag(scale["femur"]), hip),
+        "tibia": _affine(np.diag(scale["tibia"]), knee),
+        "foot": _affine(foot * scale["foot"], ankle),
     }
 
 

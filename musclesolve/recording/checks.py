@@ -162,18 +162,19 @@ def _height(trial: Trial, markers: Markers, landmark: str) -> Array:
 
 
 def check_heading(trial: Trial, document: Document) -> None:
-    """Refuse a motion that does not face forward, and right and left that are swapped."""
+    """Refuse a motion that does not begin facing forward, and right and left that are swapped."""
     frames = trial.frames()
 
-    def mean(name: str) -> Array:
-        return np.mean(trial.markers.weighted(trial.mapping[name])[frames], axis=0)
+    def first(name: str) -> Array:
+        # Only the first frame: later on the person may turn.
+        return trial.markers.weighted(trial.mapping[name])[frames][0]
 
     behind = ["psis_r", "psis_l"] if "psis_r" in trial.mapping else ["sacrum"]
     if not all(trial.sees(name) for name in ("asis_r", "asis_l", *behind)):
         return
-    back = mean("sacrum") if behind == ["sacrum"] else 0.5 * (mean("psis_r") + mean("psis_l"))
-    ahead = 0.5 * (mean("asis_r") + mean("asis_l")) - back
-    left = mean("asis_l") - mean("asis_r")
+    back = first("sacrum") if behind == ["sacrum"] else 0.5 * (first("psis_r") + first("psis_l"))
+    ahead = 0.5 * (first("asis_r") + first("asis_l")) - back
+    left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
         raise document.error(

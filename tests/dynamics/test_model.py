@@ -60,7 +60,7 @@ def test_measured_offsets_win(model):
 def test_segment_inertia_of_a_thigh_follows_the_table(model):
     halves = [model.body("thigh_r"), model.body("thigh_proximal_r")]
     length = np.linalg.norm(model.standing[model.slot("hip_r")] - model.standing[model.slot("knee_r")])
-    mass = 70.25 * 0.1416
+    mass = 70.25 * 0.1416  # the male fractions sum to one
     np.testing.assert_allclose(model.mass.mass[halves].sum(), mass)
     expected = mass * (np.array([0.329, 0.329, 0.149]) * length) ** 2
     np.testing.assert_allclose(np.diag(model.mass.inertia[halves].sum(axis=0)), expected)

@@ -15,8 +15,8 @@ GOOD = """\
 # [[muscle]] in a comment is not a muscle
 name = "mine"
 source = "measured # by hand"
-
 [reference]
+stature = 1.8
 thigh_length = 0.4
 shank_length = 0.4
 hip_width = 0.16
@@ -116,7 +116,7 @@ REFUSALS = [
     ("point = 2", "point = 4", 50, [f"{VASTUS}, deviation 2, point", "no point 4", "1 to 3"]),
     ("point = 2", "point = 2.5", 50, [f"{VASTUS}, deviation 2, point", "a whole number"]),
     ('field = "active"', 'field = "passive"', 49, [f"{VASTUS}, deviation 2, field", '"passive"']),
-    ("hip_width = 0.16\n", "", 5, ["reference, hip_width", 'missing key "hip_width"']),
+    ("hip_width = 0.16\n", "", 4, ["reference, hip_width", 'missing key "hip_width"']),
     ("shank_length = 0.4", "shank_length = -1", 7, ["reference, shank_length", "above 0"]),
     ("tibia = 1", "tibia = 0", 13, ["reference.position_scale, tibia", "above 0"]),
     ("foot = 1", "feet = 1", 14, ["reference.position_scale, feet", "unknown key"]),
