@@ -55,29 +55,67 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)
 
 
+def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Array) -> Array:
+    """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their mass centres (5.11).
+
+    In global axes, where the moments are, while the print leaves it in those of the body (correction D3).
+    """
+    rotation = segments.rotation[:, bodies]
+    inertia = rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2)
+    spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]
+    momentum = np.einsum("tbxy,tby->tbx", inertia, spin)
+    return np.einsum("tbxy,tby->tbx", inertia, twist) + np.cross(spin, momentum)
+
+
 def joint_load(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], dof: str
 ) -> JointLoad:
-    """Net load at the pivot of a degree of freedom, from all bodies that hang behind it.
+    """Net load at the pivot of one degree of freedom, by the recursion over what hangs behind it."""
+    tree, index = model.tree, model.topology.dof_names.index(dof)
+    beyond = np.flatnonzero(tree.carries[tree.child, index])
+    return _recursion(model, motion, segments, wrenches, beyond)[int(tree.child[index])]
 
-    F = sum m (a - g) - sum F_ext ;  M = sum [r x m (a - g) + I alpha + w x I w] - sum M_ext, r from the pivot.
-    Inertia is turned into global axes and the free moment of the plate is in M_ext (correction D3).
+
+def joint_loads(
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
+) -> dict[str, JointLoad]:
+    """Net load at the pivot of every joint degree of freedom, in one pass from the ends to the base."""
+    child = model.tree.child
+    loads = _recursion(model, motion, segments, wrenches, np.arange(len(child)))
+    names = model.topology.dof_names[: len(child)]
+    return {name: loads[int(frame)] for name, frame in zip(names, child, strict=True)}
+
+
+def _recursion(
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: Array
+) -> dict[int, JointLoad]:
+    """Loads of the frames beyond some joints, by frame, each passed on to the frame before it (5.12-5.14).
+
+    F = m (a - g) - F_ext + sum F_far
+    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_far + (p_far - p) x F_far]
+
+    p is the pivot, M_ext the moment of the outside forces about it with the free moment of the plate, which 5.12
+    leaves out (correction D3), and `far` the joints on the other end of the body.
     """
-    topology = model.topology
-    index = topology.dof_names.index(dof)
-    behind = np.flatnonzero(model.tree.carries[: len(topology.bodies), index])
-    center = motion.q[:, model.tree.pivot[index]]
-    mass, rotation = model.mass.mass[behind], segments.rotation[:, behind]
-    push = mass[:, None] * (segments.center_acceleration[:, behind] - model.gravity)
-    inertia = rotation @ model.mass.inertia[behind] @ np.swapaxes(rotation, -1, -2)
-    spin, twist = segments.velocity[:, behind], segments.acceleration[:, behind]
-    angular = np.einsum("tbxy,tby->tbx", inertia, twist)
-    angular += np.cross(spin, np.einsum("tbxy,tby->tbx", inertia, spin))
-    arm = segments.center[:, behind] - center[:, None]
-    force = push.sum(axis=1)
-    moment = (np.cross(arm, push) + angular).sum(axis=1)
+    tree = model.tree
+    pivot = {int(tree.child[k]): motion.q[:, tree.pivot[k]] for k in joints}
+    parent = {int(tree.child[k]): int(tree.parent[k]) for k in joints}
+    zero = np.zeros((len(motion.q), 3))
+    force, moment = dict.fromkeys(pivot, zero), dict.fromkeys(pivot, zero)
+    bodies = np.array([frame for frame in pivot if frame < len(model.topology.bodies)])
+    push = model.mass.mass[bodies, None] * (segments.center_acceleration[:, bodies] - model.gravity)
+    angular = angular_momentum_rate(model, segments, bodies)
+    for place, body in enumerate(bodies.tolist()):
+        arm = segments.center[:, body] - pivot[body]
+        force[body] = push[:, place]
+        moment[body] = angular[:, place] + np.cross(arm, push[:, place])
     for wrench in wrenches:
-        if model.body(wrench.body) in behind:
-            force = force - wrench.force
-            moment = moment - wrench.about(center)
-    return JointLoad(force, moment)
+        if (body := model.body(wrench.body)) in pivot:
+            force[body] = force[body] - wrench.force
+            moment[body] = moment[body] - wrench.about(pivot[body])
+    for frame in reversed(pivot):
+        if (before := parent[frame]) in pivot:
+            arm = pivot[frame] - pivot[before]
+            force[before] = force[before] + force[frame]
+            moment[before] = moment[before] + moment[frame] + np.cross(arm, force[frame])
+    return {frame: JointLoad(force[frame], moment[frame]) for frame in pivot}
