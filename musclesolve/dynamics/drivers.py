@@ -52,14 +52,38 @@ def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Arra
         "u": np.array([topology.slots_of(dof.follower) for dof in topology.dofs]),
     }
     n0, v0, u0 = (_line(model.standing[None], slots)[0] for slots in lines.values())
-    n, v, u = (_line(q, slots) for slots in lines.values())
-    nd, vd, ud = (_line(qd, slots) for slots in lines.values())
     length = np.linalg.norm(v0, axis=1) * np.linalg.norm(u0, axis=1)
     axial = length * np.linalg.norm(n0, axis=1)
     start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
     joints = tree.joint_count
-    phi = start + tree.sign * motion.coordinates[:, :joints]
-    phid, phidd = tree.sign * motion.rates[:, :joints], tree.sign * motion.second[:, :joints]
+    angle = (
+        start + tree.sign * motion.coordinates[:, :joints],
+        tree.sign * motion.rates[:, :joints],
+        tree.sign * motion.second[:, :joints],
+    )
+    value, jacobian, nu, gamma, factor = angle_rows(lines, length, axial, angle, q, qd)
+    return value, jacobian, nu, gamma, tree.sign * factor
+
+
+def angle_rows(
+    lines: dict[str, Array], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
+) -> tuple[Array, ...]:
+    """Rows that hold the angle from v to u about n, both square to n, at given values (2.13, 2.16-2.18, B3).
+
+    Args:
+        lines: from- and to-slots (K, 2) of "n", "v" and "u"; n turns with one of the two bodies or both.
+        length: (K,) product of the lengths of v and u.
+        axial: (K,) that times the length of n.
+        angle: the angle from v to u, its rate and its second derivative, (T, K) each [rad].
+        q: (T, N, 3) natural coordinates.
+        qd: (T, N, 3) their velocities.
+
+    Returns:
+        value (T, K), Jacobian (T, K, N, 3), nu, gamma and moment about n per unit multiplier, (T, K) each.
+    """
+    n, v, u = (_line(q, slots) for slots in lines.values())
+    nd, vd, ud = (_line(qd, slots) for slots in lines.values())
+    phi, phid, phidd = angle
     sine, cosine = np.sin(phi), np.cos(phi)
     crossed = np.abs(cosine) > SWITCH
 
@@ -78,8 +102,7 @@ def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Arra
         "u": np.where(pick, np.cross(n, v), v),
     }
     jacobian = _spread(lines, gradients, q.shape[1])
-    factor = tree.sign * np.where(crossed, -axial * cosine, length * sine)
-    return value, jacobian, nu, gamma, factor
+    return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
 
 
 def _base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
