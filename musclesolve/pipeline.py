@@ -29,8 +29,11 @@ from musclesolve.sharing import Cost, Problem, Solution, solve
 Array = np.ndarray
 Progress = Callable[[str, float], None]
 
-JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_adduction"}
-"""Joints of a leg and the first degree of freedom behind their centre."""
+JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
+"""Joints of a leg, each with a degree of freedom behind which hangs just what lies beyond the joint.
+
+The turn of the foot about the shank, ankle_adduction, would not do: half of the shank turns with it.
+"""
 
 SHARED_DOFS = LEG_DOFS[:5]
 """Moments asked of the muscles unless the trial file says otherwise: hip, knee, dorsiflexion.
@@ -45,14 +48,14 @@ MARGIN = 0.1
 
 @dataclass(frozen=True)
 class LegResult:
-    """Muscles of one leg and the forces they share; reactions (T, 3 joints, 3) with and without muscle forces [N]."""
+    """Muscles of one leg and the forces they share; force (T, 3) [N] at each joint without and with muscle forces."""
 
     side: str
     state: MuscleState
     dofs: tuple[str, ...]
     solution: Solution
-    net_reaction: Array
-    contact_force: Array
+    net_reaction: dict[str, Array]
+    contact_force: dict[str, Array]
 
 
 def run(
@@ -102,7 +105,9 @@ def run(
         muscles = place_muscles(model, database, leg, trial.muscles.strength_factor)
         state = muscle_state(model, muscles, motion)
         solution, dofs = _share(trial, state, moments, model, cost, solver)
-        legs.append(_leg_result(model, motion, segments, wrenches, state, dofs, solution))
+        tension = solution.force + state.passive_force
+        net, contact = joint_forces(model, motion, segments, wrenches, state, tension)
+        legs.append(LegResult(leg, state, dofs, solution, net, contact))
     report("result", 1.0)
     return assemble(trial, measured, fit, model, motion, moments, reactions, legs)
 
@@ -154,22 +159,31 @@ def _share(
     return solve(problem, cost or options.cost, solver or options.solver, on_infeasible="reserve"), dofs
 
 
-def _leg_result(
+def joint_forces(
     model: Model,
     motion: Motion,
     segments: SegmentMotion,
     wrenches: list[Wrench],
     state: MuscleState,
-    dofs: tuple[str, ...],
-    solution: Solution,
-) -> LegResult:
-    """Joint reactions without and with muscle forces: contact = net + sum_m F_m sum of dL_m/dr on the far side."""
-    side, tension = state.muscles.side, solution.force + state.passive_force
-    net, contact = [], []
-    for dof in JOINTS.values():
-        name = f"{dof}_{side}"
-        load = joint_load(model, motion, segments, wrenches, name).force
-        behind = np.flatnonzero(model.tree.carries[: len(model.topology.bodies), model.dof(name)])
-        net.append(load)
-        contact.append(load + np.einsum("tm,tmx->tx", tension, state.path.pull(behind)))
-    return LegResult(side, state, dofs, solution, np.stack(net, axis=1), np.stack(contact, axis=1))
+    tension: Array,
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Force on the far segment of hip, knee and ankle (T, 3) [N], without muscle forces and with them.
+
+    contact = net + sum_m F_m sum_p dL_m/dr_p over the path points p on the far side: a muscle pulls each of its
+    points with -F dL/dr, and what it pulls the joint has to push back.
+
+    Args:
+        model: the person.
+        motion: his motion, T frames.
+        segments: the same by segments.
+        wrenches: what the ground does to the feet.
+        state: muscles (n) of one leg along the motion.
+        tension: (T, n) tendon forces [N].
+    """
+    net, contact = {}, {}
+    for joint, dof in JOINTS.items():
+        name = f"{dof}_{state.muscles.side}"
+        net[joint] = joint_load(model, motion, segments, wrenches, name).force
+        across = state.path.pull(model.behind(name))
+        contact[joint] = net[joint] + np.einsum("tm,tmx->tx", tension, across)
+    return net, contact

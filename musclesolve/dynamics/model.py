@@ -55,6 +55,10 @@ class Model:
         """Index of a point or vector among the generalized coordinates."""
         return self.topology.slot[name]
 
+    def behind(self, dof: str) -> np.ndarray:
+        """Indices of the bodies that hang behind a joint degree of freedom."""
+        return np.flatnonzero(self.tree.carries[: len(self.topology.bodies), self.dof(dof)])
+
     def dof(self, name: str) -> int:
         """Index of a degree of freedom."""
         return self.topology.dof_names.index(name)

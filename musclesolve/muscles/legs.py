@@ -11,6 +11,7 @@ from muscle_db.model import DEGREES_OF_FREEDOM
 from muscle_db.standing import standing_length
 from musclesolve.dynamics.model import Model
 from musclesolve.muscles.paths import Paths
+from musclesolve.muscles.switches import settle_switches
 
 Array = np.ndarray
 
@@ -58,9 +59,9 @@ def place_muscles(
     """Put the muscles of a database on one leg of a person.
 
     Positions scale by segment (Silva 2003, 6.5): femur with the thigh, tibia with the shank, the width of the pelvis
-    with the distance between the hips; its height and depth, and the foot, with stature. Optimal fiber and tendon slack lengths scale with k = L_MT(person) / L_MT(source),
-    both standing (correction A4), so normalised fiber length does not depend on body size. Maximum isometric force
-    is as tabulated, times strength_factor.
+    with the distance between the hips; its height and depth, and the foot, with stature. Optimal fiber and tendon
+    slack lengths scale with k = L_MT(person) / L_MT(source), both standing (correction A4), so normalised fiber length
+    does not depend on body size. Maximum isometric force is as tabulated, times strength_factor.
 
     Args:
         model: the person.
@@ -69,7 +70,7 @@ def place_muscles(
         strength_factor: multiplies every maximum isometric force.
     """
     muscles = [muscle.on_side(side) for muscle in database]
-    paths = _paths(model, database, muscles, side)
+    paths = settle_switches(model, _paths(model, database, muscles, side))
     standing = paths.evaluate(model.standing[None], np.zeros((1, len(model.topology.dof_names)))).length[0]
     source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
     scale = standing / source
@@ -131,7 +132,9 @@ def _frames(model: Model, database: MuscleDatabase, side: str) -> dict[str, Arra
     forward = model.standing[model.slot(f"shank_forward_{side}")]
     foot = np.column_stack([forward, np.cross([0.0, 0.0, 1.0], forward), [0.0, 0.0, 1.0]])
     return {
-        "pelvis": _affine(np.diag(scale["pelvis"]), hip - scale["pelvis"] * mirror * database.reference.hip_center),
+        "pelvis": _affine(
+            np.diag(scale["pelvis"]), hip - scale["pelvis"] * mirror * database.reference.hip_center
+        ),
         "femur": _affine(np.diag(scale["femur"]), hip),
         "tibia": _affine(np.diag(scale["tibia"]), knee),
         "foot": _affine(foot * scale["foot"], ankle),

@@ -116,8 +116,27 @@ class PathState:
                 rows[:, :, slot] += forces[:, :, b, number]
         return rows[:, :, :-1]
 
+    def rate(self, qd: Array) -> Array:
+        """dL_MT/dt (T, n) [m/s]: the gradient by the path points times their velocities."""
+        paths = self.paths
+        basic = paths._own.basic_velocity(self.q, qd)[:, paths._bodies[1]]
+        velocity = np.einsum("pc,tpcx->tpx", paths._coordinates, basic)
+        return np.einsum("tpx,tpx->tp", self.gradient, velocity) @ self._pick().T
+
     def pull(self, bodies: Array) -> Array:
         """Sum of dL_MT/dr over the points on some bodies, (T, n, 3): minus the force of unit tension on them."""
-        on_them = np.isin(self.paths.body, bodies)
-        pick = (self.paths.muscle == np.arange(self.paths.count)[:, None]) & on_them
-        return pick.astype(float) @ self.gradient
+        return self._pick(bodies) @ self.gradient
+
+    def moment_arm(self, bodies: Array, axis: Array, pivot: Array) -> Array:
+        """-dL_MT/dtheta (T, n) [m] when some bodies turn about an axis through a pivot, both (T, 3).
+
+        Equal to the rows of the Jacobian times the allowed direction of that turn, without forming either.
+        """
+        pick = self._pick(bodies)
+        twist = pick @ np.cross(self.position, self.gradient) - np.cross(pivot[:, None], pick @ self.gradient)
+        return -np.einsum("tnx,tx->tn", twist, axis)
+
+    def _pick(self, bodies: Array | None = None) -> Array:
+        """(n, P): one where a point belongs to a muscle, and to one of the bodies if they are given."""
+        own = self.paths.muscle == np.arange(self.paths.count)[:, None]
+        return (own if bodies is None else own & np.isin(self.paths.body, bodies)).astype(float)

@@ -36,17 +36,24 @@ class MuscleState:
     slack: Array
 
 
+def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> Array:
+    """(T, 7, n) [m]."""
+    tree, axes = model.tree, model.tree.axes(motion.q)
+    arms = []
+    for dof in muscles.dof_names:
+        k = model.dof(dof)
+        arms.append(path.moment_arm(model.behind(dof), axes[:, k], motion.q[:, tree.pivot[k]]))
+    return np.stack(arms, axis=1)
+
+
 def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleState:
     """Evaluate paths and Hill model along a motion.
 
-    dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D, projected on the allowed directions of the leg.
+    dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D for the allowed directions D of the leg.
     """
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
-    velocity = np.einsum("tmnx,tnx->tm", path.rows, motion.qd)
-    joints = model.tree.joint_count
-    directions = model.tree.allowed(motion.q, motion.coordinates[:, joints : joints + 3])
-    columns = [model.dof(dof) for dof in muscles.dof_names]
-    arm = -np.einsum("tmnx,tnxk->tkm", path.rows, directions[..., columns], optimize=True)
+    velocity = path.rate(motion.qd)
+    arm = _moment_arms(model, muscles, motion, path)
     fiber = fiber_state(
         path.length,
         velocity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ def assemble(
         "short_name": ("muscle", [name for leg in legs for name in leg.state.muscles.short_names]),
         "group": ("muscle", [name for leg in legs for name in leg.state.muscles.groups]),
         "side": [leg.side for leg in legs],
-        "joint": [f"{joint}_{leg.side}" for leg in legs for joint in ("hip", "knee", "ankle")],
+        "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
         "axis": AXES,
         "component": COMPONENTS,
     }
@@ -162,15 +163,20 @@ def _side_variables(legs: list[LegResult]) -> dict[str, Variable]:
         "cost": (("time", "side"), stack("cost"), {"units": "see attrs cost"}),
         "joint_reaction": (
             ("time", "joint", "axis"),
-            np.concatenate([leg.contact_force for leg in legs], axis=1),
+            _joints(leg.contact_force for leg in legs),
             {"units": "N", "long_name": "force on the far segment, muscle forces included: contact force"},
         ),
         "joint_reaction_net": (
             ("time", "joint", "axis"),
-            np.concatenate([leg.net_reaction for leg in legs], axis=1),
+            _joints(leg.net_reaction for leg in legs),
             {"units": "N", "long_name": "force on the far segment, without muscle forces"},
         ),
     }
+
+
+def _joints(forces: Iterable[dict[str, Array]]) -> Array:
+    """(T, joint, 3) of the joints of all legs."""
+    return np.stack([force for leg in forces for force in leg.values()], axis=1)
 
 
 def _ground_variables(

@@ -1,0 +1,83 @@
+"""Newton's law for each segment of the leg: muscles, joints, weight and ground together make it accelerate."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import muscle_db
+from musclesolve.dynamics.external import Wrench
+from musclesolve.dynamics.model import STANDARD_GRAVITY
+from musclesolve.dynamics.reactions import segment_motion
+from musclesolve.muscles import muscle_state, place_muscles
+from musclesolve.pipeline import joint_forces
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
+    rng = np.random.default_rng(40)
+    muscles = place_muscles(model, muscle_db.load(), side)
+    state = muscle_state(model, muscles, motion)
+    tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
+    net, contact = joint_forces(model, motion, segment_motion(model, motion), wrenches, state, tension)
+    ground = next(w for w in wrenches if w.body == f"foot_{side}").force
+    points = point_forces(muscles, state, tension)
+    for near, far, bodies in (("ankle", None, ["foot"]), ("knee", "ankle", ["shank", "shank_distal"])):
+        indices = [model.body(f"{name}_{side}") for name in bodies]
+        pulled = points[:, np.isin(muscles.paths.body, indices)].sum(axis=1)
+        force = contact[near] + pulled + weight(model, indices)
+        force = force + ground if far is None else force - contact[far]
+        np.testing.assert_allclose(force, momentum_rate(model, motion, indices), atol=1e-8)
+    indices = [model.body(f"{name}_{side}") for name in ("thigh", "thigh_proximal")]
+    pulled = points[:, np.isin(muscles.paths.body, indices)].sum(axis=1)
+    force = contact["hip"] - contact["knee"] + pulled + weight(model, indices)
+    np.testing.assert_allclose(force, momentum_rate(model, motion, indices), atol=1e-8)
+    np.testing.assert_allclose(
+        net["ankle"] + ground + weight(model, [model.body(f"foot_{side}")]),
+        momentum_rate(model, motion, [model.body(f"foot_{side}")]),
+        atol=1e-8,
+    )
+
+
+def point_forces(muscles, state, tension):
+    """Force on each path point (T, P, 3), written out segment by segment from the positions alone."""
+    force = np.zeros_like(state.path.position)
+    for n in range(muscles.paths.count):
+        points = np.flatnonzero(muscles.paths.muscle == n)
+        for frame in range(len(force)):
+            places = state.path.position[frame, points]
+            kept = [0] + [k for k in range(1, len(points)) if np.any(places[k] != places[k - 1])]
+            for a, b in pairwise(kept):
+                pull = places[b] - places[a]
+                pull = tension[frame, n] * pull / np.linalg.norm(pull)
+                force[frame, points[a]] += pull
+                force[frame, points[b]] -= pull
+    return force
+
+
+def weight(model, indices):
+    return np.array([0.0, 0.0, -STANDARD_GRAVITY * model.mass.mass[indices].sum()])
+
+
+def momentum_rate(model, motion, indices):
+    """Sum of m a, with the acceleration of each mass centre from its natural coordinates (2.44)."""
+    own = model.elements.subset(np.array(indices))
+    basic = own.basic_acceleration(motion.q, motion.qd, motion.qdd)
+    place = own.coordinates(model.mass.center[indices])
+    return np.einsum("b,be,tbex->tx", model.mass.mass[indices], place, basic)
+
+
+def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
+    """Tension alone, nothing else: the joint pushes back exactly what the muscles pull across it."""
+    muscles = place_muscles(model, muscle_db.load(), "r")
+    state = muscle_state(model, muscles, motion)
+    nothing = np.zeros_like(state.musculotendon_length)
+    soleus = nothing.copy()
+    soleus[:, muscles.names.index("soleus_r")] = 1000.0
+    segments, feet = segment_motion(model, motion), [Wrench("foot_r", motion.q[:, 0] * 0, motion.q[:, 0] * 0)]
+    without = joint_forces(model, motion, segments, feet, state, nothing)[1]
+    with_it = joint_forces(model, motion, segments, feet, state, soleus)[1]
+    np.testing.assert_allclose(np.linalg.norm(with_it["ankle"] - without["ankle"], axis=1), 1000.0)
+    np.testing.assert_allclose(with_it["knee"], without["knee"], atol=1e-9)
