@@ -1,16 +1,20 @@
-"""Scalar-product constraints: rigid bodies and universal joints (Silva 2003, 2.13-2.18, Table 2.1).
+"""Constraints: rigid bodies and universal joints by scalar products, extra points by linear combinations.
 
-Every row is Phi = a . b - const with a and b differences of two slots of q (a unit vector is its slot minus zero),
-so the Jacobian is linear in q and gamma = -2 da/dt . db/dt.
+A scalar-product row is Phi = a . b - const with a and b differences of two slots of q (a unit vector is its slot minus
+zero), so the Jacobian is linear in q and gamma = -2 da/dt . db/dt (Silva 2003, 2.13-2.18, Table 2.1).
+
+A linear combination is three rows, Phi = sum_n w_n q_n - const, one for each global axis: its Jacobian is constant and
+its gamma zero (2.19). It ties an extra point to the base of its body, or holds a point or vector in space.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
+from musclesolve.dynamics.elements import Elements
 from musclesolve.dynamics.topology import Direction, Topology
 
 Array = np.ndarray
@@ -18,13 +22,18 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Constraints:
-    """Independent constraint rows (c). `first` and `second` are (c, 2) from- and to-slots; `constant` is (c,)."""
+    """Constraint rows (c): s scalar products, then the three rows of each of l linear combinations.
+
+    first, second (s, 2): from- and to-slots; constant (s,). weights (l, N), target (l, 3) of the linear combinations.
+    """
 
     names: tuple[str, ...]
     first: Array
     second: Array
     constant: Array
     size: int
+    weights: Array
+    target: Array
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Constraints:
@@ -39,8 +48,20 @@ class Constraints:
         first = np.array([topology.slots_of(a) for a, _ in rows.values()])
         second = np.array([topology.slots_of(b) for _, b in rows.values()])
         names = tuple(f"{_text(a)} . {_text(b)}" for a, b in rows.values())
-        blank = cls(names, first, second, np.zeros(len(first)), len(standing))
-        return cls(names, first, second, blank.value(standing[None])[0], len(standing))
+        size = len(standing)
+        blank = cls(names, first, second, np.zeros(len(first)), size, np.zeros((0, size)), np.zeros((0, 3)))
+        filled = replace(blank, constant=blank.value(standing[None])[0])
+        return filled.with_linear(*_extra_rows(topology, standing))
+
+    def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
+        """The same and three more rows, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
+        rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
+        return replace(
+            self,
+            names=self.names + rows,
+            weights=np.vstack([self.weights, weights]),
+            target=np.vstack([self.target, target]),
+        )
 
     def _directions(self, q: Array) -> tuple[Array, Array]:
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
@@ -52,7 +73,8 @@ class Constraints:
     def value(self, q: Array) -> Array:
         """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
         a, b = self._directions(q)
-        return np.einsum("tcx,tcx->tc", a, b) - self.constant
+        product = np.einsum("tcx,tcx->tc", a, b) - self.constant
+        return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
 
     def violation(self, q: Array) -> Array:
         """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
@@ -62,13 +84,16 @@ class Constraints:
         a, b = self._directions(q)
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
-        return self.value(q) / np.where(same, 2.0 * np.sqrt(length), length)
+        violation = self.value(q)
+        violation[:, : len(same)] /= np.where(same, 2.0 * np.sqrt(length), length)
+        return violation
 
     def jacobian(self, q: Array) -> Array:
         """Phi_q (T, c, N, 3) (2.14, 2.15)."""
         a, b = self._directions(q)
         rows = np.arange(len(self.constant))
-        jacobian = np.zeros((len(q), len(rows), self.size + 1, 3))
+        jacobian = np.zeros((len(q), len(self.names), self.size + 1, 3))
+        jacobian[:, len(rows) :, : self.size] = np.kron(self.weights, np.eye(3)).reshape(-1, self.size, 3)
         for slots, factor in ((self.first, b), (self.second, a)):
             jacobian[:, rows, slots[:, 1]] += factor
             jacobian[:, rows, slots[:, 0]] -= factor
@@ -77,7 +102,9 @@ class Constraints:
     def gamma(self, qd: Array) -> Array:
         """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
         a, b = self._directions(qd)
-        return -2.0 * np.einsum("tcx,tcx->tc", a, b)
+        gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
+        gamma[:, : len(self.constant)] = -2.0 * np.einsum("tcx,tcx->tc", a, b)
+        return gamma
 
 
 def _body_rows(points: tuple[str, ...], vectors: tuple[str, ...]) -> list[tuple[Direction, Direction]]:
@@ -88,6 +115,25 @@ def _body_rows(points: tuple[str, ...], vectors: tuple[str, ...]) -> list[tuple[
     rows += list(combinations(axes, 2))
     rows += [(line, axis) for axis in axes for line in lines[: len(points) - 1]]
     return rows
+
+
+def _extra_rows(topology: Topology, standing: Array) -> tuple[list[str], Array, Array]:
+    """Names, weights and targets that tie the extra points and vectors of bodies to their bases (2.19)."""
+    names: list[str] = []
+    weights = np.zeros((0, len(standing)))
+    if any(body.extra for body in topology.bodies):
+        elements = Elements.build(topology, standing)
+        for index, body in enumerate(topology.bodies):
+            for name in body.extra:
+                slot = topology.slot[name]
+                point = slot < topology.point_count
+                arm = standing[slot] - point * elements.origin[index]
+                c = elements.inverse[index] @ arm
+                row = elements.combination(topology, index, np.array([point - c[0], *c]))
+                row[slot] -= 1.0
+                names.append(f"{name} in {body.name}")
+                weights = np.vstack([weights, row])
+    return names, weights, np.zeros((len(names), 3))
 
 
 def _key(pair: tuple[Direction, Direction]) -> tuple:

@@ -15,6 +15,7 @@ import numpy as np
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
 from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -37,7 +38,16 @@ class DriverRows:
 
 
 def driver_rows(model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None) -> DriverRows:
-    """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given)."""
+    """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
+
+    Raises:
+        InputError: the model has spherical joints, which no three angles lead everywhere.
+    """
+    if len(model.tree.spherical):
+        raise InputError(
+            f"model {model.topology.name!r} has spherical joints, which angle drivers cannot lead",
+            remedy="use projected_moments, which needs no drivers, or a model with composite joints",
+        )
     q = motion.q if q is None else q
     qd = motion.qd if qd is None else qd
     parts = [_joint_rows(model, motion, q, qd), _base_rows(model, motion, q, qd)]

@@ -86,6 +86,22 @@ class Elements:
         c = np.einsum("bij,bj->bi", self.inverse, standing_point - self.origin)
         return np.column_stack([1.0 - c[:, 0], c])
 
+    def combination(self, topology: Topology, body: int, coefficients: Array) -> Array:
+        """Weights (N,) of the generalized coordinates in c_0 r_i + c_1 r_j + c_2 u + c_3 v of one body.
+
+        Raises:
+            InputError: v is a cross product in that body, which no linear combination can express (2.19, 2.64).
+        """
+        if self.crossed[body]:
+            raise InputError(
+                f"body {topology.bodies[body].name!r} has too few points and vectors for a spherical joint's axes or "
+                "extra points",
+                expected="two points and two vectors, three points and one vector, or four points",
+            )
+        c_i, c_j, c_u, c_v = coefficients
+        c_u, c_v = c_u / self.length_u[body], c_v / self.length_v[body]
+        return self.incidence[:, body] @ np.array([c_i, c_j, -c_u, c_u, -c_v, c_v])
+
     def basic(self, q: Array) -> Array:
         """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3)."""
         r_i, r_j, u, v = self._parts(q)

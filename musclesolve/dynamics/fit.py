@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve.dynamics.model import Model
-from musclesolve.dynamics.rotations import best_rotation, small_rotation, to_cardan
+from musclesolve.dynamics.rotation_vector import from_vector
+from musclesolve.dynamics.rotations import best_rotation, to_cardan
+from musclesolve.dynamics.tree import Tree
 from musclesolve.errors import MuscleSolveError
 
 Array = np.ndarray
@@ -87,7 +89,7 @@ def fit_pose(model: Model, targets: Targets, tolerance: float = 1e-8, max_iterat
     residual = np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2)
     names = model.topology.dof_names
     locked = tuple(names[k] for k in np.flatnonzero(~free))
-    return Fit(np.column_stack([np.unwrap(pose.angles, axis=0), base]), q, residual, locked)
+    return Fit(np.column_stack([model.tree.unwrapped(pose.angles), base]), q, residual, locked)
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,14 @@ class _Pose:
     position: Array
     rotation: Array
 
-    def moved(self, step: Array) -> _Pose:
+    def moved(self, tree: Tree, step: Array) -> _Pose:
         """After a step in the speeds (T, K+6)."""
         joints = self.angles.shape[1]
-        turn = small_rotation(step[:, joints + 3 :])
+        turn = from_vector(step[:, joints + 3 :])
         return _Pose(
-            self.angles + step[:, :joints], self.position + step[:, joints : joints + 3], turn @ self.rotation
+            tree.moved(self.angles, step[:, :joints]),
+            self.position + step[:, joints : joints + 3],
+            turn @ self.rotation,
         )
 
     def spread(self, frames: int, every: int) -> _Pose:
@@ -133,7 +137,7 @@ def _converge(
     for _ in range(max_iterations):
         q = model.tree.pose(pose.angles, pose.position, pose.rotation)
         step = _step(model, targets, q, pose.position, free)
-        pose = pose.moved(step)
+        pose = pose.moved(model.tree, step)
         largest = np.abs(step).max(axis=1)
         if (largest < tolerance).all():
             return pose

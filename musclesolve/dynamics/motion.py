@@ -17,7 +17,8 @@ Array = np.ndarray
 class Motion:
     """Natural coordinates and their derivatives, all satisfying the constraints and their time derivatives.
 
-    time (T,) [s]; coordinates, rates, second (T, K+6): joint angles [rad], then base position [m] and Cardan angles;
+    time (T,) [s]; coordinates, rates, second (T, K+6): joint angles [rad], then base position [m] and Cardan angles
+    (those of a spherical joint are a rotation vector);
     speeds and speed_rates (T, K+6): joint rates, base velocity, base angular velocity (global axes), and derivatives;
     q, qd, qdd (T, N, 3).
     """
@@ -57,8 +58,9 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
     turning, turning_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
-    speeds = np.column_stack([rates[:, : joints + 3], turning])
-    speed_rates = np.column_stack([second[:, : joints + 3], turning_rate])
+    joint = tree.speeds(coordinates[:, :joints], rates[:, :joints], second[:, :joints])
+    speeds = np.column_stack([joint[0], rates[:, joints : joints + 3], turning])
+    speed_rates = np.column_stack([joint[1], second[:, joints : joints + 3], turning_rate])
     q = tree.pose(coordinates[:, :joints], position, from_cardan(*base.T))
     qd = tree.velocity(q, speeds, position)
     qdd = tree.acceleration(q, qd, speeds, speed_rates, position, velocity)

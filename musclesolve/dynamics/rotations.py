@@ -7,10 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics.tree import rotation_about
-
 Array = np.ndarray
 _X, _Y, _Z = np.eye(3)
+
+
+def rotation_about(axis: Array, angle: Array) -> Array:
+    """Rotation matrices (T, 3, 3) about one unit axis (3,) by angles (T,) (Rodrigues)."""
+    x, y, z = axis
+    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    sine, cosine = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
+    return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
 
 
 def from_cardan(tilt: Array, list_: Array, rotation: Array) -> Array:
@@ -49,17 +55,6 @@ def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Arr
         + tilt_rate * tilt_axis_rate
     )
     return velocity, acceleration
-
-
-def small_rotation(vector: Array) -> Array:
-    """Rotation matrices (T, 3, 3) of rotation vectors (T, 3) [rad] (exponential map)."""
-    angle = np.linalg.norm(vector, axis=1)
-    axis = vector / np.where(angle > 0.0, angle, 1.0)[:, None]
-    skew = np.zeros((len(vector), 3, 3))
-    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -axis[:, 2], axis[:, 1], -axis[:, 0]
-    skew -= np.swapaxes(skew, 1, 2)
-    sine, cosine = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
-    return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
 
 
 def best_rotation(standing: Array, measured: Array) -> Array:

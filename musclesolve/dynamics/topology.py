@@ -18,6 +18,9 @@ from musclesolve.errors import InputError
 Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
 
+NO_DIRECTION: Direction = (None, "")
+"""Stands where a spherical joint has neither an axis among the coordinates nor directions to drive it by."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -32,7 +35,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Body:
-    """A rigid body, by its points and vectors: 2 and 2, 3 and 1, 2 and 1, 3 and 0, or 4 and 0."""
+    """A rigid body, by its points and vectors: 2 and 2, 3 and 1, 2 and 1, 3 and 0, or 4 and 0.
+
+    extra: further points and vectors of it, each tied to the others by a linear combination (Silva 2003, 2.19).
+    """
 
     number: int
     name: str
@@ -40,11 +46,16 @@ class Body:
     vectors: tuple[str, ...]
     segment: str
     share: float
+    extra: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Dof:
-    """One degree of freedom: the child turns against the parent about `axis` by `sign` times the coordinate."""
+    """One degree of freedom: the child turns against the parent about `axis` by `sign` times the coordinate.
+
+    A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
+    the parent (its components in the standing pose).
+    """
 
     name: str
     parent: str
@@ -54,6 +65,7 @@ class Dof:
     pivot: str
     reference: Direction
     follower: Direction
+    fixed_axis: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -102,8 +114,8 @@ class Topology:
 
     def slots_of(self, direction: Direction) -> tuple[int, int]:
         """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot behind all others."""
-        start, end = direction
-        return (len(self.coordinate_names) if start is None else self.slot[start]), self.slot[end]
+        (start, end), none = direction, len(self.coordinate_names)
+        return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 
 
 BODY_KINDS = ((2, 2), (3, 1), (2, 1), (3, 0), (4, 0))
@@ -139,19 +151,46 @@ def _from_tables(raw: dict) -> Topology:
     )
     vectors = {v["name"]: tuple(v["direction"]) for v in raw["vector"]}
     bodies = tuple(
-        Body(b["number"], b["name"], tuple(b["points"]), tuple(b["vectors"]), b["segment"], b["share"])
+        Body(
+            b["number"], b["name"], tuple(b["points"]), tuple(b["vectors"]), b["segment"], b["share"],
+            tuple(b.get("extra", ())),
+        )
         for b in raw["body"]
-    )
+    )  # fmt: skip
     dofs = [
         Dof(
             d["name"], d["parent"], d["child"], _direction(d["axis"]), d["sign"], d["pivot"],
             _direction(d["driver"][0]), _direction(d["driver"][1]),
         )
-        for d in raw["dof"]
+        for d in raw.get("dof", [])
     ]  # fmt: skip
-    universal = tuple((a, b) for a, b in raw["universal"])
+    dofs += [dof for joint in raw.get("spherical", []) for dof in _spherical(joint)]
+    universal = tuple((a, b) for a, b in raw.get("universal", []))
     ordered = _parents_first(dofs, raw["root"])
     return Topology(raw["name"], raw["root"], raw["origin"], points, vectors, bodies, universal, ordered)
+
+
+def _spherical(joint: dict) -> list[Dof]:
+    """The three degrees of freedom of a spherical joint, about perpendicular axes of the parent."""
+    axes = np.array(list(joint["axes"].values()), dtype=float)
+    if axes.shape != (3, 3) or not np.allclose(axes @ axes.T, np.eye(3), atol=1e-12):
+        raise ValueError(
+            f"the axes of the spherical joint {joint['name']!r} are not three perpendicular unit vectors"
+        )
+    return [
+        Dof(
+            name,
+            joint["parent"],
+            joint["child"],
+            NO_DIRECTION,
+            1,
+            joint["pivot"],
+            NO_DIRECTION,
+            NO_DIRECTION,
+            tuple(axis),
+        )
+        for name, axis in joint["axes"].items()
+    ]
 
 
 def _direction(text: str) -> Direction:
@@ -177,7 +216,7 @@ def _check(topology: Topology, path: Path) -> None:
     """Names must resolve, and bodies must be of a kind that the core knows."""
     known = set(topology.coordinate_names)
     for body in topology.bodies:
-        unknown = {*body.points, *body.vectors} - known
+        unknown = {*body.points, *body.vectors, *body.extra} - known
         if unknown or (len(body.points), len(body.vectors)) not in BODY_KINDS:
             raise InputError(
                 f"body {body.name!r} uses {sorted(unknown) or [*body.points, *body.vectors]}",

@@ -3,6 +3,9 @@
 The columns of D are closed forms: turning about axis a through o moves a point by a x (r - o) and a vector v by
 a x v, for all that hangs behind the joint. They span the null space of Phi_q (Phi_q D = 0; Blajer & Czaplicki 2005,
 2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
+
+A spherical joint has three axes fixed in its parent. Its coordinates are the rotation vector of the child against the
+parent (angle times axis), and its three speeds the relative angular velocity, both by components on those axes.
 """
 
 from __future__ import annotations
@@ -11,6 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.elements import Elements
+from musclesolve.dynamics.rotation_vector import (
+    continuous,
+    from_vector,
+    to_vector,
+    vector_jacobian,
+    vector_jacobian_rate,
+)
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.dynamics.topology import Topology
 
 Array = np.ndarray
@@ -21,6 +33,8 @@ class Tree:
     """Arrays over joints (K): frames, axes and pivots as slots, and what each joint moves.
 
     moves (N, K): slot n hangs behind joint k. owner (N,): the frame nearest the base that holds slot n.
+    spherical: the joints of each spherical joint, (S, 3), with their axes in the parent, (S, 3 axes, 3), and the same
+    axes as linear combinations of the coordinates, (S, 3 axes, N).
     """
 
     root: int
@@ -35,6 +49,9 @@ class Tree:
     carries: Array
     standing: Array
     point_count: int
+    spherical: Array
+    fixed_axes: Array
+    fixed_weights: Array
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Tree:
@@ -45,6 +62,8 @@ class Tree:
         axis = np.array([topology.slots_of(dof.axis) for dof in dofs])
         padded = np.vstack([standing, np.zeros(3)])
         length = np.linalg.norm(padded[axis[:, 1]] - padded[axis[:, 0]], axis=1)
+        spherical, fixed_axes, fixed_weights = _spherical(topology, standing)
+        length[spherical] = 1.0
         behind = _behind(parent, child, len(frames))
         owner = _owners(topology, behind)
         return cls(
@@ -60,6 +79,9 @@ class Tree:
             carries=behind,
             standing=standing,
             point_count=topology.point_count,
+            spherical=spherical,
+            fixed_axes=fixed_axes,
+            fixed_weights=fixed_weights,
         )
 
     @property
@@ -71,7 +93,7 @@ class Tree:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
 
         Args:
-            angles: (T, K) joint coordinates [rad].
+            angles: (T, K) joint coordinates [rad]; those of a spherical joint are a rotation vector.
             base_position: (T, 3) where the standing layout's origin goes [m].
             base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
         """
@@ -81,13 +103,61 @@ class Tree:
         shift = np.empty((len(angles), count, 3), kind)
         rotation[:, self.root], shift[:, self.root] = base_rotation, base_position
         padded = np.vstack([self.standing, np.zeros(3)])
+        ball = {int(joints[0]): s for s, joints in enumerate(self.spherical)}
+        skipped = set(self.spherical[:, 1:].ravel().tolist())
         for k, (p, c) in enumerate(zip(self.parent, self.child, strict=True)):
-            axis = (padded[self.axis[k, 1]] - padded[self.axis[k, 0]]) / self.axis_length[k]
-            turn = rotation_about(axis, self.sign[k] * angles[:, k])
+            if k in skipped:
+                continue
+            if k in ball:
+                turn = from_vector(angles[:, self.spherical[ball[k]]] @ self.fixed_axes[ball[k]])
+            else:
+                axis = (padded[self.axis[k, 1]] - padded[self.axis[k, 0]]) / self.axis_length[k]
+                turn = rotation_about(axis, self.sign[k] * angles[:, k])
             pivot = self.standing[self.pivot[k]]
             rotation[:, c] = rotation[:, p] @ turn
             shift[:, c] = shift[:, p] + (rotation[:, p] - rotation[:, c]) @ pivot
         return rotation, shift
+
+    def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
+        """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
+
+        There w = J dp/dt on the axes of the joint, and dw/dt = J d2p/dt2 + dJ/dt dp/dt.
+        """
+        speeds, speed_rates = rates.copy(), second.copy()
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            vector, rate, twice = (x[:, joints] @ axes for x in (angles, rates, second))
+            jacobian = vector_jacobian(vector)
+            speeds[:, joints] = np.einsum("txy,ty->tx", jacobian, rate) @ axes.T
+            twist = np.einsum("txy,ty->tx", vector_jacobian_rate(vector, rate), rate)
+            speed_rates[:, joints] = (np.einsum("txy,ty->tx", jacobian, twice) + twist) @ axes.T
+        return speeds, speed_rates
+
+    def rates(self, angles: Array, speeds: Array, speed_rates: Array) -> tuple[Array, Array]:
+        """The reverse of `speeds`: derivatives of joint coordinates, (T, K) each."""
+        rates, second = speeds.copy(), speed_rates.copy()
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            vector, spin, twist = (x[:, joints] @ axes for x in (angles, speeds, speed_rates))
+            jacobian = vector_jacobian(vector)
+            rate = np.linalg.solve(jacobian, spin[..., None])[..., 0]
+            twist = twist - np.einsum("txy,ty->tx", vector_jacobian_rate(vector, rate), rate)
+            rates[:, joints] = rate @ axes.T
+            second[:, joints] = np.linalg.solve(jacobian, twist[..., None])[..., 0] @ axes.T
+        return rates, second
+
+    def moved(self, angles: Array, step: Array) -> Array:
+        """Joint coordinates (T, K) after a step along the speeds; turns of spherical joints are composed."""
+        after = angles + step
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            turn = from_vector(step[:, joints] @ axes) @ from_vector(angles[:, joints] @ axes)
+            after[:, joints] = to_vector(turn) @ axes.T
+        return after
+
+    def unwrapped(self, angles: Array) -> Array:
+        """Joint coordinates over time (T, K) without jumps by full turns."""
+        smooth = np.unwrap(angles, axis=0)
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            smooth[:, joints] = continuous(angles[:, joints] @ axes) @ axes.T
+        return smooth
 
     def pose(self, angles: Array, base_position: Array, base_rotation: Array) -> Array:
         """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off."""
@@ -100,7 +170,10 @@ class Tree:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
         line = padded[:, self.axis[:, 1]] - padded[:, self.axis[:, 0]]
-        return line * (self.sign / self.axis_length)[:, None]
+        axes = line * (self.sign / self.axis_length)[:, None]
+        if len(self.spherical):
+            axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
+        return axes
 
     def allowed(self, q: Array, origin: Array, slots: Array | None = None) -> Array:
         """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
@@ -176,21 +249,27 @@ class Tree:
         return moved
 
 
-def rotation_about(axis: Array, angle: Array) -> Array:
-    """Rotation matrices (T, 3, 3) about one unit axis (3,) by angles (T,) (Rodrigues)."""
-    x, y, z = axis
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, cosine = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
-    return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
-
-
 def _behind(parent: Array, child: Array, count: int) -> Array:
     """(F, K): frame f hangs behind joint k."""
     behind = np.zeros((count, len(child)))
     for k, (p, c) in enumerate(zip(parent, child, strict=True)):
-        behind[c] = behind[p]
+        behind[c] = np.maximum(behind[c], behind[p])
         behind[c, k] = 1.0
     return behind
+
+
+def _spherical(topology: Topology, standing: Array) -> tuple[Array, Array, Array]:
+    """Joints (S, 3), axes in the parent (S, 3, 3) and their weights (S, 3, N) of the spherical joints."""
+    fixed = [k for k, dof in enumerate(topology.dofs) if dof.fixed_axis is not None]
+    axes = np.array([topology.dofs[k].fixed_axis for k in fixed], dtype=float).reshape(-1, 3, 3)
+    weights = np.zeros((len(fixed), len(standing)))
+    if fixed:
+        elements = Elements.build(topology, standing)
+        for row, (k, axis) in enumerate(zip(fixed, axes.reshape(-1, 3), strict=True)):
+            body = topology.body_index[topology.dofs[k].parent]
+            c = elements.inverse[body] @ axis
+            weights[row] = elements.combination(topology, body, np.array([-c[0], *c]))
+    return np.array(fixed, dtype=int).reshape(-1, 3), axes, weights.reshape(-1, 3, len(standing))
 
 
 def _owners(topology: Topology, behind: Array) -> Array:
@@ -199,6 +278,6 @@ def _owners(topology: Topology, behind: Array) -> Array:
     owner: dict[str, int] = {}
     for index in np.argsort(depth[: len(topology.bodies)], kind="stable"):
         body = topology.bodies[index]
-        for name in (*body.points, *body.vectors):
+        for name in (*body.points, *body.vectors, *body.extra):
             owner.setdefault(name, int(index))
     return np.array([owner[name] for name in topology.coordinate_names])

@@ -1,0 +1,102 @@
+"""Rotation vectors: axis times angle, the coordinates of spherical joints.
+
+With S the skew matrix of p and x = |p|^2:
+
+    R = exp(S) = 1 + a S + b S^2,   a = sin|p| / |p|,  b = (1 - cos|p|) / x,  c = (|p| - sin|p|) / |p|^3
+    w = J dp/dt,   J = 1 + b S + c S^2      (angular velocity, in the axes that p is given in)
+
+All carry complex steps.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+
+import numpy as np
+
+Array = np.ndarray
+
+_SMALL = 0.05
+"""Below this |p|^2 the coefficients come from their power series."""
+
+_TERMS = 8
+
+
+def from_vector(vector: Array) -> Array:
+    """Rotation matrices (T, 3, 3) of rotation vectors (T, 3) [rad] (exponential map)."""
+    a, b, *_ = _coefficients(vector)
+    skew = _skew(vector)
+    return np.eye(3) + a * skew + b * (skew @ skew)
+
+
+def to_vector(rotation: Array) -> Array:
+    """Rotation vectors (T, 3) of at most half a turn, from rotation matrices (T, 3, 3); good near half a turn too."""
+    quaternion = np.empty((len(rotation), 4))
+    trace = np.trace(rotation, axis1=1, axis2=2)
+    symmetric = rotation + np.swapaxes(rotation, 1, 2)
+    # 4 w^2 and 4 (x^2, y^2, z^2): start from the largest, so that nothing is divided by a small number.
+    squares = np.column_stack([1.0 + trace, 1.0 - trace[:, None] + np.einsum("tii->ti", symmetric)])
+    largest = np.argmax(squares, axis=1)
+    odd = _unskew(rotation - np.swapaxes(rotation, 1, 2))
+    table = np.empty((len(rotation), 4, 4))
+    table[:, 0, 0], table[:, 0, 1:], table[:, 1:, 0] = squares[:, 0], odd, odd
+    table[:, 1:, 1:] = symmetric
+    table[:, (1, 2, 3), (1, 2, 3)] = squares[:, 1:]
+    quaternion = table[np.arange(len(rotation)), largest]
+    quaternion /= np.linalg.norm(quaternion, axis=1)[:, None]
+    quaternion *= np.where(quaternion[:, :1] < 0.0, -1.0, 1.0)
+    sine = np.linalg.norm(quaternion[:, 1:], axis=1)
+    angle = 2.0 * np.arctan2(sine, quaternion[:, 0])
+    factor = np.where(sine > 0.0, angle / np.where(sine > 0.0, sine, 1.0), 2.0)
+    return factor[:, None] * quaternion[:, 1:]
+
+
+def continuous(vectors: Array) -> Array:
+    """Rotation vectors over time (T, 3) without the jumps at half a turn: up to a full turn from the start's side."""
+    jump = np.linalg.norm(np.diff(vectors, axis=0, prepend=vectors[:1]), axis=1) > np.pi
+    beyond = np.cumsum(jump) % 2 == 1
+    angle = np.linalg.norm(vectors, axis=1)
+    return np.where(
+        beyond[:, None], vectors * (1.0 - 2.0 * np.pi / np.where(beyond, angle, 1.0))[:, None], vectors
+    )
+
+
+def vector_jacobian(vector: Array) -> Array:
+    """J (T, 3, 3): angular velocity per unit rate of the rotation vector."""
+    _, b, c, *_ = _coefficients(vector)
+    skew = _skew(vector)
+    return np.eye(3) + b * skew + c * (skew @ skew)
+
+
+def vector_jacobian_rate(vector: Array, rate: Array) -> Array:
+    """Time derivative of J (T, 3, 3)."""
+    _, b, c, b_slope, c_slope = _coefficients(vector)
+    skew, turning = _skew(vector), _skew(rate)
+    growth = 2.0 * np.sum(vector * rate, axis=1)[:, None, None]
+    square_rate = turning @ skew + skew @ turning
+    return growth * (b_slope * skew + c_slope * (skew @ skew)) + b * turning + c * square_rate
+
+
+def _coefficients(vector: Array) -> tuple[Array, ...]:
+    """a, b, c and the slopes of b and c by |p|^2, each (T, 1, 1)."""
+    x = np.sum(vector * vector, axis=1)[:, None, None]
+    small = np.abs(x) < _SMALL
+    safe = np.where(small, 1.0, x)
+    angle = np.sqrt(safe)
+    a, b = np.sin(angle) / angle, (1.0 - np.cos(angle)) / safe
+    c = (1.0 - a) / safe
+    far = (a, b, c, (a - 2.0 * b) / (2.0 * safe), (b - 3.0 * c) / (2.0 * safe))
+    powers = [(-x) ** k for k in range(_TERMS)]
+    near = [sum(powers[k] / factorial(2 * k + order) for k in range(_TERMS)) for order in (1, 2, 3)]
+    near += [sum(-k * powers[k - 1] / factorial(2 * k + order) for k in range(1, _TERMS)) for order in (2, 3)]
+    return tuple(np.where(small, close, distant) for close, distant in zip(near, far, strict=True))
+
+
+def _skew(vector: Array) -> Array:
+    skew = np.zeros((len(vector), 3, 3), dtype=vector.dtype)
+    skew[:, 0, 1], skew[:, 0, 2], skew[:, 1, 2] = -vector[:, 2], vector[:, 1], -vector[:, 0]
+    return skew - np.swapaxes(skew, 1, 2)
+
+
+def _unskew(matrix: Array) -> Array:
+    return np.stack([matrix[:, 2, 1], matrix[:, 0, 2], matrix[:, 1, 0]], axis=1)
