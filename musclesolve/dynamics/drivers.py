@@ -37,8 +37,12 @@ class DriverRows:
     moment_factor: Array
 
 
-def driver_rows(model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None) -> DriverRows:
+def driver_rows(
+    model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None, base: bool = True
+) -> DriverRows:
     """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
+
+    The six rows of the base, left out unless `base`, take hold of the hips and the forward vector of the pelvis.
 
     Raises:
         InputError: the model has spherical joints, which no three angles lead everywhere.
@@ -50,7 +54,7 @@ def driver_rows(model: Model, motion: Motion, q: Array | None = None, qd: Array 
         )
     q = motion.q if q is None else q
     qd = motion.qd if qd is None else qd
-    parts = [_joint_rows(model, motion, q, qd), _base_rows(model, motion, q, qd)]
+    parts = [_joint_rows(model, motion, q, qd)] + ([_base_rows(model, motion, q, qd)] if base else [])
     return DriverRows(*(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
 
 
