@@ -1,0 +1,135 @@
+"""A planar tree of rigid segments: what hangs where, and how heavy it is.
+
+Plane: x forward, y up, angles counter-clockwise. Every segment has a local frame in its proximal joint with
+
+    xi = (sin theta, -cos theta),   eta = (cos theta, sin theta)
+
+so at theta = 0 xi points down and eta forward, as the lower limbs have it in Blajer, Dziewiecki & Mazur (2006, 2).
+The same frame is used for segments that rise from their joint (their xi are negative). The source gives the pelvis
+another one, whose angle as printed turns clockwise while the matrix B of (3) needs it counter-clockwise
+(correction E3); one frame for all leaves no such case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+STANDARD_GRAVITY = 9.80665
+"""Standard acceleration of gravity [m/s2] (CGPM 1901)."""
+
+
+@dataclass(frozen=True)
+class PlanarTree:
+    """Segments (B) of a planar body; the root's own origin is the base point H.
+
+    parent (B,): index of the segment that carries each one, -1 for the root; mount (B, 2): the joint to the parent in
+    the parent's frame [m]; center (B, 2): mass centre in the own frame [m]; mass (B,) [kg]; inertia (B,) about the
+    mass centre [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
+
+    Raises:
+        InputError: no or several roots, a ring, arrays of different lengths, masses that cannot be.
+    """
+
+    names: tuple[str, ...]
+    parent: Array
+    mount: Array
+    center: Array
+    mass: Array
+    inertia: Array
+    rest: Array
+    stature: float | None = None
+    gravity: float = STANDARD_GRAVITY
+
+    def __post_init__(self) -> None:
+        count = len(self.names)
+        shapes = {"parent": (count,), "mount": (count, 2), "center": (count, 2), "mass": (count,)}
+        shapes |= {"inertia": (count,), "rest": (count,)}
+        for name, shape in shapes.items():
+            value = getattr(self, name)
+            if value.shape != shape or not np.isfinite(value).all():
+                raise InputError(f"{name} of a planar body: {value}", expected=f"finite numbers, {shape}")
+        wrong = np.flatnonzero((self.mass <= 0.0) | (self.inertia <= 0.0))
+        if len(wrong):
+            raise InputError(
+                f"segment {self.names[wrong[0]]!r} has mass {self.mass[wrong[0]]:g} kg and moment of inertia "
+                f"{self.inertia[wrong[0]]:g} kg m2",
+                expected="both positive",
+            )
+        if len(self.order) != count:
+            raise InputError(
+                f"the segments {', '.join(self.names)} do not form one tree",
+                expected="one root (parent -1), every other segment carried by one that leads back to it",
+            )
+
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """Segments from the root outward, as far as one root reaches."""
+        roots = np.flatnonzero(self.parent == -1)
+        found = [int(roots[0])] if len(roots) == 1 else []
+        for index in found:
+            found += [int(child) for child in np.flatnonzero(self.parent == index)]
+        return tuple(found)
+
+    @property
+    def root(self) -> int:
+        """Index of the base segment."""
+        return self.order[0]
+
+    @cached_property
+    def joints(self) -> Array:
+        """Distal segment of each joint (J = B - 1), in the order of the segments."""
+        return np.flatnonzero(self.parent >= 0)
+
+    @cached_property
+    def behind(self) -> Array:
+        """(B, B): segment b is a or hangs behind a."""
+        behind = np.eye(len(self.names))
+        for index in self.order[1:]:
+            behind[index] += behind[self.parent[index]]
+        return behind
+
+    @cached_property
+    def chain(self) -> Array:
+        """(B, B, 2): the mass centre of b is H plus the sum over a of these local vectors, each in the frame of a."""
+        reach = np.zeros((len(self.names), len(self.names), 2))
+        for index in self.order[1:]:
+            reach[index] = reach[self.parent[index]]
+            reach[index, self.parent[index]] = self.mount[index]
+        reach[np.arange(len(self.names)), np.arange(len(self.names))] = self.center
+        return reach
+
+    def segment(self, name: str) -> int:
+        """Index of a segment.
+
+        Raises:
+            InputError: there is none of this name.
+        """
+        if name not in self.names:
+            raise InputError(f"there is no segment {name!r}", expected=f"one of {', '.join(self.names)}")
+        return self.names.index(name)
+
+    def joint(self, name: str) -> int:
+        """Index of the joint at the proximal end of a segment."""
+        index = self.segment(name)
+        if index == self.root:
+            raise InputError(f"{name!r} is the base segment: no joint carries it")
+        return int(np.flatnonzero(self.joints == index)[0])
+
+
+def frame(angle: Array) -> tuple[Array, Array]:
+    """Unit vectors xi and eta (..., 2) of local frames at angles (...) [rad]; d xi = eta, d eta = -xi per radian."""
+    sine, cosine = np.sin(angle), np.cos(angle)
+    return np.stack([sine, -cosine], axis=-1), np.stack([cosine, sine], axis=-1)
+
+
+def turned(local: Array, angle: Array) -> Array:
+    """Local vectors (..., 2) in global axes, segment angles (...)."""
+    xi, eta = frame(angle)
+    return local[..., 0, None] * xi + local[..., 1, None] * eta
