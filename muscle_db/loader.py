@@ -65,18 +65,38 @@ def _read(name_or_path: str | Path) -> tuple[str, str]:
         return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
     path = Path(name_or_path)
     try:
-        return path.read_text(encoding="utf-8-sig"), str(path)
+        raw = path.read_bytes()
     except FileNotFoundError as fault:
         names = ", ".join(available())
         raise MuscleDatabaseError(
-            f'there is no muscle database or file "{name_or_path}"',
-            expected=f"the path of a TOML file, or one of {names}",
-            remedy=nearest(str(name_or_path), available()),
+            f'there is no muscle database "{name_or_path}", and no file {path.absolute()}',
+            expected=f"one of {names}, or the path of a TOML file",
+            remedy=nearest(str(name_or_path), available()) or "check the name and the folder",
         ) from fault
     except OSError as fault:
-        raise MuscleDatabaseError(f"cannot be read: {fault.strerror}", file=path) from fault
-    except ValueError as fault:  # not UTF-8, or a name that no file can have
-        raise MuscleDatabaseError(f"not a text file: {fault}", file=path, expected="TOML in UTF-8") from fault
+        is_folder = isinstance(fault, IsADirectoryError)
+        reason = "this is a folder" if is_folder else f"cannot be read ({fault.strerror})"
+        raise MuscleDatabaseError(reason, file=path, expected="a TOML file") from fault
+    except ValueError as fault:  # a name that no file can have
+        raise MuscleDatabaseError(
+            f"{str(path)!r} is not a file name", expected="the path of a TOML file"
+        ) from fault
+    return _decode(raw, path), str(path)
+
+
+def _decode(raw: bytes, path: Path) -> str:
+    if b"\0" in raw:
+        raise MuscleDatabaseError("this is a binary file", file=path, expected="a text file (TOML)")
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as fault:
+        raise MuscleDatabaseError(
+            "a character is not in UTF-8",
+            file=path,
+            line=raw[: fault.start].count(b"\n") + 1,
+            expected="a text file (TOML) in UTF-8",
+            remedy="save the file again with the encoding UTF-8",
+        ) from fault
 
 
 def _database(root: Table) -> MuscleDatabase:
@@ -113,7 +133,9 @@ def _groups(root: Table) -> dict[str, str]:
 
 def _reference(table: Table) -> ReferenceSkeleton:
     table.require_keys((*_REFERENCE_LENGTHS, "hip_center", "position_scale"))
-    thigh, shank, width, stature = (table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS)
+    thigh, shank, width, stature = (
+        table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS
+    )
     factors = table.table("position_scale", "reference.position_scale", "reference.position_scale")
     factors.require_keys(FRAMES)
     scale = {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES}
