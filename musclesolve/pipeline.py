@@ -90,7 +90,7 @@ def run(
     person = trial.subject
     model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     report("kinematics", 0.15)
-    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions))
+    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions), measured.time)
     motion = differentiate(model, measured.time, fit.coordinates)
     report("inverse dynamics", 0.35)
     motion = motion.frames(_inside(trial, measured.time))

@@ -54,7 +54,8 @@ class Dof:
     """One degree of freedom: the child turns against the parent about `axis` by `sign` times the coordinate.
 
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
-    the parent (its components in the standing pose).
+    the parent (its components in the standing pose). rest: where the data cannot tell the angle, it is drawn to zero as
+    by a point on an arm of this length [m].
     """
 
     name: str
@@ -66,6 +67,7 @@ class Dof:
     reference: Direction
     follower: Direction
     fixed_axis: tuple[float, float, float] | None = None
+    rest: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ def _from_tables(raw: dict) -> Topology:
     dofs = [
         Dof(
             d["name"], d["parent"], d["child"], _direction(d["axis"]), d["sign"], d["pivot"],
-            _direction(d["driver"][0]), _direction(d["driver"][1]),
+            _direction(d["driver"][0]), _direction(d["driver"][1]), rest=d.get("rest", 0.0),
         )
         for d in raw.get("dof", [])
     ]  # fmt: skip

@@ -11,6 +11,7 @@ parent (angle times axis), and its three speeds the relative angular velocity, b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -165,6 +166,16 @@ class Tree:
         q = np.einsum("tnxy,ny->tnx", rotation[:, self.owner], self.standing)
         q[:, : self.point_count] += shift[:, self.owner[: self.point_count]]
         return q
+
+    @cached_property
+    def before(self) -> Array:
+        """(K+6, K+6): speed i turns all that speed j turns; a turn is before itself, a shift is before nothing."""
+        count = self.joint_count
+        before = np.zeros((count + 6, count + 6))
+        before[:count, :count] = self.carries[self.child].T
+        turns = np.r_[:count, count + 3 : count + 6]
+        before[np.ix_(range(count + 3, count + 6), turns)] = 1.0
+        return before
 
     def axes(self, q: Array) -> Array:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""

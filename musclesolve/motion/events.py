@@ -32,19 +32,17 @@ def heel_strikes(trial: Trial) -> dict[Side, Array]:
 
 
 def _contacts(trial: Trial, side: Side) -> Array:
-    """Beginnings of the contacts of one foot [s]; a foot that is loaded from the first sample on struck before."""
-    beginnings = []
-    for plate in trial.forces:
-        if plate.side != side:
-            continue
-        loaded = plate.force[:, 2] > trial.unloaded_below
-        edges = np.diff(loaded.astype(int))
-        starts, ends = (
-            np.flatnonzero(edges == 1) + 1,
-            np.append(np.flatnonzero(edges == -1) + 1, len(loaded) - 1),
-        )
-        for start in starts:
-            end = ends[ends > start]
-            if end.size and plate.time[end[0]] - plate.time[start] >= SHORTEST_CONTACT:
-                beginnings.append(float(plate.time[start]))
-    return np.array(sorted(beginnings))
+    """Beginnings of the contacts of one foot [s]; a foot that is loaded from the first sample on struck before.
+
+    A foot that passes from one plate to the next does not strike again: its plates are taken together.
+    """
+    plates = [plate for plate in trial.forces if plate.side == side]
+    if not plates:
+        return np.zeros(0)
+    time = plates[0].time
+    vertical = np.sum([np.interp(time, plate.time, plate.force[:, 2]) for plate in plates], axis=0)
+    edges = np.diff((vertical > trial.unloaded_below).astype(int))
+    starts, ends = np.flatnonzero(edges == 1) + 1, np.append(np.flatnonzero(edges == -1) + 1, time.size - 1)
+    last = ends[np.searchsorted(ends, starts, side="right").clip(max=ends.size - 1)]
+    struck: Array = time[starts[time[last] - time[starts] >= SHORTEST_CONTACT]]
+    return struck

@@ -60,7 +60,8 @@ def solve(
     answer.status[nowhere] = Status.INFEASIBLE
     _attempt(answer, problem, chosen, method, problem.valid & ~nowhere, start)
     if on_infeasible == "reserve" and problem.reserve_weight is None:
-        again = (answer.status == Status.INFEASIBLE) & ~nowhere
+        unanswered = (Status.INFEASIBLE, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
+        again = np.isin(answer.status, unanswered) & ~nowhere
         weight = np.full_like(problem.moment, np.nan)
         weight[again] = fallback_weight(problem.frames(again), chosen)
         _attempt(answer, problem.with_reserve_weight(weight), chosen, method, again, start)
