@@ -7,15 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from musclesolve.errors import InputError, MuscleSolveError
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
     from musclesolve.recording import read_trial
     from musclesolve.sharing import Problem, Solution, Status, costs, solve, solvers
+    from musclesolve.version import __version__
 
 _HOME = {
+    "InputError": "musclesolve.errors",
+    "MuscleSolveError": "musclesolve.errors",
     "Problem": "musclesolve.sharing",
     "Solution": "musclesolve.sharing",
     "Status": "musclesolve.sharing",
+    "__version__": "musclesolve.version",
     "costs": "musclesolve.sharing",
     "muscle_geometry": "musclesolve.muscles",
     "read_trial": "musclesolve.recording",
@@ -25,9 +30,12 @@ _HOME = {
 }
 
 __all__ = [
+    "InputError",
+    "MuscleSolveError",
     "Problem",
     "Solution",
     "Status",
+    "__version__",
     "costs",
     "muscle_geometry",
     "read_trial",

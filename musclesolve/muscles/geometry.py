@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
@@ -15,6 +16,9 @@ from musclesolve.dynamics.motion import motion_from
 from musclesolve.errors import InputError
 from musclesolve.muscles.legs import place_muscles
 from musclesolve.muscles.state import muscle_state
+
+LARGEST_ANGLE = 2.0 * np.pi
+"""No joint turns by more; a larger number was meant in degrees [rad]."""
 
 
 def muscle_geometry(
@@ -34,7 +38,7 @@ def muscle_geometry(
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
-        InputError: an unknown angle, angles of different lengths, numbers that are not finite.
+        InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full turn.
     """
     model = human_model() if subject is None else subject
     database = muscle_db.load() if database is None else database
@@ -72,19 +76,40 @@ def muscle_geometry(
 def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
     """Joint coordinates (P, K+6) of the poses."""
     known = model.topology.dof_names[: model.tree.joint_count]
-    unknown = [name for name in angles if name not in known]
-    if unknown:
-        raise InputError(f"there is no joint angle {unknown[0]!r}", expected=f"one of {', '.join(known)}")
-    values = {name: np.atleast_1d(np.asarray(value, dtype=float)) for name, value in angles.items()}
+    values = {name: _radians(name, value, known) for name, value in angles.items()}
     sizes = {value.size for value in values.values()} - {1} or {1}
-    if len(sizes) > 1 or any(value.ndim > 1 for value in values.values()):
+    if len(sizes) > 1:
         raise InputError(
             f"angles of different lengths: {sorted(sizes)}", expected="scalars or arrays of one length"
         )
-    for name, value in values.items():
-        if not np.isfinite(value).all():
-            raise InputError(f"{name} has a value that is not a finite number", expected="radians")
     coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
     for name, value in values.items():
         coordinates[:, model.dof(name)] = value
     return coordinates
+
+
+def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> np.ndarray:
+    """One angle (P,) or (1,) [rad], checked."""
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
+        raise InputError(
+            f"there is no joint angle {name!r}",
+            expected=f"one of {', '.join(known)}",
+            remedy=f"did you mean {near[0]!r}?" if near else None,
+        )
+    try:
+        array = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    if array.ndim > 1 or not array.size or not np.isfinite(array).all():
+        raise InputError(
+            f"{value!r} is no angle", where=name, expected="a finite number or a list of them, in radians"
+        )
+    if np.abs(array).max() > LARGEST_ANGLE:
+        raise InputError(
+            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full turn",
+            where=name,
+            expected="radians",
+            remedy="if these are degrees, give numpy.radians(angle)",
+        )
+    return array

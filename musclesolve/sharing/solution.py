@@ -11,7 +11,7 @@ from musclesolve.sharing.problem import Array
 from musclesolve.sharing.status import Status
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """Activations with their certificate. Whatever belongs to a frame that is not solved is NaN.
 
@@ -50,6 +50,14 @@ class Solution:
     def solved(self) -> NDArray[np.bool_]:
         """(T,) which frames have an answer, with or without reserve."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+
+    def __repr__(self) -> str:
+        """What it is of, in a line; `summary` says more."""
+        muscles, dofs = np.shape(self.activation)[-1], np.shape(self.reserve)[-1]
+        return (
+            f"<Solution of {np.size(self.status)} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
+            f"{self.cost_name!r}: {np.count_nonzero(self.solved)} solved>"
+        )
 
     def summary(self) -> str:
         """How many frames ended how, one line for each status that occurs."""

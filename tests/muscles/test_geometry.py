@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.errors import InputError
 
 KNEE_DEG = np.arange(0.0, 71.0, 10.0)
 
@@ -88,12 +87,16 @@ def test_poses_are_along_one_axis_and_other_angles_are_zero(standing):
 @pytest.mark.parametrize(
     ("angles", "words"),
     [
-        ({"knee": 0.1}, "knee"),
+        ({"knee": 0.1}, "did you mean 'knee_flexion"),
         ({"knee_flexion_r": [0.1, np.nan]}, "knee_flexion_r"),
         ({"knee_flexion_r": [0.1, 0.2], "hip_flexion_r": [0.1, 0.2, 0.3]}, "lengths"),
         ({"pelvis_tilt": 0.1}, "pelvis_tilt"),
+        ({"knee_flexion_r": "x"}, "knee_flexion_r: 'x' is no angle"),
+        ({"knee_flexion_r": [[0.1]]}, "knee_flexion_r"),
+        ({"knee_flexion_r": []}, "knee_flexion_r"),
+        ({"knee_flexion_r": [0.0, -90.0]}, r"-90 rad is more than a full turn(.|\n)*numpy\.radians"),
     ],
 )
 def test_bad_angles_are_named(angles, words):
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(ms.InputError, match=words):
         ms.muscle_geometry(angles)

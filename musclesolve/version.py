@@ -1,0 +1,8 @@
+"""Which musclesolve this is."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    __version__ = version("musclesolve")
+except PackageNotFoundError:  # run from a copy of the sources
+    __version__ = "not installed"
