@@ -133,7 +133,7 @@ class SharingOptions:
     dofs: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trial:
     """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
 
@@ -172,6 +172,14 @@ class Trial:
     sharing: SharingOptions = field(default_factory=SharingOptions)
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """What it is, in a line, without the numbers."""
+        start, end = self.time_range
+        return (
+            f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
+            f"{len(self.forces)} plates, {start:g} to {end:g} s>"
+        )
 
     @property
     def used_markers(self) -> tuple[str, ...]:

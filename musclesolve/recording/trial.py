@@ -36,6 +36,8 @@ def read_trial(path: str | Path) -> Trial:
     Raises:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(f"{path!r} is not a path", where="read_trial", expected="the path of a trial file")
     document = Document(Path(path))
     content = validated(document)
     files = _files(document, content["files"])

@@ -168,3 +168,14 @@ def test_every_landmark_and_key_is_described() -> None:
     for table in trial_keys().values():
         for key in table.get("keys", {}).values():
             assert key["about"] and key["type"]
+
+
+def test_a_trial_introduces_itself_in_a_line(tmp_path: Path) -> None:
+    trial = read_trial(write_trial(tmp_path))
+    assert str(trial.path) in repr(trial)
+    assert len(repr(trial)) < 150 + len(str(trial.path))
+
+
+def test_what_is_no_path_is_refused() -> None:
+    with pytest.raises(InputError, match="None is not a path"):
+        read_trial(None)  # type: ignore[arg-type]
