@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Iterable
+from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
+from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.motion.events import heel_strikes
+from musclesolve.muscles import LEG_DOFS
 from musclesolve.sharing.status import Status
 
 if TYPE_CHECKING:
@@ -21,25 +25,23 @@ if TYPE_CHECKING:
     from musclesolve.recording import Trial
 
 Array = np.ndarray
-Variable = tuple[tuple[str, ...], Array, dict[str, object]]
+Variable = tuple[tuple[str, ...], Array]
 
 AXES = ["x", "y", "z"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
 
-_MUSCLE = {
-    "musculotendon_length": "m",
-    "musculotendon_velocity": "m/s",
-    "fiber_length": "m",
-    "fiber_velocity": "m/s",
-    "force_capacity": "N",
-    "passive_force": "N",
-}
-_PARAMETER = {
-    "max_isometric_force": "N",
-    "optimal_fiber_length": "m",
-    "tendon_slack_length": "m",
-    "pennation_angle": "rad",
-}
+BALANCE_LIMIT = 0.25
+"""Residual force at the pelvis, in body weights, beyond which the ground forces do not belong to the motion."""
+
+_OF_STATE = (
+    "musculotendon_length",
+    "musculotendon_velocity",
+    "fiber_length",
+    "fiber_velocity",
+    "force_capacity",
+    "passive_force",
+)
+_OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 
 
 def assemble(
@@ -64,30 +66,12 @@ def assemble(
         reactions: what the ground does to each foot.
         legs: one per analysed side.
     """
-    joints = model.tree.joint_count
-    dofs = list(model.topology.dof_names[:joints])
-    variables: dict[str, Variable] = {
-        "joint_angle": (("time", "dof"), motion.coordinates[:, :joints], {"units": "rad"}),
-        "joint_moment": (("time", "dof"), moments[:, :joints], {"units": "N m"}),
-        "pelvis_residual": (("time", "component"), moments[:, joints:], {"units": "N, N m"}),
-        "pelvis_position": (("time", "axis"), motion.coordinates[:, joints : joints + 3], {"units": "m"}),
-        "reserve_moment": (
-            ("time", "dof"),
-            _reserves(legs, moments, dofs),
-            {
-                "units": "N m",
-                "long_name": "joint moment that the muscles do not produce; see attrs shared_dofs",
-            },
-        ),
-        "constraint_violation": (
-            ("time",),
-            np.abs(model.constraints.violation(motion.q)).max(axis=1),
-            {"units": "m", "long_name": "largest constraint violation of the frame"},
-        ),
-    }
-    variables |= (
-        _muscle_variables(legs, dofs) | _side_variables(legs) | _ground_variables(reactions, legs, motion)
-    )
+    dofs = _ordered(model)
+    rows = [model.dof(dof) for dof in dofs]
+    variables = _body_variables(model, motion, moments, rows)
+    variables["reserve_moment"] = (("time", "dof"), _reserves(legs, moments[:, rows], dofs))
+    variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
+    variables |= _ground_variables(reactions, legs, motion)
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
         "dof": dofs,
@@ -99,17 +83,46 @@ def assemble(
         "axis": AXES,
         "component": COMPONENTS,
     }
-    attributes = _provenance(trial, measured, fit, legs)
-    attributes |= {f"heel_strike_times_{side}": times for side, times in heel_strikes(trial).items()}
-    return xr.Dataset(variables, coords, attributes)
+    result = xr.Dataset(variables, coords, _provenance(trial, measured, fit, legs))
+    result["status"].attrs |= {
+        "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
+        "flag_meanings": " ".join(status.name for status in Status),
+    }
+    meaning = tomllib.loads(
+        resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8")
+    )
+    for name, variable in result.data_vars.items():
+        variable.attrs |= meaning[str(name)]
+    return result
+
+
+def _ordered(model: Model) -> list[str]:
+    """Joint degrees of freedom: right leg, left leg, then the rest from the pelvis outwards."""
+    joints = model.topology.dof_names[: model.tree.joint_count]
+    legs = [f"{dof}_{side}" for side in "rl" for dof in LEG_DOFS]
+    return legs + [name for name in joints if name not in legs]
+
+
+def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int]) -> dict[str, Variable]:
+    joints = model.tree.joint_count
+    force = np.linalg.norm(moments[:, joints : joints + 3], axis=1)
+    weight = model.mass.total * STANDARD_GRAVITY
+    return {
+        "joint_angle": (("time", "dof"), motion.coordinates[:, rows]),
+        "joint_moment": (("time", "dof"), moments[:, rows]),
+        "pelvis_residual": (("time", "component"), moments[:, joints:]),
+        "pelvis_position": (("time", "axis"), motion.coordinates[:, joints : joints + 3]),
+        "balanced": (("time",), force <= BALANCE_LIMIT * weight),
+        "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
+    }
 
 
 def _reserves(legs: list[LegResult], moments: Array, dofs: list[str]) -> Array:
-    """(T, dof): what the muscles of a leg do not produce of its moments; zero elsewhere.
+    """(T, dof): what the muscles of the analysed legs do not produce of the moments; NaN where there are no muscles.
 
     A reserve where the moment is shared among the muscles, the part of bones and ligaments where it is not.
     """
-    reserves = np.zeros((len(moments), len(dofs)))
+    reserves = np.full((len(moments), len(dofs)), np.nan)
     for leg in legs:
         tension = leg.solution.force + leg.state.passive_force
         produced = np.einsum("tkm,tm->tk", leg.state.moment_arm, tension)
@@ -120,57 +133,31 @@ def _reserves(legs: list[LegResult], moments: Array, dofs: list[str]) -> Array:
 
 
 def _muscle_variables(legs: list[LegResult], dofs: list[str]) -> dict[str, Variable]:
-    over = ("time", "muscle")
-    variables: dict[str, Variable] = {
-        name: (over, np.concatenate([getattr(leg.state, name) for leg in legs], axis=1), {"units": unit})
-        for name, unit in _MUSCLE.items()
-    }
-    for name, unit in _PARAMETER.items():
-        values = np.concatenate([getattr(leg.state.muscles, name) for leg in legs])
-        variables[name] = (("muscle",), values, {"units": unit})
-    variables["activation"] = (
-        over,
-        np.concatenate([leg.solution.activation for leg in legs], axis=1),
-        {"units": "1"},
-    )
-    total = [leg.solution.force + leg.state.passive_force for leg in legs]
-    variables["muscle_force"] = (
-        over,
-        np.concatenate(total, axis=1),
-        {"units": "N", "long_name": "tendon force, active and passive"},
-    )
-    arm = np.zeros((len(total[0]), len(dofs), sum(part.shape[1] for part in total)))
-    column = 0
+    def over_time(parts: Iterable[Array]) -> Variable:
+        return ("time", "muscle"), np.concatenate(list(parts), axis=1)
+
+    variables = {name: over_time(getattr(leg.state, name) for leg in legs) for name in _OF_STATE}
+    variables["activation"] = over_time(leg.solution.activation for leg in legs)
+    variables["muscle_force"] = over_time(leg.solution.force + leg.state.passive_force for leg in legs)
+    for name in _OF_MUSCLES:
+        variables[name] = (("muscle",), np.concatenate([getattr(leg.state.muscles, name) for leg in legs]))
+    frames, muscles = variables["muscle_force"][1].shape
+    arm, column = np.zeros((frames, len(dofs), muscles)), 0
     for leg in legs:
         rows, count = [dofs.index(dof) for dof in leg.state.muscles.dof_names], leg.state.moment_arm.shape[2]
         arm[:, rows, column : column + count] = leg.state.moment_arm
         column += count
-    variables["moment_arm"] = (("time", "dof", "muscle"), arm, {"units": "m"})
+    variables["moment_arm"] = (("time", "dof", "muscle"), arm)
     return variables
 
 
 def _side_variables(legs: list[LegResult]) -> dict[str, Variable]:
-    def stack(name: str) -> Array:
-        return np.stack([getattr(leg.solution, name) for leg in legs], axis=1)
+    def stack(name: str) -> Variable:
+        return ("time", "side"), np.stack([getattr(leg.solution, name) for leg in legs], axis=1)
 
-    flags = {
-        "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
-        "flag_meanings": " ".join(status.name for status in Status),
-    }
-    return {
-        "status": (("time", "side"), stack("status").astype(np.int8), flags),
-        "kkt_residual": (("time", "side"), stack("kkt_residual"), {"units": "1"}),
-        "cost": (("time", "side"), stack("cost"), {"units": "see attrs cost"}),
-        "joint_reaction": (
-            ("time", "joint", "axis"),
-            _joints(leg.contact_force for leg in legs),
-            {"units": "N", "long_name": "force on the far segment, muscle forces included: contact force"},
-        ),
-        "joint_reaction_net": (
-            ("time", "joint", "axis"),
-            _joints(leg.net_reaction for leg in legs),
-            {"units": "N", "long_name": "force on the far segment, without muscle forces"},
-        ),
+    return {name: stack(name) for name in ("status", "kkt_residual", "cost")} | {
+        "joint_reaction": (("time", "joint", "axis"), _joints(leg.contact_force for leg in legs)),
+        "joint_reaction_net": (("time", "joint", "axis"), _joints(leg.net_reaction for leg in legs)),
     }
 
 
@@ -189,10 +176,7 @@ def _ground_variables(
             if leg.side == reaction.side:
                 force[:, place], point[:, place] = reaction.force, reaction.center_of_pressure
     over = ("time", "side", "axis")
-    return {
-        "ground_reaction_force": (over, force, {"units": "N"}),
-        "center_of_pressure": (over, point, {"units": "m"}),
-    }
+    return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
 
 
 def _provenance(trial: Trial, measured: Anatomy, fit: Fit, legs: list[LegResult]) -> dict[str, object]:
@@ -219,11 +203,17 @@ def _provenance(trial: Trial, measured: Anatomy, fit: Fit, legs: list[LegResult]
         "hip_regression": trial.hip_regression,
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
+        "balance_limit": BALANCE_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
         "locked_dofs": list(fit.locked),
+        "segment_scales": [
+            f"{frame} {leg.side}: {', '.join(f'{part:.3f}' for part in scale)}"
+            for leg in legs
+            for frame, scale in leg.state.muscles.segment_scale.items()
+        ],
         "completed": measured.completed,
         "notes": notes,
-    }
+    } | {f"heel_strike_times_{side}": times for side, times in heel_strikes(trial).items()}
 
 
 def _version() -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
+UNBALANCED = "unbalanced"
 
 Mask = NDArray[np.bool_]
 
@@ -18,13 +19,18 @@ Mask = NDArray[np.bool_]
 def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """Name of the status of every frame of one side, in lower case, shape (T,).
 
-    The names come from the flags that the result carries (CF: ``flag_values``, ``flag_meanings``).
+    The names come from the flags that the result carries (CF: ``flag_values``, ``flag_meanings``). A frame whose
+    ground forces do not carry the motion is "unbalanced", however well its moments could be shared.
     """
     status = result["status"]
     values = np.atleast_1d(status.attrs["flag_values"])
-    names = str(status.attrs["flag_meanings"]).lower().split()
-    meaning = {int(value): name for value, name in zip(values, names, strict=True)}
-    return np.array([meaning[int(value)] for value in status.sel(side=side).values], dtype=np.str_)
+    flags = str(status.attrs["flag_meanings"]).lower().split()
+    meaning = {int(value): flag for value, flag in zip(values, flags, strict=True)}
+    names = np.array([meaning[int(value)] for value in status.sel(side=side).values], dtype=np.str_)
+    if "balanced" not in result:
+        return names
+    answered = (names == GOOD) | (names == WITH_RESERVE)
+    return np.where(answered & ~result["balanced"].values.astype(bool), UNBALANCED, names)
 
 
 def sides(result: xr.Dataset) -> list[str]:
