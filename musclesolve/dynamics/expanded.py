@@ -1,0 +1,249 @@
+"""The expanded system: no two bodies share a point or vector, so that joint reactions are multipliers.
+
+A model whose bodies share points and vectors has no rows for its joints, and no multipliers that would be their
+reactions (Silva 2003, 2.4.2). Here every body gets copies of its own, and the joints become rows: r_a - r_b = 0 for a
+point that two bodies had in common (2.20), the same for a vector (2.21), and perpendicular vectors of two bodies in a
+universal joint (2.3.3). A revolute joint so has six rows for five constraints; two bodies on two points, besides, can
+pull at each other along the line. The multipliers then are those of minimum norm (2.88), and what is reported is the
+force and moment of each joint's rows on its far body, -Phi_q^T lambda, which is unique (corrections B5 and B10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.dynamics.actuators import acting_bodies, actuated_moments
+from musclesolve.dynamics.constraints import Constraints
+from musclesolve.dynamics.external import Wrench
+from musclesolve.dynamics.mechanism import coincident
+from musclesolve.dynamics.model import Model
+from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.redundancy import rigid_wrench
+from musclesolve.dynamics.topology import Body, Direction, Dof, Point, Topology
+
+Array = np.ndarray
+
+_BLOCK = 32
+"""Frames solved together; a frame of the expanded human takes a few megabytes."""
+
+
+@dataclass(frozen=True)
+class Tie:
+    """Two copies of one point or vector, of a body and of the one before it."""
+
+    far: str
+    near: str
+    far_copy: str
+    near_copy: str
+
+
+@dataclass(frozen=True)
+class ExpandedModel(Model):
+    """A model in which every body has its own points and vectors, tied by constraint rows.
+
+    source (N',): which coordinate of the original each one is a copy of.
+    """
+
+    source: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    ties: tuple[Tie, ...] = ()
+    crossed: tuple[Tie, ...] = ()
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """Rows of every body by itself, of perpendicular vectors, then of the ties."""
+        rows = Constraints.build(self.topology, self.standing)
+        pairs = [(tie.far_copy, tie.near_copy) for tie in self.ties]
+        return rows.with_linear(*coincident(self.topology, pairs))
+
+    def motion(self, motion: Motion) -> Motion:
+        """The motion of the original by these coordinates."""
+        q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
+        return replace(motion, q=q, qd=qd, qdd=qdd)
+
+    @cached_property
+    def joint_rows(self) -> dict[tuple[str, str], list[int]]:
+        """Constraint rows of each joint, by far and near body."""
+        names = self.constraints.names
+        first = len(names) - 3 * len(self.ties)
+        rows: dict[tuple[str, str], list[int]] = {}
+        for k, tie in enumerate(self.ties):
+            rows.setdefault((tie.far, tie.near), []).extend(range(first + 3 * k, first + 3 * k + 3))
+        for tie in self.crossed:
+            one, other = tie.far_copy, tie.near_copy
+            row = next(names.index(n) for n in (f"{one} . {other}", f"{other} . {one}") if n in names)
+            rows.setdefault((tie.far, tie.near), []).append(row)
+        return rows
+
+
+@dataclass(frozen=True)
+class JointReactions:
+    """What the far body of each joint receives through its rows: point, force and moment about it, (T, J, 3).
+
+    moments (T, K+6): net joint moments, which the actuators supply and the reactions do not contain.
+    """
+
+    joints: tuple[tuple[str, str], ...]
+    point: Array
+    force: Array
+    moment: Array
+    moments: Array
+
+    def joint(self, far: str) -> int:
+        """Index of the joint before a body."""
+        return [names[0] for names in self.joints].index(far)
+
+
+def expand(model: Model) -> ExpandedModel:
+    """The same model with no shared points and vectors."""
+    return _Expansion(model).build()
+
+
+def joint_reactions(
+    expanded: ExpandedModel, motion: Motion, wrenches: list[Wrench], drivers: tuple[str, ...] = ()
+) -> JointReactions:
+    """Joint reactions and net joint moments from the multipliers of the expanded system (2.83, 2.86, 2.88).
+
+    Args:
+        expanded: from `expand`.
+        motion: of the original model.
+        wrenches: forces from outside.
+        drivers: degrees of freedom led by drivers; the others have unknown couples.
+    """
+    parts = []
+    for start in range(0, len(motion.time), _BLOCK):
+        keep = np.arange(start, min(start + _BLOCK, len(motion.time)))
+        some = expanded.motion(motion.frames(keep))
+        pushed = [Wrench(w.body, w.force[keep], w.moment[keep]) for w in wrenches]
+        solved = actuated_moments(expanded, some, pushed, drivers)
+        parts.append((*reactions_of(expanded, some.q, solved.constraint), solved.moments))
+    return JointReactions(
+        tuple(expanded.joint_rows), *(np.concatenate(part) for part in zip(*parts, strict=True))
+    )
+
+
+def reactions_of(expanded: ExpandedModel, q: Array, multipliers: Array) -> tuple[Array, Array, Array]:
+    """Point, force and moment (T, J, 3) of every joint's rows on its far body, from multipliers (T, c)."""
+    topology, jacobian = expanded.topology, expanded.constraints.jacobian(q)
+    found = []
+    for (far, near), rows in expanded.joint_rows.items():
+        body = topology.bodies[topology.body_index[far]]
+        slots = np.array([topology.slot[name] for name in (*body.points, *body.vectors, *body.extra)])
+        force = -np.einsum("trnx,tr->tnx", jacobian[:, rows][:, :, slots], multipliers[:, rows])
+        about = q[:, _pivot(expanded, far, near)]
+        found.append((about, *rigid_wrench(q[:, slots], force, slots < topology.point_count, about)))
+    point, force, moment = (np.stack(part, axis=1) for part in zip(*found, strict=True))
+    return point, force, moment
+
+
+def _pivot(expanded: ExpandedModel, far: str, near: str) -> int:
+    """Slot about which a joint's moment is taken: the pivot of its last degree of freedom."""
+    joint = np.flatnonzero(acting_bodies(expanded)[1] == expanded.body(far))
+    if len(joint):
+        return int(expanded.tree.pivot[joint[-1]])
+    return next(expanded.slot(tie.far_copy) for tie in expanded.ties if (tie.far, tie.near) == (far, near))
+
+
+class _Expansion:
+    """Copies of every point and vector, and where the joints take hold of them."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.topology = model, model.topology
+        self.members = [{*body.points, *body.vectors, *body.extra} for body in self.topology.bodies]
+        self.before, self.behind = acting_bodies(model)
+        joints = zip(self.before.tolist(), self.behind.tolist(), strict=True)
+        self.near = {far: near for near, far in joints}
+        self.owner = dict(zip(self.topology.coordinate_names, model.tree.owner.tolist(), strict=True))
+
+    def build(self) -> ExpandedModel:
+        old, model = self.topology, self.model
+        points = self._copies(lambda name: old.slot[name] < old.point_count)
+        vectors = self._copies(lambda name: old.slot[name] >= old.point_count)
+        source = np.array([old.slot[name] for name in (*points.values(), *vectors.values())])
+        standing = model.standing[source]
+        placed = tuple(
+            Point(k, name, old.origin, tuple(standing[k].tolist()), "") for k, name in enumerate(points)
+        )
+        directions = {
+            name: tuple(model.standing[old.slot[plain]].tolist()) for name, plain in vectors.items()
+        }
+        bodies = tuple(self._own(index, body) for index, body in enumerate(old.bodies))
+        crossed = tuple(self._crossed(one, other) for one, other in old.universal)
+        universal = tuple((tie.far_copy, tie.near_copy) for tie in crossed)
+        dofs = tuple(self._dof(k, dof) for k, dof in enumerate(old.dofs))
+        topology = Topology(
+            f"{old.name}, expanded", old.root, old.origin, placed, directions, bodies, universal, dofs
+        )
+        own = {"topology": topology, "standing": standing, "source": source}
+        kept = {part.name: getattr(model, part.name) for part in fields(Model) if part.name not in own}
+        return ExpandedModel(**kept, **own, ties=self._ties(), crossed=crossed)
+
+    def _copy(self, name: str, body: int) -> str:
+        return name if self.owner[name] == body else f"{name}@{self.topology.bodies[body].name}"
+
+    def _copies(self, wanted) -> dict[str, str]:
+        """Names of copies and of what they copy, the first holders' own before the others'."""
+        held = [
+            (name, body) for body, names in enumerate(self.members) for name in sorted(names) if wanted(name)
+        ]
+        held.sort(key=lambda item: (self.topology.slot[item[0]], self.owner[item[0]] != item[1]))
+        return {self._copy(name, body): name for name, body in held}
+
+    def _own(self, index: int, body: Body) -> Body:
+        parts = (
+            tuple(self._copy(n, index) for n in names) for names in (body.points, body.vectors, body.extra)
+        )
+        points, vectors, extra = parts
+        return replace(body, points=points, vectors=vectors, extra=extra)
+
+    def _upward(self, body: int) -> list[int]:
+        chain = [body]
+        while chain[-1] in self.near:
+            chain.append(self.near[chain[-1]])
+        return chain
+
+    def _ties(self) -> tuple[Tie, ...]:
+        """Each copy tied to that of the nearest body towards the base that has one, else to the first holder's."""
+        found, bodies = [], self.topology.bodies
+        for far, names in enumerate(self.members):
+            for name in sorted(names, key=self.topology.slot.__getitem__):
+                if self.owner[name] != far:
+                    holders = [body for body in self._upward(far)[1:] if name in self.members[body]]
+                    near = holders[0] if holders else self.owner[name]
+                    copies = self._copy(name, far), self._copy(name, near)
+                    found.append(Tie(bodies[far].name, bodies[near].name, *copies))
+        return tuple(found)
+
+    def _crossed(self, one: str, other: str) -> Tie:
+        """The two bodies of a universal joint: neighbours that have one of its vectors each."""
+        bodies = self.topology.bodies
+        for far_name, near_name in ((one, other), (other, one)):
+            for far, near in self.near.items():
+                if far_name in self.members[far] and near_name in self.members[near]:
+                    copies = self._copy(far_name, far), self._copy(near_name, near)
+                    return Tie(bodies[far].name, bodies[near].name, *copies)
+        far, near = self.owner[one], self.owner[other]
+        return Tie(bodies[far].name, bodies[near].name, one, other)
+
+    def _dof(self, index: int, dof: Dof) -> Dof:
+        near = self._upward(int(self.before[index]))
+        beyond = [far for far in self.near if self.behind[index] in self._upward(far)]
+        far = [int(self.behind[index]), *beyond]
+        return replace(
+            dof,
+            axis=self._take(dof.axis, [far[0], *near]),
+            pivot=self._take((None, dof.pivot), [far[0], *near])[1],
+            reference=self._take(dof.reference, near),
+            follower=self._take(dof.follower, far),
+        )
+
+    def _take(self, direction: Direction, bodies: list[int]) -> Direction:
+        """The copies of a direction in the first of the bodies that has it."""
+        names = {name for name in direction if name}
+        for body in bodies:
+            if names and names <= self.members[body]:
+                start, end = direction
+                return (None if start is None else self._copy(start, body)), self._copy(end, body)
+        return direction

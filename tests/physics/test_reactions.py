@@ -1,0 +1,72 @@
+"""Joint reactions by every route: multipliers of the expanded system, Newton-Euler, and the laws they must obey."""
+
+import numpy as np
+import pytest
+from small_models import random_chain, random_motion
+
+from musclesolve.dynamics import Wrench, projected_moments
+from musclesolve.dynamics.actuators import acting_bodies
+from musclesolve.dynamics.expanded import expand, joint_reactions
+from musclesolve.dynamics.motion import motion_from
+from musclesolve.dynamics.reactions import joint_load, segment_motion
+
+
+def actuator_moment(model, motion, moments, far):
+    """Sum of the moments about the axes of the joint before a body, whose axes are square to each other (T, 3)."""
+    own = acting_bodies(model)[1] == model.body(far)
+    joints = model.tree.joint_count
+    return np.einsum("tk,tkx->tx", moments[:, :joints] * own, model.tree.axes(motion.q))
+
+
+def last_dof(model, far):
+    own = np.flatnonzero(acting_bodies(model)[1] == model.body(far))
+    return model.topology.dof_names[own[-1]]
+
+
+def check_against_newton_euler(model, motion, wrenches, reactions, tolerance):
+    segments = segment_motion(model, motion)
+    scale = np.abs(reactions.force).max(), np.abs(reactions.moment).max()
+    for k, (far, _) in enumerate(reactions.joints):
+        load = joint_load(model, motion, segments, wrenches, last_dof(model, far))
+        moment = reactions.moment[:, k] + actuator_moment(model, motion, reactions.moments, far)
+        assert np.abs(reactions.force[:, k] - load.force).max() < tolerance * scale[0], far
+        assert np.abs(moment - load.moment).max() < tolerance * scale[1], far
+
+
+def test_multipliers_of_the_expanded_human_are_the_joint_loads(model, motion, wrenches):
+    reactions = joint_reactions(expand(model), motion, wrenches)
+    assert len(reactions.joints) == 32
+    check_against_newton_euler(model, motion, wrenches, reactions, 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_multipliers_of_expanded_chains_are_the_joint_loads(seed):
+    chain = random_chain(6, seed)
+    moving = random_motion(chain, seed)
+    rng = np.random.default_rng(seed)
+    size = (len(moving.time), 3)
+    push = [Wrench("hand", 50.0 * rng.normal(size=size), 5.0 * rng.normal(size=size))]
+    check_against_newton_euler(chain, moving, push, joint_reactions(expand(chain), moving, push), 1e-9)
+
+
+def test_reactions_do_no_work_on_the_joint_axes(model, motion, wrenches):
+    reactions = joint_reactions(expand(model), motion, wrenches)
+    axes, behind = model.tree.axes(motion.q), acting_bodies(model)[1]
+    for k, (far, _) in enumerate(reactions.joints):
+        for dof in np.flatnonzero(behind == model.body(far)):
+            about = np.einsum("tx,tx->t", axes[:, dof], reactions.moment[:, k])
+            assert np.abs(about).max() < 1e-9 * np.abs(reactions.moment).max()
+
+
+def test_a_hanging_leg_is_held_from_above(model):
+    """Nothing moves, nothing touches the ground: the hip pulls the leg upwards with its weight (correction B5)."""
+    zero = np.zeros((1, 44))
+    still = motion_from(model, np.zeros(1), zero, zero, zero)
+    reactions = joint_reactions(expand(model), still, [])
+    leg = sum(
+        model.mass.mass[model.body(n)]
+        for n in ("thigh_proximal_r", "thigh_r", "shank_r", "shank_distal_r", "foot_r")
+    )
+    hip = reactions.force[0, reactions.joint("thigh_proximal_r")]
+    np.testing.assert_allclose(hip, [0.0, 0.0, leg * 9.80665], atol=1e-8)
+    np.testing.assert_allclose(reactions.moments, projected_moments(model, still, []), atol=1e-8)
