@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-import muscle_db
 from musclesolve.dynamics import (
     Model,
     Motion,
@@ -20,11 +20,12 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.fit import Targets
 from musclesolve.dynamics.reactions import SegmentMotion, joint_load, segment_motion
-from musclesolve.errors import InputError
 from musclesolve.motion import anatomy, ground_reactions
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
-from musclesolve.recording import Trial
+from musclesolve.options import Options, find_options
+from musclesolve.recording import Trial, read_trial
 from musclesolve.sharing import Cost, Problem, Solution, solve
+from musclesolve.sharing.solver.base import Solver
 
 Array = np.ndarray
 Progress = Callable[[str, float], None]
@@ -33,13 +34,6 @@ JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsifle
 """Joints of a leg, each with a degree of freedom behind which hangs just what lies beyond the joint.
 
 The turn of the foot about the shank, ankle_adduction, would not do: half of the shank turns with it.
-"""
-
-SHARED_DOFS = LEG_DOFS[:5]
-"""Moments asked of the muscles unless the trial file says otherwise: hip, knee, dorsiflexion.
-
-The model's axes of ankle inversion and adduction are nominal, not those of the subtalar joint and the malleoli; what
-bones and ligaments bear about the true axes would be asked of the muscles, which then work against each other.
 """
 
 MARGIN = 0.1
@@ -59,18 +53,18 @@ class LegResult:
 
 
 def run(
-    trial: Trial,
+    trial: Trial | str | Path,
     cost: str | Cost | None = None,
-    solver: str | None = None,
+    solver: str | Solver | None = None,
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """From recorded motion and ground forces to muscle forces.
 
     Args:
-        trial: a checked trial, from `read_trial`.
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
         cost: name of a cost, or a Cost; that of the trial file unless given.
-        solver: name of a solver; that of the trial file unless given.
+        solver: name of a solver, or a Solver; that of the trial file unless given.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
 
@@ -84,7 +78,9 @@ def run(
     from musclesolve.results.assemble import assemble
 
     report = progress or (lambda stage, fraction: None)
-    sides = _sides(side)
+    if not isinstance(trial, Trial):
+        trial = read_trial(trial)
+    options = find_options(trial, cost, solver, side)
     report("markers", 0.05)
     measured = anatomy(trial, MARGIN)
     person = trial.subject
@@ -98,25 +94,17 @@ def run(
     wrenches = [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in reactions]
     moments = projected_moments(model, motion, wrenches)
     segments = segment_motion(model, motion)
-    database = muscle_db.load(trial.muscles.database)
     legs = []
-    for number, leg in enumerate(sides):
-        report("muscle forces", 0.45 + 0.5 * number / len(sides))
-        muscles = place_muscles(model, database, leg, trial.muscles.strength_factor)
+    for number, leg in enumerate(options.sides):
+        report("muscle forces", 0.45 + 0.5 * number / len(options.sides))
+        muscles = place_muscles(model, options.database, leg, trial.muscles.strength_factor)
         state = muscle_state(model, muscles, motion)
-        solution, dofs = _share(trial, state, moments, model, cost, solver)
+        solution, dofs = _share(trial, options, state, moments, model)
         tension = solution.force + state.passive_force
         net, contact = joint_forces(model, motion, segments, wrenches, state, tension)
         legs.append(LegResult(leg, state, dofs, solution, net, contact))
     report("result", 1.0)
     return assemble(trial, measured, fit, model, motion, moments, reactions, legs)
-
-
-def _sides(side: str) -> tuple[str, ...]:
-    sides = {"r": ("r",), "l": ("l",), "both": ("r", "l")}
-    if side not in sides:
-        raise InputError(f"there is no side {side!r}", expected='"r", "l" or "both"')
-    return sides[side]
 
 
 def _inside(trial: Trial, time: Array) -> Array:
@@ -125,26 +113,12 @@ def _inside(trial: Trial, time: Array) -> Array:
 
 
 def _share(
-    trial: Trial,
-    state: MuscleState,
-    moments: Array,
-    model: Model,
-    cost: str | Cost | None,
-    solver: str | None,
+    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model
 ) -> tuple[Solution, tuple[str, ...]]:
     """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones."""
-    muscles, options = state.muscles, trial.sharing
-    chosen = SHARED_DOFS if options.dofs is None else options.dofs
-    unknown = [dof for dof in chosen if dof not in LEG_DOFS]
-    if unknown:
-        raise InputError(
-            f"no leg has the degree of freedom {unknown[0]!r}",
-            file=trial.path,
-            where="[sharing] dofs",
-            expected=f"some of {', '.join(LEG_DOFS)}",
-        )
-    rows = [LEG_DOFS.index(dof) for dof in chosen]
-    dofs = tuple(f"{dof}_{muscles.side}" for dof in chosen)
+    muscles, weight = state.muscles, trial.sharing.reserve_weight
+    rows = [LEG_DOFS.index(dof) for dof in options.dofs]
+    dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
     arm = state.moment_arm[:, rows]
     needed = moments[:, [model.dof(dof) for dof in dofs]] - np.einsum("tkm,tm->tk", arm, state.passive_force)
     problem = Problem(
@@ -152,11 +126,11 @@ def _share(
         moment=needed,
         force_capacity=state.force_capacity,
         max_isometric_force=muscles.max_isometric_force,
-        reserve_weight=None if options.reserve_weight is None else np.array(options.reserve_weight),
+        reserve_weight=None if weight is None else np.array(weight),
         muscle=muscles.names,
         dof=dofs,
     )
-    return solve(problem, cost or options.cost, solver or options.solver, on_infeasible="reserve"), dofs
+    return solve(problem, options.cost, options.solver, on_infeasible="reserve"), dofs
 
 
 def joint_forces(

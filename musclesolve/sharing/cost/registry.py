@@ -47,6 +47,6 @@ def find_cost(cost: str | Cost) -> Cost:
     near = difflib.get_close_matches(str(cost), REGISTRY, n=1)
     raise InputError(
         f"there is no cost {cost!r}",
-        expected="a Cost object or one of " + ", ".join(REGISTRY),
+        expected="one of " + ", ".join(REGISTRY) + ("" if isinstance(cost, str) else ", or a Cost object"),
         remedy=f"did you mean {near[0]!r}?" if near else None,
     )
