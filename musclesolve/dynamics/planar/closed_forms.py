@@ -6,6 +6,7 @@ import numpy as np
 
 from musclesolve.dynamics.planar.motion import PlanarMotion
 from musclesolve.dynamics.planar.tree import Array, PlanarTree
+from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")
 
@@ -23,8 +24,18 @@ def lower_limb_reactions(
         motion: its motion.
         ground_force: (T, 2) on the foot, R_x and R_y [N].
         leg: names of thigh, shank and foot.
+
+    Raises:
+        InputError: these segments are not a leg that ends with the foot and hangs from the base point.
     """
     two, three, four = (tree.segment(name) for name in leg)
+    chained = [int(tree.parent[b]) for b in (two, three, four)] == [tree.root, two, three]
+    if not chained or tree.mount[two].any() or tree.behind[:, two].sum() != 3.0:
+        raise InputError(
+            f"{', '.join(leg)} are no leg of three segments on the base point",
+            expected="thigh mounted at (0, 0) of the base segment, shank on it, foot last",
+            remedy="`joint_reactions` takes any body",
+        )
     m2, m3, m4 = tree.mass[[two, three, four]]
     c2, c3, c4 = (_arm(tree.center[b], motion, b) for b in (two, three, four))
     l2, l3 = _arm(tree.mount[three], motion, two), _arm(tree.mount[four], motion, three)

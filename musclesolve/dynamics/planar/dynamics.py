@@ -22,6 +22,7 @@ from musclesolve.dynamics.planar.kinematics import (
 )
 from musclesolve.dynamics.planar.motion import PlanarMotion
 from musclesolve.dynamics.planar.tree import Array, PlanarTree
+from musclesolve.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,13 @@ def load_force(tree: PlanarTree, p: Array, loads: Sequence[Load]) -> Array:
     force = np.zeros_like(center)
     for load in loads:
         b = tree.segment(load.segment)
+        if load.force.shape != (len(p), 2) or load.moment.shape != (len(p),):
+            raise InputError(
+                f"load on {load.segment!r}: force {load.force.shape}, moment {load.moment.shape}",
+                expected=f"({len(p)}, 2) and ({len(p)},)",
+            )
+        if not (np.isfinite(load.force).all() and np.isfinite(load.moment).all()):
+            raise InputError(f"the load on {load.segment!r} has a value that is not finite")
         arm = center[:, b]
         force[:, b, :2] += load.force
         force[:, b, 2] += load.moment - arm[:, 0] * load.force[:, 1] + arm[:, 1] * load.force[:, 0]

@@ -20,6 +20,19 @@ class PlanarMotion:
     qd: Array
     qdd: Array
 
+    def __post_init__(self) -> None:
+        for name in ("q", "qd", "qdd"):
+            value = getattr(self, name)
+            if value.shape != self.q.shape or value.ndim != 2:
+                raise InputError(
+                    f"{name} of shape {value.shape}", expected=f"frames x coordinates as q, {self.q.shape}"
+                )
+            bad = ~np.isfinite(value).all(axis=1)
+            if bad.any():
+                raise InputError(
+                    f"{name} has a value that is not finite", where=f"frame {int(np.argmax(bad))}"
+                )
+
     def absolute(self, tree: PlanarTree) -> tuple[Array, Array, Array]:
         """p, pd, pdd (T, 3B) (Blajer et al. 2006, 8-10)."""
         directions = allowed(tree, self.q)
@@ -39,9 +52,7 @@ def planar_motion(tree: PlanarTree, time: Array, q: Array) -> PlanarMotion:
         raise InputError(f"{len(time)} frames", expected="at least six, at increasing times")
     bad = ~np.isfinite(q).all(axis=1)
     if bad.any():
-        raise InputError(
-            "a coordinate is not a finite number", where=f"frame {int(np.argmax(bad))}, {time[bad][0]:g} s"
-        )
+        raise InputError("q has a value that is not finite", where=f"frame {int(np.argmax(bad))}")
     spline = make_interp_spline(time, q, k=5)
     return PlanarMotion(q, spline(time, 1), spline(time, 2))
 

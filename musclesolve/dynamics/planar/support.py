@@ -116,12 +116,15 @@ def constraint_force(
 class Supported:
     """Joint torques (T, J) [N m] and the ground reaction on the body: force (T, 2) [N], moment (T,) [N m].
 
-    The force acts at the ground point; the moment acts on the clamped segment.
+    The force acts at the ground point; the moment acts on the clamped segment. violation (T, 3): accelerations of the
+    ground point [m/s2] and of the clamped angle [rad/s2] that the motion has and the support forbids. Torques and
+    reaction are those of the motion only as far as it is zero; a measured foot never stands perfectly still.
     """
 
     torque: Array
     force: Array
     moment: Array
+    violation: Array
 
 
 def supported_inverse(
@@ -146,7 +149,9 @@ def supported_inverse(
     torque = _reaction_free(tree, system, motion, support)
     drive = system.project(torque @ torque_matrix(tree).T)
     reaction = -constraint_force(tree, q, qd, drive, [support])
-    return Supported(torque, reaction[:, :2], reaction[:, 2])
+    moved = np.einsum("tcn,tn->tc", support_rows(tree, q, support), motion.qdd)
+    violation = moved - support_bias(tree, q, qd, support)
+    return Supported(torque, reaction[:, :2], reaction[:, 2], violation)
 
 
 def total_reaction(tree: PlanarTree, motion: PlanarMotion) -> Load:
