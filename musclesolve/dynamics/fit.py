@@ -97,7 +97,7 @@ def fit_pose(
     """
     frames = len(targets.values)
     names = np.arange(frames) if time is None else time
-    free, rest = informed_dofs(model, targets), _resting(model, targets)
+    free, rest = informed_dofs(model, targets), resting(model, targets)
     every = _Solver(model, targets, free, rest, names)
     keys = every.frames(slice(None, None, _KEY_FRAMES))
     few = keys.without_leaps(keys.converge(_start(model, keys.targets), 1e-3, max_iterations), max_iterations)
@@ -219,7 +219,7 @@ class _Solver:
         pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
         jacobian = (directions * np.sqrt(targets.weights)[:, None, None]).reshape(frames, -1, count)
         hessian = np.swapaxes(jacobian, 1, 2) @ jacobian
-        hessian -= near[:, None, None] * self._curvature(q, directions, pull)
+        hessian -= near[:, None, None] * curvature(self.model.tree, q, directions, pull, self.free)
         hessian += np.diag(self.rest[self.free]) + damping[:, None, None] * np.eye(count)
         gradient = np.einsum("tnxk,tnx->tk", directions, pull, optimize=True)
         drawn = self.free[:joints]
@@ -228,24 +228,6 @@ class _Solver:
         step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
         return step * np.minimum(1.0, _LARGEST_TURN / np.maximum(turns, 1e-12))[:, None]
-
-    def _curvature(self, q: Array, directions: Array, pull: Array) -> Array:
-        """Sum of w (target - q) . d2q / ds_i ds_j, (T, F, F): what Gauss-Newton leaves out.
-
-        Turning about axis a_i before joint j turns what j moves: d2q = a_i x D_j, and
-        p . (a_i x D_j) = a_i . (D_j x p); two turns of the base, or of a spherical joint, share the difference.
-        """
-        tree, frames = self.model.tree, len(q)
-        axes = np.concatenate(
-            [tree.axes(q), np.zeros((frames, 3, 3)), np.broadcast_to(np.eye(3), (frames, 3, 3))], axis=1
-        )
-        dx, dy, dz = (directions[:, :, x] for x in range(3))
-        px, py, pz = (pull[:, None, :, x] for x in range(3))
-        twist = np.concatenate([pz @ dy - py @ dz, px @ dz - pz @ dx, py @ dx - px @ dy], axis=1)
-        turned = axes[:, self.free] @ twist
-        before = tree.before[np.ix_(self.free, self.free)]
-        both = before + before.T
-        return (before * turned + np.swapaxes(before * turned, 1, 2)) / np.maximum(both, 1.0)
 
     def _complaint(self, q: Array, largest: Array, tolerance: float) -> str:
         worst = int(np.argmax(largest))
@@ -276,7 +258,26 @@ def informed_dofs(model: Model, targets: Targets) -> Array:
     return moved > 1e-6
 
 
-def _resting(model: Model, targets: Targets) -> Array:
+def curvature(tree: Tree, q: Array, directions: Array, pull: Array, free: Array) -> Array:
+    """Sum of w (target - q) . d2q / ds_i ds_j, (T, F, F), over the free speeds: what Gauss-Newton leaves out.
+
+    Turning about axis a_i before joint j turns what j moves: d2q = a_i x D_j, and
+    p . (a_i x D_j) = a_i . (D_j x p); two turns of the base, or of a spherical joint, share the difference.
+    """
+    frames = len(q)
+    axes = np.concatenate(
+        [tree.axes(q), np.zeros((frames, 3, 3)), np.broadcast_to(np.eye(3), (frames, 3, 3))], axis=1
+    )
+    dx, dy, dz = (directions[:, :, x] for x in range(3))
+    px, py, pz = (pull[:, None, :, x] for x in range(3))
+    twist = np.concatenate([pz @ dy - py @ dz, px @ dz - pz @ dx, py @ dx - px @ dy], axis=1)
+    turned = axes[:, free] @ twist
+    before = tree.before[np.ix_(free, free)]
+    both = before + before.T
+    return (before * turned + np.swapaxes(before * turned, 1, 2)) / np.maximum(both, 1.0)
+
+
+def resting(model: Model, targets: Targets) -> Array:
     """(K+6,) weights that draw angles to zero: the model's, but none where the driven direction is measured."""
     weights = np.zeros(len(model.topology.dof_names))
     for k, dof in enumerate(model.topology.dofs):
