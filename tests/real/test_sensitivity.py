@@ -1,0 +1,117 @@
+"""What errors do to the joint moments of the recorded walk, in the sizes that the thesis prints (5.5)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.dynamics import Wrench, differentiate, fit_pose, human_model, projected_moments
+from musclesolve.dynamics.fit import Targets
+from musclesolve.dynamics.landmark_sensitivity import landmark_sensitivity
+from musclesolve.dynamics.reactions import segment_motion
+from musclesolve.dynamics.segmental import neglected_share
+from musclesolve.dynamics.sensitivity import application_sensitivity, force_sensitivity, mass_sensitivity
+from musclesolve.motion import anatomy, ground_reactions
+
+LEG = ("hip", "knee", "ankle")
+
+
+@pytest.fixture(scope="module")
+def walk(recorded_walk: Path, tmp_path_factory):
+    """Model, motion, segments and ground reactions of the recording, and what was measured."""
+    text = (Path(__file__).with_name("rajagopal_walk.toml")).read_text(encoding="utf-8")
+    file = tmp_path_factory.mktemp("trial") / "trial.toml"
+    file.write_text(text.replace("../../../shared/data/rajagopal_walk", recorded_walk.as_posix()))
+    trial = ms.read_trial(file)
+    measured, person = anatomy(trial, 0.1), trial.subject
+    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
+    targets = Targets.build(model, measured.points, measured.directions)
+    fit = fit_pose(model, targets)
+    inside = (measured.time > 0.445) & (measured.time < 1.805)
+    motion = differentiate(model, measured.time, fit.coordinates).frames(inside)
+    ground = {reaction.side: reaction for reaction in ground_reactions(trial, motion.time)}
+    wrenches = [Wrench(f"foot_{side}", each.force, each.moment) for side, each in ground.items()]
+    return (
+        model,
+        motion,
+        segment_motion(model, motion),
+        ground,
+        wrenches,
+        (measured.time, targets, fit, inside),
+    )
+
+
+def test_a_millimetre_of_the_center_of_pressure(walk):
+    """Along x it changes sagittal moments by 0.5 to 0.8 N m in stance, the thesis says: the vertical force times 1 mm.
+
+    Its person weighs 70.25 kg; forces, and so these changes, go with weight.
+    """
+    model, motion, _, ground, wrenches, _ = walk
+    force = ground["r"].force[:, 2]
+    stance = force > 0.7 * model.mass.total * 9.80665
+    found = application_sensitivity(model, motion, wrenches[0])
+    for dof in ("ankle_dorsiflexion_r", "knee_flexion_r", "hip_flexion_r"):
+        change = 1e-3 * np.abs(found.of(dof, "foot_r x")[stance])
+        for_70_kg = change * 70.25 / model.mass.total
+        assert 0.48 < for_70_kg.min() and for_70_kg.max() < 0.82, dof
+        np.testing.assert_allclose(change, 1e-3 * force[stance], rtol=0.1)
+
+
+def test_it_is_what_the_moments_do_when_the_plate_is_shifted(walk):
+    model, motion, _, _, wrenches, _ = walk
+    shift = np.array([1e-3, 0.0, 0.0])
+    moved = [Wrench("foot_r", wrenches[0].force, wrenches[0].moment + np.cross(shift, wrenches[0].force))]
+    change = projected_moments(model, motion, moved + wrenches[1:]) - projected_moments(
+        model, motion, wrenches
+    )
+    exact = 1e-3 * application_sensitivity(model, motion, wrenches[0]).values[:, :, 0]
+    np.testing.assert_allclose(change, exact, atol=1e-9)
+
+
+def test_heavier_head_or_hands_change_no_leg_moment_at_all(walk):
+    model, motion, segments, *_ = walk
+    found = mass_sensitivity(model, motion, segments)
+    for source in ("head", "hand_r", "hand_l"):
+        for dof in found.dofs:
+            if dof.startswith(LEG):
+                assert not found.of(dof, source).any()
+    arm = np.abs(found.of("elbow_flexion_r", "hand_r")).max()
+    neck = np.abs(found.of("neck_flexion", "head")).max()
+    assert 0.5 < arm < 10.0 and 0.1 < neck < 10.0
+
+
+def test_a_newton_of_ground_force(walk):
+    """Up to a metre of arm between ground and hip: the thesis prints at most 0.8 N m/N."""
+    model, motion, _, ground, _, _ = walk
+    found = force_sensitivity(model, motion, "foot_r", ground["r"].center_of_pressure).largest()
+    dofs = model.topology.dof_names
+    legs = [k for k, dof in enumerate(dofs) if dof.startswith(LEG) and dof.endswith("_r")]
+    assert 0.5 < found[legs].max() < 1.2
+
+
+def test_measured_points_act_in_their_chain(walk):
+    model, _, _, _, wrenches, (time, targets, fit, inside) = walk
+    found = landmark_sensitivity(model, time, targets, fit, wrenches, ["knee_r", "wrist_l"], inside)
+    largest = {
+        (dof, s): v
+        for dof, row in zip(found.dofs, found.largest(), strict=True)
+        for s, v in zip(found.sources, row, strict=True)
+    }
+    assert largest["knee_flexion_r", "knee_r x"] > 10.0 * largest["knee_flexion_l", "knee_r x"]
+    assert largest["elbow_flexion_l", "wrist_l z"] > 10.0 * largest["hip_flexion_l", "wrist_l z"]
+
+
+def test_what_quasi_statics_neglects(walk):
+    """Little at the ankle; much at the hip, whose moment swings the leg; less while the foot is on the ground."""
+    model, motion, segments, ground, wrenches, _ = walk
+    whole = neglected_share(model, motion, segments, wrenches)
+    stance = ground["r"].force[:, 2] > 0.7 * model.mass.total * 9.80665
+    loaded = motion.frames(stance)
+    forces = [Wrench(each.body, each.force[stance], each.moment[stance]) for each in wrenches]
+    standing = neglected_share(model, loaded, segment_motion(model, loaded), forces)
+    assert whole["ankle_dorsiflexion_r"] < 0.05 < 0.3 < whole["hip_flexion_r"]
+    for joint, most in (("ankle_dorsiflexion_r", 0.01), ("knee_flexion_r", 0.15), ("hip_flexion_r", 0.6)):
+        assert standing[joint] < min(most, 0.8 * whole[joint])
