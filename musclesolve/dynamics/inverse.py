@@ -30,8 +30,8 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
         (T, K+6): joint moments about their axes [N m], then the residual force [N] and moment [N m] that the base
         would need from outside, global axes, about the origin of the layout (mid-hip).
     """
-    directions = model.tree.allowed(motion.q, _origin(model, motion))
-    return np.einsum("tnxk,tnx->tk", directions, required_force(model, motion, wrenches))
+    needed = required_force(model, motion, wrenches)
+    return model.tree.project(motion.q, _origin(model, motion), needed)
 
 
 @dataclass(frozen=True)

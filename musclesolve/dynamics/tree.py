@@ -217,6 +217,19 @@ class Tree:
             + speeds[:, None, self.joint_count + 3 :]
         )
 
+    def project(self, q: Array, origin: Array, force: Array) -> Array:
+        """D^T f (T, K+6) of a generalized force f (T, N, 3), without forming D.
+
+        a . sum (r - o) x f over what hangs behind a joint, a vector's f counting as v x f; then force and moment of
+        all on the base.
+        """
+        moment = np.cross(q, force)
+        force = force[:, : self.point_count]
+        behind = self.moves.T @ moment - np.cross(q[:, self.pivot], self.moves[: self.point_count].T @ force)
+        whole = force.sum(axis=1)
+        about = moment.sum(axis=1) - np.cross(origin, whole)
+        return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), behind), whole, about], axis=1)
+
     def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
         """Velocities qd = D s, (T, N, 3), without forming D."""
         linear, angular = (

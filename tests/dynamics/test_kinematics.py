@@ -178,3 +178,16 @@ def test_every_body_turns_as_its_frame(model, motion):
     np.testing.assert_allclose(
         model.elements.rotation(motion.q), segment_motion(model, motion).rotation, atol=1e-13
     )
+
+
+def test_projection_without_the_directions_is_projection(model, motion):
+    rng = np.random.default_rng(6)
+    force, origin = rng.normal(size=motion.q.shape), motion.coordinates[:, 38:41]
+    directions = model.tree.allowed(motion.q, origin)
+    expected = np.einsum("tnxk,tnx->tk", directions, force)
+    np.testing.assert_allclose(model.tree.project(motion.q, origin, force), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        model.tree.velocity(motion.q, motion.speeds, origin),
+        np.einsum("tnxk,tk->tnx", directions, motion.speeds),
+        atol=1e-12,
+    )
