@@ -36,6 +36,15 @@ def test_all_bodies_have_the_same_centre_and_leg():
     np.testing.assert_allclose(centers[2], centers[0], atol=1e-12)
 
 
+def test_all_bodies_have_the_same_moment_of_inertia():
+    """About the hip, standing: parts composed into one segment keep theirs (parallel axes)."""
+    about = []
+    for name in MODELS:
+        tree = planar_body(name)
+        about.append(tree.inertia.sum() + tree.mass @ (standing(tree) ** 2).sum(axis=1))
+    np.testing.assert_allclose(about, about[0], rtol=1e-5)
+
+
 def test_foot_and_toes_together_are_the_foot():
     whole, split = planar_body("seven_segment"), planar_body("nine_segment")
     foot, parts = whole.segment("foot"), [split.segment("foot"), split.segment("toes")]
