@@ -17,12 +17,10 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 
 Array = np.ndarray
-
-STANDARD_GRAVITY = 9.80665
-"""Standard acceleration of gravity [m/s2] (CGPM 1901)."""
 
 
 @dataclass(frozen=True)
