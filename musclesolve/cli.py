@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from musclesolve.interrupts import interrupts
+
 if TYPE_CHECKING:
     import xarray as xr
 
@@ -42,6 +44,25 @@ Output = Annotated[Path, typer.Option("-o", "--output", help="Folder for result.
 Cost = Annotated[str | None, typer.Option(help="Cost function; default: the one of the trial file.")]
 Solver = Annotated[str | None, typer.Option(help="Solver; default: the one of the trial file.")]
 Sides = Annotated[Side, typer.Option(help="Legs to analyse.")]
+
+
+def say_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        from musclesolve.version import __version__
+
+        console().print(f"musclesolve {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=say_version, is_eager=True, help="Say which version this is."),
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
 
 
 @app.command()
@@ -75,10 +96,14 @@ def plot(
 ) -> None:
     """Draw the figures of a result again."""
     with messages():
-        from musclesolve.plotting import save_figures
-        from musclesolve.results import read_result
+        from musclesolve.plotting import figure_files
+        from musclesolve.results import read_result, write_files
 
-        say_files(save_figures(read_result(result), output or result.parent))
+        with progress() as report:
+            figures = figure_files(read_result(result), report)
+            report("writing", 1.0)
+            paths = write_files(output or result.parent, figures)
+        say_files(paths)
 
 
 @app.command()
@@ -92,26 +117,24 @@ def muscles(
         from musclesolve.muscle_table import muscle_in_full, table
 
         loaded = muscle_db.load(database)
-        out = console()
-        out.print(table(loaded) if name is None else muscle_in_full(loaded[name]), highlight=False)
+        console().print(table(loaded) if name is None else muscle_in_full(loaded[name]))
 
 
 def analyse(trial: Path, output: Path, **options: str | None) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     import musclesolve as ms
-    from musclesolve.plotting import save_figures
-    from musclesolve.results import summary, write_result
+    from musclesolve.plotting import figure_files
+    from musclesolve.results import netcdf_bytes, summary, write_files
     from musclesolve.results.summary import any_failed
 
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
         result: xr.Dataset = ms.run(ms.read_trial(trial), progress=report, **given)
-        report("writing", 0.0)
-        write_result(result, output / "result.nc")
-        report("drawing", 0.2)
-        figures = save_figures(result, output)
-    console().print(summary(result), highlight=False, markup=False, soft_wrap=True)
-    say_files([output / "result.nc", *figures])
+        files = {"result.nc": netcdf_bytes(result), **figure_files(result, report)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+    console().print(summary(result), soft_wrap=True)
+    say_files(paths)
     if any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
 
@@ -125,7 +148,7 @@ def messages() -> Iterator[None]:
         complain(str(error))
         raise typer.Exit(INPUT_AT_FAULT) from None
     except KeyboardInterrupt:
-        complain("stopped by Ctrl-C; a file that was not complete is not kept")
+        complain("stopped by Ctrl-C; nothing was written")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -138,35 +161,42 @@ def _input_errors() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, float], None]]:
-    """A progress bar on the standard error stream of a terminal; yields its callback (stage, fraction 0 to 1)."""
+    """A progress bar on the standard error stream of a terminal; yields its callback (stage, fraction 0 to 1).
+
+    The callback is also where a Ctrl-C is raised that got lost since it was called last.
+    """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<24}"), BarColumn(), TimeElapsedColumn())
     out = Console(stderr=True)
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    bar = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+    with interrupts() as raise_interrupt, bar:
         task = bar.add_task("reading", total=1.0)
-        yield lambda stage, fraction: bar.update(task, description=stage, completed=fraction)
+
+        def report(stage: str, fraction: float) -> None:
+            raise_interrupt()
+            bar.update(task, description=stage, completed=fraction)
+
+        yield report
 
 
 def say_files(paths: list[Path]) -> None:
     """Say where the results are."""
     names = ", ".join(path.name for path in paths)
-    console().print(
-        f"{'files':<17} {paths[0].parent}: {names}", highlight=False, markup=False, soft_wrap=True
-    )
+    console().print(f"{'files':<17} {paths[0].parent}: {names}", soft_wrap=True)
 
 
 def complain(message: str) -> None:
     """One message on the standard error stream."""
-    Console(stderr=True).print(
-        f"musclesolve: {message}", style="red", highlight=False, markup=False, soft_wrap=True
-    )
+    console(stderr=True).print(f"musclesolve: {message}", style="red", soft_wrap=True)
 
 
-def console() -> Console:
-    """The standard output; wide enough for a table where it is not a terminal."""
-    out = Console()
-    return out if out.is_terminal else Console(width=140)
+def console(stderr: bool = False) -> Console:
+    """An output that prints what it is given, "[mm]" included; wide enough for a table where it is not a terminal."""
+    out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not out.is_terminal:
+        out.width = 140
+    return out
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
-from musclesolve.results.writing import whole_file
+from musclesolve.results.writing import write_files
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "activations": activations,
@@ -51,14 +52,29 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
     Raises:
         InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
     """
+    return write_files(directory, figure_files(result))
+
+
+def figure_files(
+    result: xr.Dataset, progress: Callable[[str, float], None] = lambda stage, fraction: None
+) -> dict[str, bytes]:
+    """The content of the file of every figure, by its name.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        progress: called before every figure with "drawing" and the share of the figures that is done.
+
+    Raises:
+        InputError: the dataset is not a result of musclesolve.
+    """
     check(result)
-    paths = []
-    for name, draw in FIGURES.items():
-        path = Path(directory) / f"{name}.png"
-        with whole_file(path) as beside:
-            draw(result).savefig(beside, dpi=200, format="png")
-        paths.append(path)
-    return paths
+    files = {}
+    for number, (name, draw) in enumerate(FIGURES.items()):
+        progress("drawing", number / len(FIGURES))
+        memory = io.BytesIO()
+        draw(result).savefig(memory, dpi=200, format="png")
+        files[f"{name}.png"] = memory.getvalue()
+    return files
 
 
 def check(result: xr.Dataset) -> None:

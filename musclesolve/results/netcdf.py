@@ -1,13 +1,29 @@
-"""The file a result is kept in: NetCDF 4, written whole or not at all."""
+"""The file a result is kept in: NetCDF 4."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import h5netcdf
 import xarray as xr
+from xarray.backends import H5NetCDFStore
 
 from musclesolve.errors import InputError
-from musclesolve.results.writing import whole_file
+from musclesolve.results.writing import write_files
+
+EXPECTED = "a result.nc of `musclesolve run`"
+
+
+def netcdf_bytes(result: xr.Dataset) -> bytes:
+    """A result as the content of a NetCDF 4 file.
+
+    Made in memory: on a full disk, or stopped half-way, the HDF5 library leaves broken files and may end the program.
+    """
+    memory = io.BytesIO()
+    with h5netcdf.File(memory, "w") as file:
+        result.dump_to_store(H5NetCDFStore(file))
+    return memory.getvalue()
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:
@@ -16,8 +32,8 @@ def write_result(result: xr.Dataset, path: str | Path) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    with whole_file(path) as beside:
-        result.to_netcdf(beside, engine="h5netcdf")
+    path = Path(path)
+    write_files(path.parent, {path.name: netcdf_bytes(result)})
 
 
 def read_result(path: str | Path) -> xr.Dataset:
@@ -27,12 +43,16 @@ def read_result(path: str | Path) -> xr.Dataset:
         InputError: there is no such file, or it is not NetCDF 4.
     """
     path = Path(path)
+    if path.is_dir():
+        inside = path / "result.nc"
+        remedy = f"did you mean {inside}?" if inside.is_file() else None
+        raise InputError("this is a folder", file=path, expected=EXPECTED, remedy=remedy)
     if not path.is_file():
-        raise InputError("there is no such file", file=path, expected="a result.nc of `musclesolve run`")
+        raise InputError("there is no such file", file=path, expected=EXPECTED)
     try:
         with xr.open_dataset(path, engine="h5netcdf") as result:
             return result.load()
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
-            f"cannot be read as NetCDF 4: {error}", file=path, expected="a result.nc of `musclesolve run`"
+            "this is no NetCDF 4 file, or a damaged one", file=path, expected=EXPECTED
         ) from error

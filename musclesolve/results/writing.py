@@ -1,37 +1,72 @@
-"""Writing a file so that nobody ever sees half of it."""
+"""Writing files that belong together so that nobody ever sees some of them, or half of one."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import contextlib
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from musclesolve.errors import InputError
 
 
-@contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """A name beside ``path`` to write to; it becomes ``path`` when the block ends well and vanishes when not.
+def write_files(folder: str | Path, contents: Mapping[str, bytes]) -> list[Path]:
+    """Write files into a folder; those of the same names are replaced when all new ones are complete.
 
     Args:
-        path: the file that shall exist afterwards; its folder is made when it is missing.
+        folder: where to; made when it is missing.
+        contents: what each file shall hold, by name.
+
+    Returns:
+        The files.
 
     Raises:
-        InputError: the folder or the file cannot be written.
+        InputError: the folder or a file cannot be written; then nothing has changed.
     """
-    path = Path(path)
-    beside = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    folder = Path(folder)
+    paths = [folder / name for name in contents]
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            yield beside
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".musclesolve-") as beside:
+            for name, content in contents.items():
+                (Path(beside) / name).write_bytes(content)
+            _replace(Path(beside), paths)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror or error}",
-            file=path,
+            file=folder if len(paths) > 1 else paths[0],
             remedy="choose another place with -o, or make room or permission there",
         ) from error
+    finally:
+        for each in missing:
+            with contextlib.suppress(
+                OSError
+            ):  # it holds something: the files, or what somebody else put there
+                each.rmdir()
+    return paths
+
+
+def _replace(beside: Path, paths: list[Path]) -> None:
+    """Put complete files in their places, all of them."""
+    for path in paths:
+        if path.is_dir():
+            raise IsADirectoryError(0, f"there is a folder of the name {path.name}")
+    with _undisturbed():
+        for path in paths:
+            (beside / path.name).replace(path)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """A Ctrl-C in the moment in which finished files are put in place comes too late."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

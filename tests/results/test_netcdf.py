@@ -1,4 +1,4 @@
-"""A result survives its file, and a file is whole or not there."""
+"""A result survives its file, and what is no result is refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from synthetic_result import result, with_troubles
 
 from musclesolve.errors import InputError
 from musclesolve.results import read_result, summary, write_result
-from musclesolve.results.writing import whole_file
 
 
 def test_round_trip(tmp_path):
@@ -20,23 +19,6 @@ def test_round_trip(tmp_path):
     xr.testing.assert_equal(again, data)
     assert summary(again) == summary(data)
     assert [each.name for each in path.parent.iterdir()] == ["result.nc"]
-
-
-def test_a_failure_keeps_the_old_file_and_leaves_nothing(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("old")
-    with pytest.raises(RuntimeError), whole_file(path) as beside:
-        beside.write_text("half")
-        raise RuntimeError
-    assert path.read_text() == "old"
-    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
-
-
-def test_ctrl_c_leaves_nothing(tmp_path):
-    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "a.txt") as beside:
-        beside.write_text("half")
-        raise KeyboardInterrupt
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_is_a_file_is_named(tmp_path):
@@ -52,3 +34,11 @@ def test_what_is_not_netcdf_is_refused_by_name(tmp_path, content):
         path.write_bytes(content)
     with pytest.raises(InputError, match=r"broken\.nc"):
         read_result(path)
+
+
+def test_a_folder_is_refused_and_the_result_in_it_suggested(tmp_path):
+    with pytest.raises(InputError, match="this is a folder"):
+        read_result(tmp_path)
+    write_result(result(), tmp_path / "result.nc")
+    with pytest.raises(InputError, match=r"did you mean .*result\.nc"):
+        read_result(tmp_path)

@@ -1,0 +1,43 @@
+"""Ctrl-C that is never lost."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+@contextmanager
+def interrupts() -> Iterator[Callable[[], None]]:
+    """Raise KeyboardInterrupt where Ctrl-C finds the program, and again where the program asks.
+
+    Raised while a callback of the garbage collector or of a C library runs, the exception is printed and dropped;
+    the yielded function raises it again. Outside the main thread, which gets no signals, it does nothing.
+    """
+    pressed = threading.Event()
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        pressed.set()
+        raise KeyboardInterrupt
+
+    def ask() -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+
+    def dropped(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+            hook(unraisable)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield ask
+        return
+    hook, handler = sys.unraisablehook, signal.signal(signal.SIGINT, remember)
+    sys.unraisablehook = dropped
+    try:
+        yield ask
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        sys.unraisablehook = hook
