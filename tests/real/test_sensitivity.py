@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +116,23 @@ def test_what_quasi_statics_neglects(walk):
     assert whole["ankle_dorsiflexion_r"] < 0.05 < 0.3 < whole["hip_flexion_r"]
     for joint, most in (("ankle_dorsiflexion_r", 0.01), ("knee_flexion_r", 0.15), ("hip_flexion_r", 0.6)):
         assert standing[joint] < min(most, 0.8 * whole[joint])
+
+
+def test_a_measured_knee_against_central_differences(walk):
+    model, _, _, _, wrenches, (time, targets, _, inside) = walk
+    place = list(targets.slots).index(model.slot("knee_r"))
+
+    def fitted(shift):
+        values = targets.values.copy()
+        values[:, place, 0] += shift
+        return fit_pose(model, replace(targets, values=values), tolerance=1e-12, max_iterations=200)
+
+    def moments(shift):
+        motion = differentiate(model, time, fitted(shift).coordinates).frames(inside)
+        return projected_moments(model, motion, wrenches)
+
+    step = 5e-4
+    near, far = (moments(k * step) - moments(-k * step) for k in (1, 2))
+    found = landmark_sensitivity(model, time, targets, fitted(0.0), wrenches, ["knee_r"], inside)
+    exact = found.values[:, :, 0]
+    assert np.abs(exact - (8.0 * near - far) / (12.0 * step)).max() < 1e-6 * np.abs(exact).max()
