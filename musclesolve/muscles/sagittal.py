@@ -14,7 +14,7 @@ from muscle_db import MuscleDatabase, PathPoint
 from musclesolve.dynamics.planar import PlanarMuscles, PlanarTree, Switches, into_plane
 from musclesolve.dynamics.planar.kinematics import place
 from musclesolve.errors import InputError
-from musclesolve.muscles.switches import _grid, _settled
+from musclesolve.muscles.switches import search_grid, settled
 
 Array = np.ndarray
 
@@ -136,10 +136,10 @@ def _switches(
     point = np.array([index for index, _ in found], dtype=int)
     for distal in np.unique(joint):
         own = np.flatnonzero(joint == distal)
-        angles = _grid(edges[own].ravel())
+        angles = search_grid(edges[own].ravel())
         gap = _gaps(tree, lines, Switches(point, joint, *edges.T), int(distal), sense[own[0]] * angles)
         for c in own:
-            edges[c] = [_settled(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
+            edges[c] = [settled(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
     turned = np.sort(sense[:, None] * edges, axis=1)
     return Switches(point, joint, turned[:, 0], turned[:, 1])
 

@@ -30,16 +30,16 @@ def settle_switches(model: Model, paths: Paths) -> Paths:
     lower, upper = paths.switch_lower.copy(), paths.switch_upper.copy()
     for dof in np.unique(paths.switch_dof):
         own = np.flatnonzero(paths.switch_dof == dof)
-        angles = _grid(np.concatenate([lower[own], upper[own]]))
+        angles = search_grid(np.concatenate([lower[own], upper[own]]))
         gap = _gaps(model, paths, int(dof), angles)
         for c in own:
             muscle = paths.muscle[paths.switched[c]]
             for edges in (lower, upper):
-                edges[c] = _settled(edges[c], angles, gap[:, muscle])
+                edges[c] = settled(edges[c], angles, gap[:, muscle])
     return replace(paths, switch_lower=lower, switch_upper=upper)
 
 
-def _grid(edges: Array) -> Array:
+def search_grid(edges: Array) -> Array:
     """Angles [rad] around all reachable edges."""
     inside = edges[(edges > _REACHABLE[0]) & (edges < _REACHABLE[1])]
     if not inside.size:
@@ -60,7 +60,7 @@ def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
     return through - past
 
 
-def _settled(edge: float, angles: Array, gap: Array) -> float:
+def settled(edge: float, angles: Array, gap: Array) -> float:
     """Angle of the smallest gap within the search range, by a parabola; the edge itself where there is no minimum."""
     near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
     if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:
