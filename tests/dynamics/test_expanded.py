@@ -6,7 +6,8 @@ from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.actuators import couple_rows
-from musclesolve.dynamics.expanded import expand, joint_reactions, reactions_of
+from musclesolve.dynamics.expanded import joint_reactions, reactions_of
+from musclesolve.dynamics.expansion import expand
 from musclesolve.dynamics.inverse import required_force
 from musclesolve.dynamics.motion import motion_from
 from musclesolve.dynamics.redundancy import minimum_norm, redundant_rows

@@ -6,10 +6,8 @@ from small_models import laid_out
 
 from musclesolve.dynamics.assembly import assemble, consistent_rates, violation
 from musclesolve.dynamics.constraints import Constraints
+from musclesolve.dynamics.guided import AngleDriver, LengthDriver, MotionDriver
 from musclesolve.dynamics.mechanism import (
-    AngleDriver,
-    LengthDriver,
-    MotionDriver,
     Rigid,
     all_rows,
     coincident,

@@ -8,7 +8,7 @@ from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Model, Wrench, projected_moments
 from musclesolve.dynamics.actuators import actuated_moments
-from musclesolve.dynamics.expanded import expand
+from musclesolve.dynamics.expansion import expand
 from musclesolve.dynamics.projection import (
     absolute_system,
     natural_multipliers,
@@ -60,8 +60,8 @@ def test_directions_of_random_chains(seed):
 
 
 def test_directions_span_all_motions(system):
-    frames, links = system.allowed.shape[:2]
-    both = np.concatenate([system.allowed, system.prohibited], axis=3).reshape(frames, 6 * links, -1)
+    links = system.allowed.shape[1]
+    both = np.concatenate([system.allowed[::8], system.prohibited[::8]], axis=3).reshape(6, 6 * links, -1)
     assert both.shape[1] == both.shape[2] == 162
     assert (np.linalg.matrix_rank(both) == 162).all()
 
