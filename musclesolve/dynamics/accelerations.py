@@ -1,0 +1,134 @@
+"""Accelerations of a constrained system, M qdd + Phi_q^T lambda = g with Phi_q qdd = gamma, by two routes.
+
+The augmented Lagrangian iteration (Silva 2003, 2.37) needs one factorization of a positive definite matrix and does
+not mind redundant rows; the direct route splits the coordinates by the null space of Phi_q.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.errors import MuscleSolveError
+
+Array = np.ndarray
+
+PENALTY = 1e6
+"""alpha of (2.37); the answer does not depend on it, the number of iterations does (2.31: 1e4 to 1e7)."""
+
+_TOLERANCE = 1e-12
+_ITERATIONS = 40
+_RANK = 1e-9
+
+
+@dataclass(frozen=True)
+class Accelerations:
+    """qdd (n,), multipliers (c,), and how many iterations it took."""
+
+    qdd: Array
+    multipliers: Array
+    iterations: int
+
+
+def augmented_lagrangian(
+    mass: Array, jacobian: Array, force: Array, right: Array, penalty: float = PENALTY
+) -> Accelerations:
+    """Iterate (M + Phi_q^T alpha Phi_q) qdd' = M qdd + Phi_q^T alpha right, from M qdd = g (2.37).
+
+    Each iteration solves for the change, (M + Phi_q^T alpha Phi_q) d = g - M qdd - Phi_q^T (lambda + alpha (Phi_q qdd -
+    right)), and adds alpha (Phi_q qdd - right) to lambda (2.33): the same iterates, but round-off does not pile up.
+
+    Args:
+        mass: (n, n), positive semidefinite; definite on the directions that the constraints allow.
+        jacobian: (c, n), rows may be redundant.
+        force: (n,) g.
+        right: (c,) gamma - 2 omega mu Phi_dot - omega^2 Phi.
+        penalty: alpha.
+
+    Raises:
+        MuscleSolveError: a direction that is allowed has no mass, or the iteration does not settle.
+    """
+    try:
+        factor = _Factor.of(mass + penalty * _gram(jacobian))
+    except np.linalg.LinAlgError as fault:
+        raise MuscleSolveError(
+            "the mass matrix is singular on the motions that the constraints allow"
+        ) from fault
+    qdd, multipliers = np.zeros(len(force)), np.zeros(len(right))
+    for iteration in range(1, _ITERATIONS + 1):
+        pushed = multipliers + penalty * (jacobian @ qdd - right)
+        step = factor.solve(force - mass @ qdd - jacobian.T @ pushed)
+        qdd = qdd + step
+        multipliers = multipliers + penalty * (jacobian @ qdd - right)
+        if np.abs(step).max() <= _TOLERANCE * max(1.0, float(np.abs(qdd).max())):
+            return Accelerations(qdd, multipliers, iteration)
+    raise MuscleSolveError(
+        f"the augmented Lagrangian iteration still moves accelerations by {np.abs(step).max():.2g} after {_ITERATIONS} "
+        "rounds. Contradicting constraint rows or a body without inertia are the usual reasons."
+    )
+
+
+@dataclass(frozen=True)
+class _Factor:
+    """Cholesky factor in two halves: inverses of the triangles on the diagonal, and the block between them.
+
+    A hundred coordinates are so few that products of whole matrices would wake the threads of the linear algebra
+    library to no purpose, which on a busy machine takes a thousand times the arithmetic; halves do not.
+    """
+
+    first: Array
+    across: Array
+    second: Array
+
+    @classmethod
+    def of(cls, matrix: Array) -> _Factor:
+        half = len(matrix) // 2
+        first = np.linalg.inv(np.linalg.cholesky(matrix[:half, :half]))
+        across = first @ matrix[:half, half:]
+        second = np.linalg.inv(np.linalg.cholesky(matrix[half:, half:] - across.T @ across))
+        return cls(first, across, second)
+
+    def solve(self, right: Array) -> Array:
+        """Solution of A x = right (n,)."""
+        half = len(self.first)
+        upper = self.first @ right[:half]
+        lower = self.second.T @ (self.second @ (right[half:] - self.across.T @ upper))
+        return np.concatenate([self.first.T @ (upper - self.across @ lower), lower])
+
+
+def _gram(matrix: Array) -> Array:
+    """A^T A by halves."""
+    half = matrix.shape[1] // 2
+    left, right = np.ascontiguousarray(matrix[:, :half]), np.ascontiguousarray(matrix[:, half:])
+    across = left.T @ right
+    return np.block([[left.T @ left, across], [across.T, right.T @ right]])
+
+
+def direct(mass: Array, jacobian: Array, force: Array, right: Array) -> Accelerations:
+    """Accelerations p + Z s: p of least length with Phi_q p = right, Z the null space, Z^T M Z s = Z^T (g - M p).
+
+    Multipliers of least norm from (2.25) (rows may be redundant, correction B10). Arguments as above.
+    """
+    basis, sizes, free = np.linalg.svd(jacobian, full_matrices=True)
+    rank = int((sizes > _RANK * sizes[0]).sum())
+    strong, null = free[:rank], free[rank:]
+    particular = strong.T @ ((basis[:, :rank].T @ right) / sizes[:rank])
+    speed_rates = np.linalg.solve(null @ mass @ null.T, null @ (force - mass @ particular))
+    qdd = particular + null.T @ speed_rates
+    multipliers = basis[:, :rank] @ ((strong @ (force - mass @ qdd)) / sizes[:rank])
+    return Accelerations(qdd, multipliers, 1)
+
+
+ROUTES = {"augmented_lagrangian": augmented_lagrangian, "direct": direct}
+"""Routes to the accelerations by name."""
+
+
+def massless_motion(mass: Array, jacobian: Array) -> Array | None:
+    """A direction (n,) that the constraints allow and the masses do not feel; None if there is none."""
+    _, sizes, free = np.linalg.svd(jacobian, full_matrices=True)
+    null = free[int((sizes > _RANK * max(sizes[0], 1e-300)).sum()) :] if len(sizes) else free
+    if not len(null):
+        return None
+    values, vectors = np.linalg.eigh(null @ mass @ null.T)
+    return None if values[0] > 1e-10 * max(values[-1], 1e-300) else null.T @ vectors[:, 0]
