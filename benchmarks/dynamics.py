@@ -6,32 +6,20 @@ import numpy as np
 from rich.table import Table
 
 from benchmarks.timing import console, measure
-from musclesolve.dynamics import (
-    Wrench,
-    differentiate,
-    fit_pose,
-    human_model,
-    lagrange_multipliers,
-    projected_moments,
-)
+from musclesolve.dynamics import differentiate, fit_pose, lagrange_multipliers, projected_moments
 from musclesolve.dynamics.fit import Targets
-from musclesolve.motion import anatomy, ground_reactions
+from musclesolve.pipeline import mechanics
 from musclesolve.recording import Trial
 
 
 def report(trial: Trial) -> None:
     """Print times a frame and the largest disagreement between the routes."""
-    measured = anatomy(trial)
-    person = trial.subject
-    model = human_model(person.mass, person.stature, person.sex, measured.offsets)
+    recorded = mechanics(trial)
+    model, measured, motion, feet = recorded.model, recorded.measured, recorded.motion, recorded.wrenches
     targets = Targets.build(model, measured.points, measured.directions)
-    fit = fit_pose(model, targets)
-    motion = differentiate(model, measured.time, fit.coordinates)
-    ground = ground_reactions(trial, motion.time)
-    feet = [Wrench(f"foot_{reaction.side}", reaction.force, reaction.moment) for reaction in ground]
     calls = {
         "nearest consistent pose": lambda: fit_pose(model, targets),
-        "velocities, accelerations": lambda: differentiate(model, measured.time, fit.coordinates),
+        "velocities, accelerations": lambda: differentiate(model, measured.time, recorded.fit.coordinates),
         "moments by projection": lambda: projected_moments(model, motion, feet),
         "moments by Lagrange multipliers": lambda: lagrange_multipliers(model, motion, feet).moments,
     }

@@ -18,9 +18,9 @@ from musclesolve.dynamics import (
     human_model,
     projected_moments,
 )
-from musclesolve.dynamics.fit import Targets
+from musclesolve.dynamics.fit import Fit, Targets
 from musclesolve.dynamics.reactions import SegmentMotion, joint_load, segment_motion
-from musclesolve.motion import anatomy, ground_reactions
+from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
@@ -38,6 +38,22 @@ The turn of the foot about the shank, ankle_adduction, would not do: half of the
 
 MARGIN = 0.1
 """Motion looked at before and after the time range, so that derivatives are good to its ends [s]."""
+
+
+@dataclass(frozen=True)
+class Mechanics:
+    """A recording as mechanics: what was measured, the person, his consistent motion, what the ground does to him."""
+
+    measured: Anatomy
+    model: Model
+    fit: Fit
+    motion: Motion
+    reactions: list[GroundReaction]
+
+    @property
+    def wrenches(self) -> list[Wrench]:
+        """The ground reactions as forces on the model's feet."""
+        return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
 
 
 @dataclass(frozen=True)
@@ -81,17 +97,9 @@ def run(
     if not isinstance(trial, Trial):
         trial = read_trial(trial)
     options = find_options(trial, cost, solver, side)
-    report("markers", 0.05)
-    measured = anatomy(trial, MARGIN)
-    person = trial.subject
-    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
-    report("kinematics", 0.15)
-    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions), measured.time)
-    motion = differentiate(model, measured.time, fit.coordinates)
+    recorded = mechanics(trial, report)
+    model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
     report("inverse dynamics", 0.35)
-    motion = motion.frames(_inside(trial, measured.time))
-    reactions = ground_reactions(trial, motion.time)
-    wrenches = [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in reactions]
     moments = projected_moments(model, motion, wrenches)
     segments = segment_motion(model, motion)
     legs = []
@@ -104,7 +112,24 @@ def run(
         net, contact = joint_forces(model, motion, segments, wrenches, state, tension)
         legs.append(LegResult(leg, state, dofs, solution, net, contact))
     report("result", 1.0)
-    return assemble(trial, measured, fit, model, motion, moments, reactions, legs)
+    return assemble(trial, recorded, moments, legs)
+
+
+def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
+    """Everything up to inverse dynamics: the anatomy on the recording, the person, his motion, the ground reactions.
+
+    Args:
+        trial: a checked trial.
+        progress: as in `run`.
+    """
+    report, person = progress or (lambda stage, fraction: None), trial.subject
+    report("markers", 0.05)
+    measured = anatomy(trial, MARGIN)
+    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
+    report("kinematics", 0.15)
+    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions), measured.time)
+    motion = differentiate(model, measured.time, fit.coordinates).frames(_inside(trial, measured.time))
+    return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time))
 
 
 def _inside(trial: Trial, time: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
+from musclesolve.recording import Trial, read_trial
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -23,6 +24,17 @@ def recorded_walk() -> Path:
             f"no recorded walk in {folder} (set MUSCLESOLVE_DATA to the folder that holds rajagopal_walk)"
         )
     return folder
+
+
+@pytest.fixture(scope="session")
+def recorded_walk_trial(recorded_walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """The trial of the recorded walk, wherever its files lie."""
+    text = (REPOSITORY / "tests" / "real" / "rajagopal_walk.toml").read_text(encoding="utf-8")
+    file = tmp_path_factory.mktemp("recorded") / "rajagopal_walk.toml"
+    file.write_text(
+        text.replace("../../../shared/data/rajagopal_walk", recorded_walk.as_posix()), encoding="utf-8"
+    )
+    return read_trial(file)
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ def driver_rows(
 ) -> DriverRows:
     """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
 
-    The six rows of the base, left out unless `base`, take hold of the hips and the forward vector of the pelvis.
+    The six rows of the base, left out unless `base`, take hold of two points and the forward vector of the base body.
 
     Raises:
         InputError: the model has spherical joints, which no three angles lead everywhere.
@@ -127,7 +127,7 @@ def _base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array
     should be.
     """
     joints, frames = model.tree.joint_count, len(q)
-    right, left, forward = (model.slot(name) for name in ("hip_r", "hip_l", "pelvis_forward"))
+    right, left, forward = (model.slot(name) for name in model.topology.base_places)
     width = np.linalg.norm(model.standing[left] - model.standing[right])
     axes = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     spin, spin_rate = motion.speeds[:, joints + 3 :], motion.speed_rates[:, joints + 3 :]

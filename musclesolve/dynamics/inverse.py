@@ -65,7 +65,8 @@ def _about_global_axes(model: Model, motion: Motion, moments: Array) -> Array:
     axes = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     force = moments[:, joints : joints + 3]
     moment = np.einsum("txy,ty->tx", axes, moments[:, joints + 3 :])
-    middle = 0.5 * (model.standing[model.slot("hip_r")] + model.standing[model.slot("hip_l")])
+    first, second, _ = (model.standing[model.slot(name)] for name in model.topology.base_places)
+    middle = 0.5 * (first + second)
     arm = np.einsum("txy,y->tx", axes, middle)
     return np.column_stack([moments[:, :joints], force, moment + np.cross(arm, force)])
 

@@ -19,9 +19,8 @@ from musclesolve.sharing.status import Status
 
 if TYPE_CHECKING:
     from musclesolve.dynamics import Model, Motion
-    from musclesolve.dynamics.fit import Fit
-    from musclesolve.motion import Anatomy, GroundReaction
-    from musclesolve.pipeline import LegResult
+    from musclesolve.motion import GroundReaction
+    from musclesolve.pipeline import LegResult, Mechanics
     from musclesolve.recording import Trial
 
 Array = np.ndarray
@@ -44,34 +43,22 @@ _OF_STATE = (
 _OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 
 
-def assemble(
-    trial: Trial,
-    measured: Anatomy,
-    fit: Fit,
-    model: Model,
-    motion: Motion,
-    moments: Array,
-    reactions: list[GroundReaction],
-    legs: list[LegResult],
-) -> xr.Dataset:
+def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegResult]) -> xr.Dataset:
     """Label everything an analysis computed.
 
     Args:
         trial: the recording and its options.
-        measured: the anatomy that was measured on it.
-        fit: the nearest consistent motion.
-        model: the person.
-        motion: his motion, in the time range only.
+        recorded: the same as mechanics.
         moments: (T, K+6) generalized forces; the last six are the residual at the pelvis.
-        reactions: what the ground does to each foot.
         legs: one per analysed side.
     """
+    model, motion = recorded.model, recorded.motion
     dofs = _ordered(model)
     rows = [model.dof(dof) for dof in dofs]
     variables = _body_variables(model, motion, moments, rows)
     variables["reserve_moment"] = (("time", "dof"), _reserves(legs, moments[:, rows], dofs))
     variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
-    variables |= _ground_variables(reactions, legs, motion)
+    variables |= _ground_variables(recorded.reactions, legs, motion)
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
         "dof": dofs,
@@ -83,7 +70,7 @@ def assemble(
         "axis": AXES,
         "component": COMPONENTS,
     }
-    result = xr.Dataset(variables, coords, _provenance(trial, measured, fit, legs))
+    result = xr.Dataset(variables, coords, _provenance(trial, recorded, legs))
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
@@ -179,9 +166,9 @@ def _ground_variables(
     return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
 
 
-def _provenance(trial: Trial, measured: Anatomy, fit: Fit, legs: list[LegResult]) -> dict[str, object]:
+def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dict[str, object]:
     """What the numbers were made of: version, inputs, person, options, and what a reader should know."""
-    person = trial.subject
+    person, measured, fit = trial.subject, recorded.measured, recorded.fit
     rms = 1000.0 * float(np.sqrt(np.mean(fit.residual**2)))
     worst = 1000.0 * float(fit.residual.max())
     notes = [

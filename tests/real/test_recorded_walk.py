@@ -8,26 +8,12 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.dynamics import (
-    Wrench,
-    differentiate,
-    fit_pose,
-    human_model,
-    lagrange_multipliers,
-    projected_moments,
-)
-from musclesolve.dynamics.fit import Targets
-from musclesolve.motion import anatomy, ground_reactions
 from musclesolve.recording import read_mot
 
 
 @pytest.fixture(scope="module")
-def trial(recorded_walk: Path, tmp_path_factory):
-    text = (Path(__file__).with_name("rajagopal_walk.toml")).read_text(encoding="utf-8")
-    text = text.replace("../../../shared/data/rajagopal_walk", recorded_walk.as_posix())
-    file = tmp_path_factory.mktemp("trial") / "trial.toml"
-    file.write_text(text, encoding="utf-8")
-    return ms.read_trial(file)
+def trial(recorded_walk_trial):
+    return recorded_walk_trial
 
 
 @pytest.fixture(scope="module")
@@ -83,17 +69,6 @@ def test_a_frame_with_a_reserve_says_so_and_one_without_has_none(result):
 
 def test_constraints_hold_on_every_frame(result):
     assert float(result.constraint_violation.max()) < 1e-9
-
-
-def test_inverse_dynamics_routes_agree_on_the_recording(trial):
-    measured, person = anatomy(trial), trial.subject
-    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
-    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions))
-    motion = differentiate(model, measured.time, fit.coordinates)
-    feet = [Wrench(f"foot_{g.side}", g.force, g.moment) for g in ground_reactions(trial, motion.time)]
-    projected = projected_moments(model, motion, feet)
-    multiplied = lagrange_multipliers(model, motion, feet).moments
-    assert np.abs(projected - multiplied).max() < 1e-8 * np.abs(projected).max()
 
 
 def test_fibers_work_within_their_range(result):

@@ -1,0 +1,48 @@
+"""Four routes of inverse dynamics, one answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.data import reference_stride
+from musclesolve.dynamics import differentiate
+from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
+from musclesolve.dynamics.chains import random_chain
+from musclesolve.pipeline import mechanics
+
+
+def worst(model, motion, wrenches):
+    return max(disagreement(joint_moments_by_route(model, motion, wrenches)).values())
+
+
+def test_on_a_random_motion_of_the_human(model, motion, wrenches):
+    assert worst(model, motion, wrenches) < 1e-9
+
+
+def test_on_the_reference_stride():
+    recorded = mechanics(ms.read_trial(reference_stride()))
+    assert worst(recorded.model, recorded.motion, recorded.wrenches) < 1e-9
+
+
+def test_on_the_recorded_walk(recorded_walk_trial):
+    recorded = mechanics(recorded_walk_trial)
+    assert worst(recorded.model, recorded.motion, recorded.wrenches) < 1e-9
+
+
+@pytest.mark.parametrize("links", [2, 5, 12])
+def test_on_random_chains(links):
+    chain = random_chain(links, seed=links)
+    rng = np.random.default_rng(links)
+    time = np.linspace(0.0, 1.0, 25)
+    phase = rng.uniform(0.0, 6.0, size=len(chain.topology.dof_names))
+    motion = differentiate(chain, time, 0.5 * np.sin(4.0 * time[:, None] + phase))
+    assert np.abs(chain.constraints.violation(motion.q)).max() < 1e-13
+    assert worst(chain, motion, []) < 1e-9
+
+
+def test_disagreement_sees_a_wrong_route():
+    right = np.ones((3, 2))
+    pairs = disagreement({"one": right, "other": right + 0.5})
+    assert pairs[("one", "other")] == pytest.approx(0.5 / 1.5)
