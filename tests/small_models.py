@@ -47,16 +47,17 @@ def random_motion(model: Model, seed: int, frames: int = 7) -> Motion:
     return motion_from(model, np.arange(frames) * 0.01, coordinates, rates, second)
 
 
-def random_chain(links: int, seed: int) -> Model:
+def random_chain(links: int, seed: int, slant: float = 0.0) -> Model:
     """A branching chain of revolute joints of all sorts and one universal joint, every axis and length random.
 
     Link k shares a point and a vector with its parent; link 2 two points, so that it turns about the line between
-    them; the last link hangs on a universal joint.
+    them; the last link hangs on a universal joint, whose axes are square to each other unless slanted.
     """
     rng = np.random.default_rng(seed)
     points = {"p0": rng.normal(size=3) * 0.1, "p1": rng.normal(size=3) * 0.3}
     vectors = {"a0": rng.normal(size=3), "a1": rng.normal(size=3)}
-    bodies, dofs, hangs = {"link0": (("p0", "p1"), ("a0", "a1"))}, [], {"p1": ("link0", "a1")}
+    bodies: dict[str, tuple] = {"link0": (("p0", "p1"), ("a0", "a1"))}
+    dofs, hangs = [], {"p1": ("link0", "a1")}
     for k in range(1, links):
         joint = f"p{k}" if f"p{k}" in hangs else rng.choice(sorted(hangs))
         parent, axis = hangs[joint]
@@ -72,7 +73,9 @@ def random_chain(links: int, seed: int) -> Model:
             dofs.append(_dof(f"turn{k}", parent, f"link{k}", (None, axis), joint))
         hangs[tip] = (f"link{k}", turn)
     parent, axis = hangs[f"p{links}"]
-    across = np.cross(vectors[axis], rng.normal(size=3))
+    line = vectors[axis] / np.linalg.norm(vectors[axis])
+    across = np.cross(line, rng.normal(size=3))
+    across = across / np.linalg.norm(across) + slant * line
     points["end"], vectors["cross"], vectors["last"] = (
         points[f"p{links}"] + [0.1, 0.2, -0.1],
         across,

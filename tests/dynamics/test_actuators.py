@@ -39,9 +39,10 @@ def test_multipliers_of_an_all_driven_model_are_those_of_the_square_system(model
     assert relative(found.constraint, lagrange_multipliers(model, motion, wrenches).constraint) < 1e-11
 
 
+@pytest.mark.parametrize("slant", [0.0, 0.6], ids=["square cross", "slanted cross"])
 @pytest.mark.parametrize("seed", range(4))
-def test_random_chains(seed):
-    chain = random_chain(5, seed)
+def test_random_chains(seed, slant):
+    chain = random_chain(5, seed, slant)
     moving = random_motion(chain, seed)
     size = (len(moving.time), 3)
     rng = np.random.default_rng(seed)
