@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from musclesolve.plotting.style import TEXT
 from musclesolve.results import frames
 
-Segment = tuple[NDArray[np.intp], NDArray[np.float64]]
+
+@dataclass(frozen=True)
+class Pass:
+    """A curve to draw: frames (K,), their places on the axis, and which places an earlier pass has shown already."""
+
+    index: NDArray[np.intp]
+    place: NDArray[np.float64]
+    again: frames.Mask
 
 
 @dataclass(frozen=True)
@@ -22,12 +29,12 @@ class Abscissa:
     Attributes:
         label: text below the axis.
         limits: ends of the axis.
-        segments: by side, the curves to draw: frame numbers and their places; one curve per gait cycle.
+        passes: by side, the curves to draw, the longest first; one per gait cycle.
     """
 
     label: str
     limits: tuple[float, float]
-    segments: dict[str, list[Segment]]
+    passes: dict[str, list[Pass]]
 
     def apply(self, axes: Axes, *, labelled: bool) -> None:
         """Set limits, ticks and, on request, the label of a panel."""
@@ -43,8 +50,26 @@ def abscissa(result: xr.Dataset) -> Abscissa:
     """Per cent of the gait cycle, each leg from its own heel strike, if all legs have one; else time [s]."""
     sides = [str(side) for side in result["side"].values]
     cycles = {side: frames.gait_cycles(result, side) for side in sides}
-    if all(cycles.values()):
-        return Abscissa("gait cycle of each leg [%]", (0.0, 100.0), cycles)
+    if not all(cycles.values()):
+        return time_axis(result)
+    return Abscissa(
+        "gait cycle of each leg [%]", (0.0, 100.0), {side: _passes(cycles[side]) for side in sides}
+    )
+
+
+def time_axis(result: xr.Dataset) -> Abscissa:
+    """Time [s], the same for both legs."""
     time = np.asarray(result["time"].values, dtype=float)
-    segments: dict[str, list[Segment]] = {side: [(np.arange(time.size), time)] for side in sides}
-    return Abscissa("time [s]", (float(time[0]), float(time[-1])), segments)
+    whole = Pass(np.arange(time.size), time, np.zeros(time.size, dtype=bool))
+    sides = [str(side) for side in result["side"].values]
+    return Abscissa("time [s]", (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
+
+
+def _passes(cycles: list[tuple[NDArray[np.intp], NDArray[np.float64]]]) -> list[Pass]:
+    passes: list[Pass] = []
+    for index, place in sorted(cycles, key=lambda cycle: -cycle[0].size):
+        shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in passes]
+        passes.append(
+            Pass(index, place, np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool))
+        )
+    return passes

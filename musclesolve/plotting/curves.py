@@ -10,7 +10,15 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from musclesolve.plotting.abscissa import Abscissa
-from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR
+from musclesolve.plotting.style import (
+    AGAIN,
+    FAILED_MARK,
+    RESERVE_STYLE,
+    SIDE_COLOR,
+    SIDE_WIDTH,
+    STANCE_BAR,
+    STANCE_COLOR,
+)
 from musclesolve.results import frames
 
 
@@ -26,6 +34,11 @@ class Validity:
         """Read from the status of the result."""
         return cls(frames.solved(result, side), frames.failed(result, side))
 
+    @property
+    def reserve(self) -> frames.Mask:
+        """Frames in which a reserve makes up for what the muscles lack."""
+        return ~self.solved & ~self.failed
+
 
 def draw(
     axes: Axes, x: Abscissa, side: str, values: NDArray[np.float64], validity: Validity | None = None
@@ -34,26 +47,50 @@ def draw(
 
     Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution; those
     frames get a cross on the lower edge, a little higher for the left leg so that the legs can be told apart.
+    Where a further gait cycle comes over a part of the axis that has its curve, the curve is thin and pale.
 
     Args:
         axes: the panel.
         x: the horizontal axis.
         side: "r" or "l".
         values: the quantity, shape (T,), in the unit of the panel.
-        validity: None for what does not depend on the muscle forces; then all of it is drawn solid.
+        validity: None for what does not depend on the solution; then all of it is drawn solid.
     """
-    color = SIDE_COLOR[side]
-    for index, place in x.segments[side]:
-        curve = values[index]
-        if validity is None:
-            axes.plot(place, curve, color=color, linewidth=1.0)
-            continue
-        solved, failed = validity.solved[index], validity.failed[index]
-        reserve = _with_neighbours(~solved & ~failed) & ~failed
-        axes.plot(place, np.where(solved, curve, np.nan), color=color, linewidth=1.0)
-        axes.plot(place, np.where(reserve, curve, np.nan), color=color, linewidth=1.0, linestyle=":")
-        height = np.full(int(failed.sum()), 0.03 if side == "r" else 0.10)
-        axes.plot(place[failed], height, transform=axes.get_xaxis_transform(), clip_on=False, **FAILED_MARK)
+    for part in x.passes[side]:
+        curve = values[part.index]
+        solid, dotted = np.ones(curve.size, dtype=bool), np.zeros(curve.size, dtype=bool)
+        if validity is not None:
+            solid, failed = validity.solved[part.index], validity.failed[part.index]
+            dotted = _with_neighbours(~solid & ~failed) & ~failed
+            height = np.full(int(failed.sum()), 0.03 if side == "r" else 0.10)
+            axes.plot(
+                part.place[failed], height, transform=axes.get_xaxis_transform(), clip_on=False, **FAILED_MARK
+            )
+        for kind, style in ((solid, "-"), (dotted, RESERVE_STYLE)):
+            _line(axes, side, part.place, np.where(kind & ~part.again, curve, np.nan), linestyle=style)
+            if part.again.any():
+                again = kind & _with_neighbours(part.again)
+                _line(axes, side, part.place, np.where(again, curve, np.nan), linestyle=style, **AGAIN)
+
+
+def _line(
+    axes: Axes,
+    side: str,
+    place: NDArray[np.float64],
+    curve: NDArray[np.float64],
+    *,
+    linestyle: str,
+    width: float = 1.0,
+    alpha: float = 1.0,
+) -> None:
+    axes.plot(
+        place,
+        curve,
+        color=SIDE_COLOR[side],
+        linewidth=width * SIDE_WIDTH[side],
+        alpha=alpha,
+        linestyle=linestyle,
+    )
 
 
 def _with_neighbours(mask: frames.Mask) -> frames.Mask:
@@ -64,16 +101,17 @@ def _with_neighbours(mask: frames.Mask) -> frames.Mask:
     return wider
 
 
-def shade_stance(axes: Axes, x: Abscissa, side: str, on_ground: frames.Mask) -> None:
-    """Shade the frames in which the foot of a leg is on the ground."""
-    for index, place in x.segments[side]:
+def mark_stance(axes: Axes, x: Abscissa, side: str, on_ground: frames.Mask) -> None:
+    """A bar on the upper edge of the panel, over the frames in which the foot of a leg is on the ground."""
+    low, high = STANCE_BAR[side]
+    for part in x.passes[side]:
         axes.fill_between(
-            place,
-            0.0,
-            1.0,
-            where=on_ground[index].tolist(),
+            part.place,
+            low,
+            high,
+            where=on_ground[part.index].tolist(),
             transform=axes.get_xaxis_transform(),
-            color=SIDE_COLOR[side],
-            alpha=0.12 / len(x.segments[side]),
+            color=STANCE_COLOR[side],
             linewidth=0.0,
+            zorder=1.0,
         )

@@ -7,8 +7,9 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.abscissa import abscissa
-from musclesolve.plotting.curves import Validity, draw, shade_stance
-from musclesolve.plotting.style import TEXT, heading, legend, page
+from musclesolve.plotting.curves import Validity, draw, mark_stance
+from musclesolve.plotting.legend import legend
+from musclesolve.plotting.style import TEXT, heading, page
 from musclesolve.results import frames
 from musclesolve.results.subject import body_weight
 
@@ -17,8 +18,9 @@ def contact_forces(result: xr.Dataset) -> Figure:
     """Size of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
     x = abscissa(result)
     sides = frames.sides(result)
+    validity = {side: Validity.of(result, side) for side in sides}
     weight = body_weight(result)
-    figure, panels = page("Joint contact force", 3, 2, height=0.75, sharey="row")
+    figure, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
     for row, joint in zip(panels, ("hip", "knee", "ankle"), strict=True):
         for side in sides:
             contact, net = (
@@ -27,17 +29,17 @@ def contact_forces(result: xr.Dataset) -> Figure:
                 )
                 for name in ("joint_reaction", "joint_reaction_net")
             )
-            draw(row[0], x, side, contact / weight, Validity.of(result, side))
+            draw(row[0], x, side, contact / weight, validity[side])
             draw(row[1], x, side, net / weight)
             for axes in row:
-                shade_stance(axes, x, side, frames.stance(result, side))
+                mark_stance(axes, x, side, frames.stance(result, side))
         heading(row[0], f"{joint}: contact force, muscles included")
         heading(row[1], f"{joint}: net reaction, muscles left out")
         row[0].set_ylabel("[body weights]", fontsize=TEXT)
         row[0].set_ylim(bottom=0.0)
         for axes in row:
             x.apply(axes, labelled=joint == "ankle")
-    legend(figure, sides, solutions=True, stance=True)
+    legend(figure, x, sides, validity=validity, stance=True)
     return figure
 
 
@@ -46,16 +48,16 @@ def ground_reaction(result: xr.Dataset) -> Figure:
     x = abscissa(result)
     sides = [str(side) for side in result["side"].values]
     weight = body_weight(result)
-    figure, panels = page("Ground reaction", 2, 1, height=0.5)
+    figure, panels = page(result, "Ground reaction", 2, 1, height=0.5)
     rows = (("z", "vertical (+ up)"), ("x", "fore-aft (+ forward)"))
     for axes, (axis, name) in zip(panels.flat, rows, strict=True):
         for side in sides:
             force = result["ground_reaction_force"].sel(side=side, axis=axis).values
             draw(axes, x, side, force / weight)
-            shade_stance(axes, x, side, frames.stance(result, side))
+            mark_stance(axes, x, side, frames.stance(result, side))
         heading(axes, name)
         axes.set_ylabel("[body weights]", fontsize=TEXT)
         axes.axhline(0.0, color="black", linewidth=0.4)
         x.apply(axes, labelled=axis == "x")
-    legend(figure, sides, solutions=False, stance=True)
+    legend(figure, x, sides, stance=True)
     return figure

@@ -7,8 +7,9 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.abscissa import abscissa
-from musclesolve.plotting.curves import draw, shade_stance
-from musclesolve.plotting.style import TEXT, heading, legend, page
+from musclesolve.plotting.curves import Validity, draw, mark_stance
+from musclesolve.plotting.legend import legend
+from musclesolve.plotting.style import TEXT, heading, page
 from musclesolve.results import frames
 
 # The name of each degree of freedom, and what its negative direction is called.
@@ -27,17 +28,18 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
     x = abscissa(result)
     sides = [str(side) for side in result["side"].values]
+    validity = {side: Validity.of(result, side) for side in sides}
     mass = float(result.attrs["subject_mass_kg"])
     present = [dof for dof in LEG_DOFS if all(f"{dof}_{side}" in result["dof"].values for side in sides)]
-    figure, panels = page("Joint angles and internal joint moments", len(present), 2, labels=True)
+    figure, panels = page(result, "Joint angles and internal joint moments", len(present), 2, labels=True)
     for row, dof in zip(panels, present, strict=True):
         for side in sides:
             angle = result["joint_angle"].sel(dof=f"{dof}_{side}").values
             moment = result["joint_moment"].sel(dof=f"{dof}_{side}").values
             draw(row[0], x, side, np.degrees(angle))
-            draw(row[1], x, side, moment / mass)
+            draw(row[1], x, side, moment / mass, validity[side])
             for axes in row:
-                shade_stance(axes, x, side, frames.stance(result, side))
+                mark_stance(axes, x, side, frames.stance(result, side))
         heading(row[0], f"{dof.replace('_', ' ')} (+)   {LEG_DOFS[dof]} (-)")
         heading(row[1], f"{dof.replace('_', ' ')} moment (+)   {LEG_DOFS[dof]} moment (-)")
         row[0].set_ylabel("[deg]", fontsize=TEXT)
@@ -45,5 +47,5 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
         for axes in row:
             axes.axhline(0.0, color="black", linewidth=0.4)
             x.apply(axes, labelled=dof == present[-1])
-    legend(figure, sides, solutions=False, stance=True)
+    legend(figure, x, sides, validity=validity, stance=True)
     return figure

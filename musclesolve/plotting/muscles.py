@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.curves import Validity, draw
-from musclesolve.plotting.style import TEXT, heading, legend, page
+from musclesolve.plotting.legend import legend
+from musclesolve.plotting.style import TEXT, heading, page
 from musclesolve.results import frames
 
 COLUMNS = 5
@@ -15,7 +16,7 @@ COLUMNS = 5
 
 def activations(result: xr.Dataset) -> Figure:
     """Activation of each muscle, 0 to 1."""
-    figure = _small_multiples(result, "activation", "Muscle activation", limits=(0.0, 1.0))
+    figure = _small_multiples(result, "activation", "Muscle activation", limits=(0.0, 1.02))
     figure.supylabel("activation [1]", fontsize=TEXT)
     return figure
 
@@ -33,7 +34,7 @@ def _small_multiples(result: xr.Dataset, name: str, title: str, limits: tuple[fl
     validity = {side: Validity.of(result, side) for side in sides}
     groups = _muscles_by_group(result)
     rows = -(-len(groups) // COLUMNS)
-    figure, panels = page(title, rows, COLUMNS, sharey=limits is not None)
+    figure, panels = page(result, title, rows, COLUMNS, sharey=limits is not None)
     for axes, (muscle, group) in zip(panels.flat, groups.items(), strict=False):
         for side in sides:
             draw(axes, x, side, result[name].sel(muscle=f"{muscle}_{side}").values, validity[side])
@@ -47,7 +48,7 @@ def _small_multiples(result: xr.Dataset, name: str, title: str, limits: tuple[fl
         x.apply(axes, labelled=lowest)
         axes.set_xlabel("")
     figure.supxlabel(x.label, fontsize=TEXT)
-    legend(figure, sides, solutions=True)
+    legend(figure, x, sides, validity=validity)
     return figure
 
 

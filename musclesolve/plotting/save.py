@@ -13,6 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
+from musclesolve.plotting.trust import reserves_and_residual
 from musclesolve.results.writing import write_files
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
@@ -21,6 +22,7 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "joint_angles_and_moments": joint_angles_and_moments,
     "contact_forces": contact_forces,
     "ground_reaction": ground_reaction,
+    "reserves_and_residual": reserves_and_residual,
 }
 NEEDED = (
     "time",
@@ -36,6 +38,8 @@ NEEDED = (
     "joint_reaction",
     "joint_reaction_net",
     "ground_reaction_force",
+    "reserve_moment",
+    "pelvis_residual",
 )
 
 

@@ -5,30 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+
+from musclesolve.results.subject import identity
 
 # Okabe & Ito (2008): these two stay apart under every common colour deficiency, and in grey.
 SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00"}
 SIDE_NAME = {"r": "right", "l": "left"}
+# The right leg is drawn first and wider: where the legs agree, it shows on both sides of the left one.
+SIDE_WIDTH = {"r": 1.9, "l": 0.9}  # points
+RESERVE_STYLE = ":"
+AGAIN: dict[str, Any] = {"width": 0.6, "alpha": 0.6}
+STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the leg's colour
+STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a panel
 FAILED_MARK: dict[str, Any] = {"color": "#B00020", "marker": "x", "linestyle": "", "markersize": 2.5}
 GRID_COLOR = "#D9D9D9"
 NOTE_COLOR = "#555555"
 A4 = (8.27, 11.69)  # inch
-MARGIN = np.array([0.65, 0.55, 0.25, 0.75])  # inch: left, bottom, right, top
+MARGIN = np.array([0.65, 0.55, 0.25, 0.95])  # inch: left, bottom, right, top
 GAP = np.array([0.45, 0.40])  # inch between panels: sideways for the numbers, upwards for the heading
 LABEL = 0.25  # inch more sideways where every panel has a label of its own
+LEGEND = (MARGIN[0], 0.51)  # inch from the left and upper edge of the page
 TEXT, SMALL = 8.0, 6.5  # points
 
 
 def page(
-    title: str, rows: int, columns: int, *, height: float = 1.0, labels: bool = False, **options: Any
+    result: xr.Dataset,
+    title: str,
+    rows: int,
+    columns: int,
+    *,
+    height: float = 1.0,
+    labels: bool = False,
+    **options: Any,
 ) -> tuple[Figure, np.ndarray]:
     """A figure on (a share of the height of) an A4 page with a grid of panels, shape (rows, columns).
 
-    With `labels` there is room between the columns for the label of a vertical axis.
+    Below the title it says of what result it is, and there is room for a legend below that. With `labels` there is
+    room between the columns for the label of a vertical axis.
     """
     size = np.array([A4[0], A4[1] * height])
     figure = Figure(figsize=(size[0], size[1]))
@@ -39,27 +55,16 @@ def page(
     grid = {"left": left, "bottom": bottom, "right": 1 - right, "top": 1 - top}
     grid |= {"wspace": gap[0] / panel[0], "hspace": gap[1] / panel[1]}
     panels = figure.subplots(rows, columns, squeeze=False, gridspec_kw=grid, **options)
-    figure.text(left, 1 - 0.2 * top, title, fontsize=TEXT + 3, va="top")
+    figure.text(left, 1 - 0.15 * top, title, fontsize=TEXT + 3, va="top")
+    figure.text(left, 1 - 0.36 * top, identity(result), fontsize=SMALL - 0.5, va="top", color=NOTE_COLOR)
     for axes in panels.flat:
         axes.tick_params(labelsize=SMALL, length=2, color=NOTE_COLOR)
         axes.grid(True, color=GRID_COLOR, linewidth=0.4)
         axes.set_axisbelow(True)
+        axes.margins(y=0.1)
         for edge in ("top", "right"):
             axes.spines[edge].set_visible(False)
     return figure, panels
-
-
-def legend(figure: Figure, sides: list[str], *, solutions: bool, stance: bool = False) -> None:
-    """One legend for the page: the legs, and how frames are drawn that are not solved exactly."""
-    handles: list[Any] = [Line2D([], [], color=SIDE_COLOR[side], label=SIDE_NAME[side]) for side in sides]
-    if solutions:
-        handles.append(Line2D([], [], color=NOTE_COLOR, linestyle=":", label="with reserve"))
-        handles.append(Line2D([], [], **FAILED_MARK, label="no valid solution"))
-    if stance:
-        handles.append(Patch(color=NOTE_COLOR, alpha=0.2, label="foot on the ground"))
-    figure.legend(
-        handles=handles, loc="outside upper right", ncols=len(handles), fontsize=TEXT, frameon=False
-    )
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic_result import MASS, result, with_troubles
+from matplotlib.colors import to_hex
+from synthetic_result import MASS, WEIGHT, result, with_troubles
 
 import muscle_db
 from musclesolve.errors import InputError
@@ -13,7 +14,8 @@ from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.forces import ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
-from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR
+from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR, SIDE_WIDTH, STANCE_BAR, STANCE_COLOR
+from musclesolve.plotting.trust import reserves_and_residual
 from musclesolve.results import frames
 
 
@@ -92,8 +94,111 @@ def test_units_at_the_edge():
 def test_the_axis_is_the_gait_cycle_only_when_every_leg_has_one():
     data = result()
     assert "%" in abscissa(data).label
-    assert [len(abscissa(data).segments[side]) for side in "rl"] == [2, 1]
+    assert [len(abscissa(data).passes[side]) for side in "rl"] == [2, 1]
     assert abscissa(in_time(data)).label == "time [s]"
+
+
+def cut(start: float, end: float):
+    """One and a bit of a gait cycle of the right leg, so that the last part of it comes a second time."""
+    data = result(n_frames=251)
+    data.attrs["heel_strike_times_r"] = [0.2, 1.2, 2.2]
+    data.attrs["heel_strike_times_l"] = [-0.3, 0.7, 1.7]
+    return data.sel(time=slice(start, end))
+
+
+def test_what_a_further_cycle_shows_again_is_told_apart():
+    x = abscissa(cut(0.4, 1.6))
+    longest, other = x.passes["r"]
+    assert (longest.place[0], longest.place[-1]) == pytest.approx((20.0, 100.0))
+    assert not longest.again.any()
+    assert np.array_equal(other.again, other.place >= 20.0 - 1e-9)
+    shown = [part.place[~part.again] for part in (longest, other)]
+    assert np.allclose(np.sort(np.concatenate(shown)), np.arange(0.0, 100.5, 1.0), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
+    figure = FIGURES[name](cut(0.4, 1.6))
+    lines = [line for line in figure.axes[0].lines if line.get_color() == SIDE_COLOR["r"]]
+    pale = [line for line in lines if line.get_alpha() < 1.0]
+    assert bool(pale) == ("further cycle" in entries(figure)) == (name != "reserves_and_residual")
+    assert all(line.get_linewidth() < SIDE_WIDTH["r"] for line in pale)
+    assert "further cycle" not in entries(FIGURES[name](cut(0.3, 1.1)))
+
+
+def entries(figure) -> list[str]:
+    (legend,) = figure.legends
+    return [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_legend_holds_what_occurs(name):
+    verdicts = {"with reserve", "no valid solution"}
+    assert not verdicts & set(entries(FIGURES[name](result())))
+    expected = set() if name == "ground_reaction" else verdicts
+    assert verdicts & set(entries(FIGURES[name](with_troubles(result())))) == expected
+
+
+def test_legs_that_agree_are_both_seen():
+    data = in_time(result())
+    data["ground_reaction_force"][:, 1] = data["ground_reaction_force"][:, 0]
+    axes = ground_reaction(data).axes[0]
+    ((right,), (left,)) = (lines_of(axes, side, "-") for side in "rl")
+    assert axes.lines.index(right) < axes.lines.index(left)
+    assert right.get_linewidth() > 1.5 * left.get_linewidth()
+
+
+def test_one_bar_a_leg_says_where_its_foot_is_on_the_ground():
+    data = cut(0.2, 2.2)
+    axes = ground_reaction(data).axes[0]
+    bars = {side: [c for c in axes.collections if colored(c, side)] for side in "rl"}
+    heights = {
+        side: {tuple(p.get_extents().intervaly) for b in bars[side] for p in b.get_paths()} for side in "rl"
+    }
+    assert heights == {side: {STANCE_BAR[side]} for side in "rl"}
+    assert STANCE_BAR["l"][1] <= STANCE_BAR["r"][0], "the bars of the legs do not lie on each other"
+    assert all(bar.get_alpha() is None for bar in bars["r"]), "bars of two cycles add no colour"
+
+
+def colored(collection, side: str) -> bool:
+    return to_hex(collection.get_facecolor()[0]) == STANCE_COLOR[side].lower()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_says_of_what_it_is(name):
+    data = result()
+    data.attrs |= {
+        "subject": "S01",
+        "trial_file": "/a/b/walk.toml",
+        "cost": "stress_cubed",
+        "strength_factor": 1.5,
+    }
+    texts = [text.get_text() for text in FIGURES[name](data).texts]
+    assert "S01,  trial walk.toml,  cost stress_cubed,  strength factor 1.5" in texts
+
+
+def test_full_activation_is_not_at_the_edge():
+    assert activations(result()).axes[0].get_ylim()[1] >= 1.04
+
+
+def test_moments_mark_reserves_and_failures_as_well():
+    data = in_time(with_troubles(result()))
+    axes = joint_angles_and_moments(data).axes[1]
+    ((solid,), (dotted,)) = (lines_of(axes, "r", style) for style in ("-", ":"))
+    assert np.isnan(solid.get_ydata()[20:26]).all()
+    assert np.isfinite(dotted.get_ydata()[20:26]).all()
+    assert np.isnan(solid.get_ydata()[40:43]).all()
+
+
+def test_residual_is_drawn_in_body_weights_with_its_limit():
+    data = result()
+    data["pelvis_residual"][:] = 0.0
+    data["pelvis_residual"][:, 2] = 0.1 * WEIGHT
+    data.attrs["balance_limit"] = 0.25
+    force = reserves_and_residual(data).axes[-2]
+    curve, limit = force.lines
+    assert np.allclose(curve.get_ydata(), 10.0)
+    assert np.allclose(limit.get_ydata(), 25.0)
 
 
 def test_a_dataset_of_another_kind_is_refused(tmp_path):

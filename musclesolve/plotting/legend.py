@@ -1,0 +1,75 @@
+"""One legend for a page, of what is drawn there and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from musclesolve.plotting.abscissa import Abscissa
+from musclesolve.plotting.curves import Validity
+from musclesolve.plotting.style import (
+    AGAIN,
+    FAILED_MARK,
+    LEGEND,
+    NOTE_COLOR,
+    RESERVE_STYLE,
+    SIDE_COLOR,
+    SIDE_NAME,
+    SIDE_WIDTH,
+    STANCE_COLOR,
+    TEXT,
+)
+
+
+def legend(
+    figure: Figure,
+    x: Abscissa,
+    sides: list[str],
+    *,
+    validity: Mapping[str, Validity] | None = None,
+    stance: bool = False,
+) -> None:
+    """The legs, and as far as they occur: reserves, frames without solution, further cycles, feet on the ground.
+
+    Args:
+        figure: the page.
+        x: its horizontal axis.
+        sides: the legs drawn.
+        validity: of each leg, where curves depend on it.
+        stance: whether there are bars for the feet on the ground.
+    """
+    handles: list[Any] = [_line(SIDE_NAME[s], SIDE_COLOR[s], linewidth=SIDE_WIDTH[s]) for s in sides]
+    verdicts = list((validity or {}).values())
+    if any(each.reserve.any() for each in verdicts):
+        handles.append(_line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
+    if any(each.failed.any() for each in verdicts):
+        handles.append(Line2D([], [], **FAILED_MARK, label="no valid solution"))
+    if any(part.again.any() for side in sides for part in x.passes[side]):
+        handles.append(_line("further cycle", NOTE_COLOR, linewidth=AGAIN["width"], alpha=AGAIN["alpha"]))
+    labels = [handle.get_label() for handle in handles]
+    if stance:
+        handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in sides))
+        labels.append("foot on the ground")
+    width, height = figure.get_size_inches()
+    figure.legend(
+        handles=handles,
+        labels=labels,
+        loc="upper left",
+        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
+        borderpad=0.0,
+        borderaxespad=0.0,
+        ncols=len(handles),
+        fontsize=TEXT,
+        frameon=False,
+        columnspacing=1.2,
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
+    )
+
+
+def _line(label: str, color: str, **style: Any) -> Line2D:
+    return Line2D([], [], color=color, label=label, **style)
