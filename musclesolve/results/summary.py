@@ -9,23 +9,31 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve.results import frames
-from musclesolve.results.subject import body_weight
+from musclesolve.results.residual import pelvis_residual
+from musclesolve.results.subject import body_weight, identity
 
 SIDE_NAME = {"r": "right leg", "l": "left leg"}
 MOST_STRETCHES = 5
 
 
+REASON = {frames.UNBALANCED: "the ground forces do not carry the motion"}
+"""What the status of a frame means where its name does not say it."""
+
+
 def summary(result: xr.Dataset) -> str:
-    """Several lines, one subject each: frames, each leg, optimality, residual at the pelvis, what was completed."""
+    """Several lines: the choices made, frames, each leg, optimality, residual at the pelvis, what else to know."""
     time = result["time"].values
-    lines = [_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s")]
+    choices = {"trial": identity(result), "methods": _methods(result)}
+    lines = [_line(subject, text) for subject, text in choices.items() if text]
+    lines.append(_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
     for side in frames.sides(result):
         lines += [_line(SIDE_NAME[side], _counts(result, side)), *_failures(result, side)]
     lines.append(_line("optimality", _optimality(result)))
     if "pelvis_residual" in result:
         lines.append(_line("pelvis residual", _pelvis_residual(result)))
-    for name in ("completed", "notes"):
-        lines += [_line(name, sentence) for sentence in _sentences(result.attrs.get(name, []))]
+    for name in ("notes", "completed"):
+        sentences = _sentences(result.attrs.get(name, []))
+        lines += [_line("" if number else name, sentence) for number, sentence in enumerate(sentences)]
     return "\n".join(lines)
 
 
@@ -36,6 +44,17 @@ def any_failed(result: xr.Dataset) -> bool:
 
 def _line(subject: str, text: str) -> str:
     return f"{subject:<17} {text}"
+
+
+def _methods(result: xr.Dataset) -> str:
+    """Filter, hip centers and reserves: what the choices were that the numbers hang on."""
+    given = result.attrs
+    parts = []
+    if "cutoff_hz" in given:
+        parts.append(f"low-pass filter {given['cutoff_hz']:g} Hz")
+    if "hip_regression" in given:
+        parts.append(f"hip centers {given['hip_regression']}")
+    return ",  ".join(parts)
 
 
 def _counts(result: xr.Dataset, side: str) -> str:
@@ -54,7 +73,7 @@ def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str
     moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
     size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
     frame, dof = np.unravel_index(int(size.argmax()), size.shape)
-    return f"largest {size[frame, dof]:.3g} N m, {dofs[dof]} at {result['time'].values[frame]:.3f} s"
+    return f"largest {_plain(size[frame, dof], 3)} N m, {dofs[dof]} at {result['time'].values[frame]:.3f} s"
 
 
 def _failures(result: xr.Dataset, side: str) -> list[str]:
@@ -67,7 +86,8 @@ def _failures(result: xr.Dataset, side: str) -> list[str]:
         stretches = _stretches(of_reason, result["time"].values)
         shown = ", ".join(stretches[:MOST_STRETCHES])
         more = f" and {len(stretches) - MOST_STRETCHES} more" if len(stretches) > MOST_STRETCHES else ""
-        lines.append(_line("", f"{str(reason).replace('_', ' ')}: {of_reason.sum()} at {shown} s{more}"))
+        why = REASON.get(str(reason), str(reason).replace("_", " "))
+        lines.append(_line("", f"{why}: {of_reason.sum()} at {shown} s{more}"))
     return lines
 
 
@@ -90,14 +110,22 @@ def _optimality(result: xr.Dataset) -> str:
 
 def _pelvis_residual(result: xr.Dataset) -> str:
     """Peak and root mean square over the frames of the size of the residual force and moment."""
-    residual = result["pelvis_residual"].transpose("time", "component").values
-    is_force = np.array([str(name).startswith("f") for name in result["component"].values])
-    force, moment = (np.linalg.norm(residual[:, part], axis=1) for part in (is_force, ~is_force))
+    force, moment = pelvis_residual(result)
     percent = 100.0 * force / body_weight(result)
-    return (
-        f"force: peak {percent.max():.2g} %, rms {_rms(percent):.2g} % of body weight; "
-        f"moment: peak {moment.max():.3g}, rms {_rms(moment):.3g} N m"
+    limit = (
+        f" (limit {_plain(100.0 * result.attrs['balance_limit'], 2)} %)"
+        if "balance_limit" in result.attrs
+        else ""
     )
+    return (
+        f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
+        f"moment: peak {_plain(moment.max(), 3)}, rms {_plain(_rms(moment), 3)} N m"
+    )
+
+
+def _plain(value: float, digits: int) -> str:
+    """A number to so many digits, never as a power of ten."""
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
 def _rms(values: NDArray[np.float64]) -> float:

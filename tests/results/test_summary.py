@@ -63,6 +63,38 @@ def test_pelvis_residual_in_per_cent_of_body_weight():
     assert "force: peak 5 %" in text
     assert f"rms {5 / np.sqrt(60):.2g} %" in text
     assert "moment: peak 8," in text
+    assert "limit" not in text
+    data.attrs["balance_limit"] = 0.25
+    assert "% of body weight (limit 25 %);" in summary(data)
+
+
+def test_large_numbers_are_plain():
+    data = result()
+    data["pelvis_residual"][7, 2] = 11.0 * WEIGHT
+    data["pelvis_residual"][9, 4] = 12345.0
+    text = line(summary(data), "pelvis residual")
+    assert "force: peak 1100 %" in text
+    assert "moment: peak 12345," in text
+
+
+def test_frames_out_of_balance_are_said_in_words():
+    data = result()
+    data["balanced"] = ("time", np.arange(60) != 30)
+    text = summary(data)
+    assert "59 solved, 1 WITHOUT VALID SOLUTION" in line(text, "right leg")
+    assert f"the ground forces do not carry the motion: 1 at {data['time'].values[30]:.3f} s" in text
+
+
+def test_the_choices_that_the_numbers_hang_on_are_said():
+    data = result()
+    data.attrs |= {"subject": "S01", "trial_file": "/a/walk.toml", "cost": "stress_cubed", "solver": "batch"}
+    data.attrs |= {"strength_factor": 1.5, "cutoff_hz": 6.0, "hip_regression": "hara_2016"}
+    text = summary(data)
+    assert (
+        line(text, "trial").split(maxsplit=1)[1]
+        == "S01,  trial walk.toml,  cost stress_cubed,  solver batch,  strength factor 1.5"
+    )
+    assert line(text, "methods").split(maxsplit=1)[1] == "low-pass filter 6 Hz,  hip centers hara_2016"
 
 
 def test_many_stretches_are_cut_short():
@@ -85,4 +117,5 @@ def test_completed_parts_as_list_or_text():
     listed = summary(data)
     data.attrs["completed"] = "the head follows the trunk\nthe hands follow the forearms"
     assert summary(data) == listed
-    assert listed.count("completed ") == 2
+    assert listed.count("completed ") == 1
+    assert listed.splitlines()[-1].split() == ["the", "hands", "follow", "the", "forearms"]
