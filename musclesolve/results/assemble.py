@@ -6,7 +6,6 @@ import hashlib
 import tomllib
 from collections.abc import Iterable
 from importlib import resources
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.motion.events import heel_strikes
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.sharing.status import Status
+from musclesolve.version import __version__
 
 if TYPE_CHECKING:
     from musclesolve.dynamics import Model, Motion
@@ -176,7 +176,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dic
         f"The consistent motion lies {rms:.1f} mm rms from the measured points (worst {worst:.1f} mm).",
     ]
     return {
-        "musclesolve_version": _version(),
+        "musclesolve_version": __version__,
         "subject": person.name,
         "subject_mass_kg": person.mass,
         "subject_stature_m": person.stature,
@@ -201,13 +201,6 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dic
         "completed": measured.completed,
         "notes": notes,
     } | {f"heel_strike_times_{side}": times for side, times in heel_strikes(trial).items()}
-
-
-def _version() -> str:
-    try:
-        return version("musclesolve")
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _sha256(path: object) -> str:

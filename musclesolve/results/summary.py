@@ -47,7 +47,7 @@ def _line(subject: str, text: str) -> str:
 
 
 def _methods(result: xr.Dataset) -> str:
-    """Filter, hip centers and reserves: what the choices were that the numbers hang on."""
+    """Filter and hip centers, which the numbers hang on as much as on what `identity` says."""
     given = result.attrs
     parts = []
     if "cutoff_hz" in given:
