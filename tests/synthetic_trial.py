@@ -145,6 +145,8 @@ _FOOT = {
 }
 _ARM = {"SHO": (-0.06, 0.2, 0.42), "ELL": (-0.06, 0.24, 0.1), "ELM": (-0.06, 0.16, 0.1)}
 _ARM |= {"ELM2": (-0.06, 0.16, 0.1), "WRI": (-0.02, 0.2, -0.15)}
+_ARM |= {"HRA": (0.02, 0.19, -0.32), "HUL": (-0.06, 0.19, -0.32)}
+_HEAD = {"HBAS": (-0.06, 0.0, 0.53), "HLOW": (0.03, 0.0, 0.53), "HTOP": (0.03, 0.0, 0.67)}
 _STANDING_HEIGHT = 0.07 - _ANKLE[2]
 
 
@@ -167,7 +169,8 @@ def person(time: Array, moving: bool = True) -> Person:
     swing = np.sin(2.0 * np.pi * 0.4 * time) if moving else np.zeros_like(time)
     pelvis = Rotation.from_euler("zyx", np.stack([0.1 * swing, 0.08 * swing, 0.05 * swing], axis=1))
     advance = np.stack([0.4 * time * moving, 0.02 * swing, _STANDING_HEIGHT + 0.02 * swing], axis=1)
-    markers, truth = {}, {}
+    markers: dict[str, Array] = {name: pelvis.apply(point) + advance for name, point in _HEAD.items()}
+    truth: dict[str, Array] = {}
     for side, sign in (("L", 1.0), ("R", -1.0)):
         tilt = Rotation.from_euler("y", TILT)
         for name, point in _PELVIS.items():

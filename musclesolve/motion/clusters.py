@@ -62,9 +62,10 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     breadth = np.linalg.svd(shape, compute_uv=False) / np.sqrt(len(shape)) if len(shape) > 2 else np.zeros(2)
     if breadth[1] < SMALLEST_BREADTH:
         raise InputError(
-            f"the points of {name} lie on a line (to within {1000 * breadth[1]:.1f} mm), so its turning is unknown",
+            f"the points of {name} lie on a line to within {1000 * breadth[1]:.1f} mm, so its turning is unknown",
             expected="three or more points that span a triangle",
-            remedy="add a marker away from the line",
+            remedy="check that no two of its markers are exchanged or copies of each other, replace one by a marker "
+            "away from the line, or add one",
         )
     correlation = np.einsum("tni,nj->tij", moving - centers[:, None], shape)
     u, _, vt = np.linalg.svd(correlation)

@@ -64,6 +64,7 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
             f"the regression '{regression}' needs the length '{sorted(missing)[0]}'",
             where="[joint_centers] hip",
             expected="leg_length_m in [subject], or a standing trial to measure it on",
+            remedy="add one of them, or choose harrington_2007, which needs none",
         )
     forward, out, up = (
         _evaluate(hip_regressions()[regression][axis], lengths) for axis in ("forward", "out", "up")

@@ -7,34 +7,43 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.motion.clusters import Poses, register
 from musclesolve.motion.filtering import low_pass
 from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.leaps import leaps
 
 Array = NDArray[np.float64]
 Points = dict[str, Array]
 
 
+def seen_stretch(trial: Trial) -> slice:
+    """Return the longest stretch around the time range in which every needed marker is seen and none leaps."""
+    position = np.stack([trial.markers[name] for name in trial.used_markers], axis=1)
+    frames = trial.frames()
+    lost = np.isnan(position).any(axis=(1, 2)) | leaps(position, trial.markers.rate).any(axis=1)
+    at = np.flatnonzero(lost)
+    first = max(at[at < frames.start], default=-1) + 1
+    last = min(at[at >= frames.stop], default=len(position))
+    return slice(int(first), int(last))
+
+
 def filtered_markers(trial: Trial, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
-    The filter runs over the longest stretch around the range in which all of them are seen, so that its ends
-    disturb the range as little as possible.
+    The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no leap
+    outside of the range reaches into it.
 
     Args:
         trial: the trial.
         margin: time kept on either side of the range, as far as every marker is seen there [s].
     """
-    names = trial.used_markers
-    position = np.stack([trial.markers[name] for name in names], axis=1)
-    frames = trial.frames()
-    lost = np.flatnonzero(np.isnan(position).any(axis=(1, 2)))
-    first = max(lost[lost < frames.start], default=-1) + 1
-    last = min(lost[lost >= frames.stop], default=len(position))
-    smooth = low_pass(position[first:last], trial.markers.rate, trial.cutoff_hz)
+    names, frames, seen = trial.used_markers, trial.frames(), seen_stretch(trial)
+    position = np.stack([trial.markers[name][seen] for name in names], axis=1)
+    smooth = low_pass(position, trial.markers.rate, trial.cutoff_hz)
     extra = round(margin * trial.markers.rate)
-    kept = slice(max(frames.start - extra, first), min(frames.stop + extra, last))
-    inside = slice(kept.start - first, kept.stop - first)
+    kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
+    inside = slice(kept.start - seen.start, kept.stop - seen.start)
     return Markers(trial.markers.time[kept], names, smooth[inside], trial.markers.path)
 
 
@@ -54,14 +63,37 @@ def standing_markers(static: Markers) -> Points:
 def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:
     """Register every cluster that carries something or stands for a body, from standing to motion."""
     return {
-        name: register(
+        name: registered(
+            trial,
             np.stack([standing[marker] for marker in markers]),
             np.stack([walk[marker] for marker in markers], axis=1),
-            f"the cluster '{name}'",
+            name,
         )
         for name, markers in trial.clusters.items()
         if all(marker in walk for marker in markers)
     }
+
+
+def registered(trial: Trial, reference: Array, moving: Array, body: str) -> Poses:
+    """Register a body of the trial; see ``register``.
+
+    Raises:
+        InputError: its points lie on a line, with the line of the trial file that names them.
+    """
+    try:
+        return register(reference, moving, body)
+    except InputError as error:
+        table, key = body_place(trial, body)
+        if trial.static is not None:
+            error.problem += f" in {trial.static.path}"
+        raise trial.document.placed(error, table, key) from None
+
+
+def body_place(trial: Trial, body: str) -> tuple[str, str]:
+    """Return table and key of the trial file that say which points belong to a body."""
+    if body in trial.clusters:
+        return "clusters", body
+    return "mapping", {"pelvis": "asis_r"}.get(body, body.replace("foot", "heel"))
 
 
 def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mapping[str, Poses]) -> Points:

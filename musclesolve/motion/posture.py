@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.motion.joint_centres import between, hip_needs
 from musclesolve.motion.landmarks import Points, standing_landmarks
 from musclesolve.motion.pelvis import NEUTRAL_TILT, assumed_standing, neutral_axes, standing_hips
@@ -59,7 +60,10 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
             "1996), because there is no standing trial; hip flexion is off by the person's difference from it."
         )
         notes.append("The feet are measured at the instant of the motion at which each lies lowest.")
-    hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis, legs))
+    try:
+        hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis, legs))
+    except InputError as error:
+        raise trial.document.placed(error, "joint_centers", "hip") from None
     if (
         "leg" in hip_needs(trial.hip_regression)
         and trial.subject.leg_length is None

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.errors import InputError
-from musclesolve.motion.clusters import Poses, register
+from musclesolve.motion.cautions import check_rigid, filter_notes, length_notes, loose_notes, rigid_note
+from musclesolve.motion.clusters import Poses
 from musclesolve.motion.joint_centres import between, shoulder_center
 from musclesolve.motion.landmarks import (
     Points,
     cluster_poses,
     filtered_markers,
     moving_landmarks,
+    registered,
     standing_markers,
 )
 from musclesolve.motion.offsets import BACK_SHARE, standing_offsets
@@ -26,20 +27,16 @@ from musclesolve.motion.posture import (
     leg_centers,
     posture,
 )
-from musclesolve.motion.proportions import check_proportions
+from musclesolve.motion.proportions import check_hips, check_landmarks, check_segments, stature_notes
 from musclesolve.motion.vectors import across, mean_length, unit
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.motion.weight import weight_notes
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
+from musclesolve.recording.sides import check_sides
 
 Array = NDArray[np.float64]
 
 # Points that are the landmarks of the same name, when they are mapped.
 DIRECT = ("hand_radial", "hand_ulnar", "head_base", "head_low", "head_top")
-# A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
-# on average so much longer or shorter in the motion than when standing.
-LOOSE = 0.010
-# A cluster that is off by this much is no body at all [m].
-BROKEN = 0.040
-_NAMES = {"r": "right", "l": "left"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Anatomy:
         directions: model axis -> (T, 3) measured unit vector.
         offsets: model point or axis -> (3,) standing geometry of this person, see ``standing_offsets``.
         completed: sentences about parts of the body that no marker shows.
-        notes: sentences a reader of the results should see.
+        notes: sentences a reader of the results should see, the serious ones first.
     """
 
     time: Array
@@ -78,21 +75,31 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     standing = {} if trial.static is None else standing_markers(trial.static)
     poses = cluster_poses(trial, standing, walk)
     moving = moving_landmarks(trial, walk, standing, poses)
+    check_sides(trial, moving)
     stance = posture(trial, standing, moving)
     bodies = _bodies(trial, stance, moving, poses)
-    _check_rigid(trial, bodies | poses)
-    hips = _hips(stance, moving, bodies["pelvis"])
+    check_rigid(trial, bodies | poses)
+    regression = {f"hip_{side}": bodies["pelvis"].point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
+    hips = {f"hip_{side}": moving.get(f"hip_center_{side}", regression[f"hip_{side}"]) for side in SIDES}
     points, directions = _legs(stance, moving, bodies, hips)
     points |= hips
     directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
-    _check_sides(trial, directions)
+    _check_axes(trial, directions)
+    check_landmarks(trial, moving)
+    check_hips(trial, hips, regression)
     points |= _arms(moving)
     directions |= _elbow_axes(moving)
     points |= _trunk(points, moving, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]))
     offsets = standing_offsets(trial, stance, points)
-    check_proportions(trial, offsets)
-    notes = [*trial.notes, *stance.notes, *_residual_notes(bodies | poses), *_length_notes(points, offsets)]
-    notes += _landmark_notes(trial)
+    check_segments(trial, offsets)
+    serious = [
+        *weight_notes(trial, walk.time, moving),
+        *stature_notes(trial, offsets),
+        *loose_notes(bodies | poses),
+        *length_notes(points, offsets),
+        *filter_notes(trial),
+    ]
+    notes = [*serious, *trial.notes, *stance.notes, *_landmark_notes(trial), *rigid_note(bodies | poses)]
     return Anatomy(walk.time, points, directions, offsets, _completed(points), notes)
 
 
@@ -105,19 +112,13 @@ def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Pose
     return {
         body: poses[body]
         if body in poses
-        else register(
+        else registered(
+            trial,
             np.stack([reference[name] for name in names]),
             np.stack([moving[name] for name in names], axis=1),
             body,
         )
         for body, (reference, names) in shapes.items()
-    }
-
-
-def _hips(stance: Posture, moving: Points, pelvis: Poses) -> Points:
-    return {
-        f"hip_{side}": moving.get(f"hip_center_{side}", pelvis.point(stance.pelvis[f"hip_{side}"]))
-        for side in SIDES
     }
 
 
@@ -166,71 +167,35 @@ def _trunk(points: Points, moving: Points, pelvis_up: Array) -> Points:
     return {"neck_base": neck, "back": back, **direct}
 
 
-def _check_sides(trial: Trial, directions: Points) -> None:
-    """Refuse knee and ankle axes that point right: lateral and medial, or the legs, are swapped."""
+def _check_axes(trial: Trial, directions: Points) -> None:
+    """Refuse knee and ankle axes that point right: the landmarks that show them are swapped."""
     left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
+    shown = (
+        ("knee", "knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
+        ("ankle", "heel", "toe", "{1} ahead of {0}"),
+    )
     for side in SIDES:
-        for joint in ("knee", "ankle"):
+        for joint, *landmarks, expected in shown:
             if np.mean(np.sum(directions[f"{joint}_axis_{side}"] * left, axis=1)) < 0.3:
-                raise InputError(
-                    f"the {_NAMES[side]} {joint} axis does not point from right to left",
-                    file=trial.path,
-                    where=f"[mapping] {joint}_lateral_{side} and {joint}_medial_{side}, heel_{side}, toe_{side}",
-                    expected="lateral landmarks on the outer side of the leg, medial ones on the inner side",
-                    remedy="swap them, or check the marker names",
+                one, other = (f"{landmark}_{side}" for landmark in landmarks)
+                raise trial.document.error(
+                    f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
+                    "mapping",
+                    one,
+                    expected=expected.format(one, other),
+                    remedy=f"swap the markers of {one} and {other}, or check their names",
                 )
-
-
-def _check_rigid(trial: Trial, poses: dict[str, Poses]) -> None:
-    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing."""
-    for name, pose in poses.items():
-        rms = float(np.sqrt(np.mean(pose.residual**2)))
-        if rms > BROKEN:
-            raise InputError(
-                f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
-                file=trial.path,
-                where=f"[clusters] {name}" if name in trial.clusters else f"[mapping] landmarks of {name}",
-                expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
-                remedy="check that the markers have the same names in the standing trial and in the motion",
-            )
-
-
-def _residual_notes(poses: dict[str, Poses]) -> list[str]:
-    notes = []
-    for name, pose in sorted(poses.items()):
-        rms, worst = np.sqrt(np.mean(pose.residual**2)), pose.residual.max()
-        warning = "; its markers do not move as one body" if rms > LOOSE else ""
-        notes.append(
-            f"Points of {name} keep their standing shape to {1000 * rms:.1f} mm (worst {1000 * worst:.1f} mm){warning}."
-        )
-    return notes
-
-
-def _length_notes(points: Points, offsets: Points) -> list[str]:
-    notes = []
-    for side in SIDES:
-        for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
-            standing = np.linalg.norm(offsets[f"{lower}_{side}"])
-            moving = mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"])
-            if abs(moving - standing) > LOOSE:
-                notes.append(
-                    f"The {_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and "
-                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between."
-                )
-    return notes
 
 
 def _landmark_notes(trial: Trial) -> list[str]:
-    notes = [
-        f"The {_NAMES[side]} hip center is the one mapped in the trial file; the regression does not count."
-        for side in SIDES
-        if f"hip_center_{side}" in trial.mapping
-    ]
-    notes += [
-        f"No medial marker at the {_NAMES[side]} elbow: the lateral one stands for the elbow."
-        for side in SIDES
-        if f"elbow_medial_{side}" not in trial.mapping
-    ]
+    notes = []
+    if trial.hip_method == "mapped":
+        notes.append("The hip centers are those mapped in the trial file; the regression does not count.")
+    elif trial.hip_method != trial.hip_regression:
+        notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
+    without = [SIDE_NAMES[side] for side in SIDES if f"elbow_medial_{side}" not in trial.mapping]
+    if without:
+        notes.append(f"No medial marker at the {' and '.join(without)} elbow: the lateral one stands for it.")
     return notes
 
 
@@ -240,5 +205,5 @@ def _completed(points: Points) -> list[str]:
         completed.append("Head and neck: no markers, completed rigidly with the trunk.")
     for side in SIDES:
         if not {f"hand_radial_{side}", f"hand_ulnar_{side}"} <= set(points):
-            completed.append(f"The {_NAMES[side]} hand: no markers, completed rigidly with the forearm.")
+            completed.append(f"The {SIDE_NAMES[side]} hand: no markers, completed rigidly with the forearm.")
     return completed

@@ -10,9 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.recording.schema import Document
+
 Array = NDArray[np.float64]
 Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
+SIDE_NAMES: dict[Side, str] = {"r": "right", "l": "left"}
 # Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
 
@@ -66,6 +69,7 @@ class Table:
         values: (T, k) in the units of the file.
         in_degrees: what the header says of the file's rotations; which columns are rotations it does not say.
         path: the file it came from.
+        lines: the line of every row in that file; empty when it was not read from one.
     """
 
     time: Array
@@ -73,6 +77,7 @@ class Table:
     values: Array
     in_degrees: bool
     path: Path
+    lines: tuple[int, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""
@@ -180,6 +185,19 @@ class Trial:
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
             f"{len(self.forces)} plates, {start:g} to {end:g} s>"
         )
+
+    @property
+    def document(self) -> Document:
+        """The text of the trial file, read again: so that an error of any stage can name a line of it."""
+        return Document(self.path)
+
+    @property
+    def hip_method(self) -> str:
+        """How the hip centers are found: "mapped", the name of the regression, or which is which."""
+        mapped = [side for side in SIDES if f"hip_center_{side}" in self.mapping]
+        if len(mapped) == 1:
+            return f"{self.hip_regression}, mapped on the {SIDE_NAMES[mapped[0]]}"
+        return "mapped" if mapped else self.hip_regression
 
     @property
     def used_markers(self) -> tuple[str, ...]:

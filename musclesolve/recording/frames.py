@@ -36,6 +36,7 @@ def global_from_laboratory(forward: str, up: str) -> Array:
         raise InputError(
             f"forward is {forward} and up is {up}",
             where="[laboratory]",
-            expected="two different axes of the marker file",
+            expected="two different axes of the files, square to each other",
+            remedy="look up in the capture software which axis points up",
         )
     return np.stack([ahead, np.cross(above, ahead), above])

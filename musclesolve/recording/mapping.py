@@ -26,8 +26,13 @@ def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weig
     known = landmarks()
     for name in table:
         if name not in known:
-            remedy = suggestion(name, known) or "the names stand in musclesolve/recording/landmarks.toml"
-            raise document.error("there is no such landmark", "mapping", name, remedy=remedy)
+            raise document.error(
+                "there is no such landmark",
+                "mapping",
+                name,
+                expected="a name of musclesolve/recording/landmarks.toml",
+                remedy=suggestion(name, known) or "correct the name, or remove the line",
+            )
     for landmark in known.values():
         if landmark.required and landmark.name not in table and landmark.instead not in table:
             other = f", or map '{landmark.instead}'" if landmark.instead else ""
@@ -70,12 +75,22 @@ def _weights(document: Document, name: str, value: Any) -> Weights:
         if all(isinstance(w, int | float) and not isinstance(w, bool) for w in value["weights"].values()):
             weights = {marker: float(w) for marker, w in value["weights"].items()}
     if not weights:
-        raise document.error(f"the value is {value!r}", "mapping", name, expected=_FORMS)
+        raise document.error(
+            f"the value is {value!r}",
+            "mapping",
+            name,
+            expected=_FORMS,
+            remedy=f'write {name} = "<marker>" with a marker of the files',
+        )
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
         raise document.error(
-            f"the weights sum to {total:g}", "mapping", name, expected="weights that sum to 1"
+            f"the weights sum to {total:g}",
+            "mapping",
+            name,
+            expected="weights that sum to 1",
+            remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
         )
     return weights
 
@@ -94,6 +109,7 @@ def read_clusters(document: Document, table: Mapping[str, Any]) -> dict[str, tup
                 "clusters",
                 name,
                 expected="a list of three or more different markers",
+                remedy="add a marker to it, or remove the cluster",
             )
     return {name: tuple(value) for name, value in table.items()}
 
@@ -110,6 +126,7 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
                 f"there is no cluster {cluster!r}",
                 "carried",
                 marker,
+                expected="a cluster of [clusters]",
                 remedy=suggestion(str(cluster), clusters) or "define it in [clusters]",
             )
     return dict(table)
@@ -178,5 +195,6 @@ def _absent(document: Document, table: str, key: str, marker: str, file: Markers
         f"the marker '{marker}' is not in {file.path}",
         table,
         key,
+        expected="a marker of this file",
         remedy=suggestion(marker, file.names) or f"its markers are {', '.join(file.names)}",
     )

@@ -13,6 +13,7 @@ import numpy as np
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Table
 from musclesolve.recording.textfile import (
+    EXPORT_AGAIN,
     check_time,
     check_unique,
     number_table,
@@ -36,15 +37,30 @@ def read_mot(path: str | Path) -> Table:
     lines = read_lines(path)
     end = next((k for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), None)
     if end is None:
-        raise InputError("the header does not end", file=path, expected="a line that says endheader")
+        raise InputError(
+            "the header does not end",
+            file=path,
+            expected="a line that says endheader",
+            remedy="name a MOT or STO file, or export it again",
+        )
     header = _header(lines[:end])
     label_line = next((k for k in range(end + 1, len(lines)) if lines[k].strip()), None)
     if label_line is None:
-        raise InputError("nothing follows the header", file=path, where=f"line {end + 1}")
+        raise InputError(
+            "nothing follows the header",
+            file=path,
+            where=f"line {end + 1}",
+            expected="a line of column names and rows of numbers",
+            remedy=EXPORT_AGAIN,
+        )
     names = [cell for cell in split_cells(lines[label_line]) if cell]
     if names[0].casefold() != "time":
         raise InputError(
-            f"the first column is '{names[0]}'", file=path, where=f"line {label_line + 1}", expected="time"
+            f"the first column is '{names[0]}'",
+            file=path,
+            where=f"line {label_line + 1}",
+            expected="time",
+            remedy="export the time as the first column, and call it time",
         )
     check_unique(names, "column", path, label_line + 1)
     numbers = [k + 1 for k in range(label_line + 1, len(lines)) if lines[k].strip()]
@@ -52,9 +68,12 @@ def read_mot(path: str | Path) -> Table:
     _check_count(header, _ROWS, len(numbers), "rows of data", path)
     values = number_table([lines[k - 1].split() for k in numbers], numbers, names, path)
     if len(values) < 2:
-        raise InputError(f"{len(values)} row(s) of data", file=path, expected="at least two")
+        raise InputError(
+            f"{len(values)} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
+        )
     check_time(values[:, 0], numbers, path)
-    return Table(values[:, 0], tuple(names[1:]), values[:, 1:], _in_degrees(header, path), path)
+    in_degrees = _in_degrees(header, path)
+    return Table(values[:, 0], tuple(names[1:]), values[:, 1:], in_degrees, path, tuple(numbers))
 
 
 def _header(lines: list[str]) -> dict[str, str]:
@@ -70,20 +89,25 @@ def _header(lines: list[str]) -> dict[str, str]:
 def _check_count(header: dict[str, str], keys: tuple[str, str], found: int, what: str, path: Path) -> None:
     given = next((header[key.casefold()] for key in keys if key.casefold() in header), None)
     if given is None:
-        raise InputError(f"the header has no {keys[0]}", file=path, expected=f"{keys[0]}={found}")
+        line = f"{keys[0]}={found}"
+        raise InputError(
+            f"the header has no {keys[0]}", file=path, expected=line, remedy=f"add {line} above endheader"
+        )
     if given != str(found):
         raise InputError(
             f"{found} {what}, but {keys[0]} is {given}",
             file=path,
             expected="as many as the header says",
-            remedy="the file is cut short, or the header is of another file; export it again",
+            remedy=f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}",
         )
 
 
 def _in_degrees(header: dict[str, str], path: Path) -> bool:
     given = header.get("indegrees", "no").casefold()
     if given not in ("yes", "no"):
-        raise InputError(f"inDegrees is '{given}'", file=path, expected="yes or no")
+        raise InputError(
+            f"inDegrees is '{given}'", file=path, expected="yes or no", remedy="write inDegrees=no for forces"
+        )
     return given == "yes"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.errors import InputError
-from musclesolve.recording.textfile import read_lines, suggestion
+from musclesolve.recording.textfile import decimal_point, no_file, read_lines, suggestion
 
 Fields = Mapping[str, Any]
 
@@ -21,6 +21,13 @@ _KINDS = {
     "number": "a number",
     "name_list": "a list of names",
     "columns": "a list of three column names, or their common beginning",
+}
+
+_FORMS = {
+    "text": '"..."',
+    "number": "a number such as 1.5, without quotes and with a decimal point",
+    "name_list": '["...", "..."]',
+    "columns": '["...x", "...y", "...z"] or their common beginning "..."',
 }
 
 
@@ -33,15 +40,44 @@ class Document:
         try:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
         except tomllib.TOMLDecodeError as reason:
-            raise InputError(f"the file is not valid TOML: {reason}", file=path) from None
+            raise self._not_toml(str(reason)) from None
+
+    def _not_toml(self, reason: str) -> InputError:
+        place = re.search(r"\s*\(at line (\d+), column \d+\)", reason)
+        text = self.lines[int(place[1]) - 1] if place else ""
+        value = text.partition("=")[2].partition("#")[0].strip()
+        return InputError(
+            "the file is not valid TOML: " + (reason.replace(place[0], "") if place else reason),
+            file=self.path,
+            where=f"line {place[1]}" if place else None,
+            expected="key = value, each on a line of its own, below the [table] it belongs to; each of them once",
+            remedy=decimal_point(value)
+            or (f"correct {text.strip()!r}" if text.strip() else "close every quote and bracket"),
+        )
 
     def error(
         self, problem: str, table: str, key: str | None = None, index: int = 0, **more: str | None
     ) -> InputError:
         """Return an InputError that points at a key of a table."""
         line = self._line(table, key, index)
-        place = f"[{table}]" + (f" {key}" if key else "")
+        place = _header(table) + (f" {key}" if key else "")
         return InputError(problem, file=self.path, where=f"line {line}, {place}" if line else place, **more)
+
+    def placed(self, error: InputError, table: str, key: str | None = None) -> InputError:
+        """Return an error of a stage that knows no trial file, pointing at a key of a table."""
+        return self.error(error.problem, table, key, expected=error.expected, remedy=error.remedy)
+
+    def input_file(self, table: str, key: str, name: str) -> Path:
+        """Return the path of a file that the trial file names, from the folder of the trial file.
+
+        Raises:
+            InputError: there is no such file.
+        """
+        path = self.path.parent / name
+        if path.is_file():
+            return path
+        problem, expected, remedy = no_file(path)
+        raise self.error(f"{name!r}: {problem}", table, key, expected=expected, remedy=remedy)
 
     def _line(self, table: str, key: str | None, index: int) -> int | None:
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
@@ -81,7 +117,8 @@ def validated(document: Document) -> dict[str, Any]:
             raise document.error(
                 "there is no such table",
                 name,
-                remedy=suggestion(name, tables) or f"the tables are {_list(tables)}",
+                expected=f"one of {_list(tables)}",
+                remedy=suggestion(name, tables) or "correct the name, or remove the table",
             )
     return {name: _table(document, name, rules) for name, rules in tables.items()}
 
@@ -90,31 +127,59 @@ def _table(document: Document, name: str, rules: Fields) -> Any:
     given = document.content.get(name)
     if given is None:
         if rules.get("required"):
-            raise InputError(f"the table [{name}] is missing", file=document.path, expected=_needed(rules))
+            raise InputError(
+                f"the table {_header(name)} is missing",
+                file=document.path,
+                expected=_needed(rules),
+                remedy=f"add {_header(name)} with these keys, each on a line of its own",
+            )
         given = {}
     if rules.get("list"):
         if not isinstance(given, list) or not all(isinstance(part, dict) for part in given):
-            raise document.error("this is not a list of tables", name, expected=f"one [[{name}]] per plate")
+            raise document.error(
+                "this is not a list of tables",
+                name,
+                expected=f"one {_header(name)} per plate",
+                remedy=f"write the heading {_header(name)}, with two brackets on either side",
+            )
         return [_fields(document, name, part, rules["keys"], k) for k, part in enumerate(given)]
     if not isinstance(given, dict):
-        raise document.error("this is not a table", name, expected=f"[{name}] on a line of its own")
+        raise document.error(
+            "this is not a table",
+            name,
+            expected=f"[{name}] on a line of its own",
+            remedy="write the heading with one bracket on either side, and its keys below",
+        )
     return dict(given) if rules.get("free") else _fields(document, name, given, rules["keys"], 0)
 
 
 def _fields(document: Document, table: str, given: Fields, keys: Fields, index: int) -> dict[str, Any]:
     for key in given:
         if key not in keys:
-            remedy = suggestion(key, keys) or f"the keys of [{table}] are {_list(keys)}"
-            raise document.error("there is no such key", table, key, index, remedy=remedy)
+            raise document.error(
+                "there is no such key",
+                table,
+                key,
+                index,
+                expected=f"one of {_list(keys)}",
+                remedy=suggestion(key, keys) or "correct the name, or remove the line",
+            )
     values: dict[str, Any] = {}
     for key, rule in keys.items():
         if key in given:
             if problem := _problem(given[key], rule):
-                raise document.error(problem[0], table, key, index, expected=problem[1])
+                raise document.error(
+                    problem[0], table, key, index, expected=problem[1], remedy=_remedy(key, given[key], rule)
+                )
             values[key] = given[key]
         elif rule.get("required"):
             raise document.error(
-                f"'{key}' is missing", table, None, index, expected=f"{key}: {rule['about']}"
+                f"'{key}' is missing",
+                table,
+                None,
+                index,
+                expected=f"{key}: {rule['about']}",
+                remedy=f"add a line {_example(key, rule)}",
             )
         else:
             values[key] = rule.get("default")
@@ -135,6 +200,25 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         if not (low <= value <= high and value > above and math.isfinite(value)):
             return f"the value is {value!r}", _range(rule) + f": {rule['about']}"
     return None
+
+
+def _remedy(key: str, value: Any, rule: Fields) -> str:
+    if "choices" not in rule and _is_kind(value, rule["type"]):
+        return "check the value and its unit"
+    near = suggestion(value, rule["choices"]) if isinstance(value, str) and "choices" in rule else None
+    return near or f"write {_example(key, rule)}"
+
+
+def _example(key: str, rule: Fields) -> str:
+    """Return a line of a trial file in the right form."""
+    if "choices" in rule:
+        return f"{key} = " + " or ".join(f'"{choice}"' for choice in rule["choices"])
+    return f"{key} = {_FORMS[rule['type']]}"
+
+
+def _header(table: str) -> str:
+    """Return the heading of a table as a trial file writes it."""
+    return f"[[{table}]]" if trial_keys().get(table, {}).get("list") else f"[{table}]"
 
 
 def _is_kind(value: Any, kind: str) -> bool:
@@ -162,6 +246,8 @@ def _range(rule: Fields) -> str:
 
 
 def _needed(rules: Fields) -> str | None:
+    if rules.get("free"):
+        return "one line for every landmark"
     keys = [key for key, rule in rules.get("keys", {}).items() if rule.get("required")]
     return f"it needs {_list(keys)}" if keys else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,6 +15,10 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 
 Array = NDArray[np.float64]
+
+EXPORT_AGAIN = "export the file again"
+_MEND_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
+_TEXT = "a text file (TRC, MOT, STO or TOML)"
 
 
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
@@ -37,21 +42,57 @@ def read_lines(path: Path) -> list[str]:
     """
     try:
         raw = path.read_bytes()
-    except FileNotFoundError:
-        there = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-        remedy = suggestion(path.name, there) or "check the path; it is relative to the trial file"
-        raise InputError("there is no such file", file=path, remedy=remedy) from None
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        problem, expected, remedy = no_file(path)
+        raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
     except OSError as reason:
-        raise InputError(f"the file cannot be read ({reason.strerror})", file=path) from None
+        raise InputError(
+            f"the file cannot be read ({reason.strerror})",
+            file=path,
+            expected="a file that you may read",
+            remedy="ask for the right to read it, or copy it elsewhere",
+        ) from None
     except ValueError:
-        raise InputError(f"{str(path)!r} is not a file name") from None
+        raise InputError(
+            f"{str(path)!r} is not a file name", expected="a file name", remedy="check the name"
+        ) from None
     if b"\0" in raw:
-        raise InputError("this is a binary file", file=path, expected="a text file (TRC, MOT, STO or TOML)")
+        raise InputError(
+            "this is a binary file",
+            file=path,
+            expected=_TEXT,
+            remedy="export it as text, or name another file",
+        )
     text = _decode(raw)
     if not text.strip():
-        raise InputError("the file is empty", file=path)
+        raise InputError("the file is empty", file=path, expected=_TEXT, remedy=EXPORT_AGAIN)
     # Not str.splitlines: form feeds and the like inside a name do not end a line.
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def no_file(path: Path) -> tuple[str, str, str]:
+    """Return why a path is not a file: the problem, what was expected, and the way out."""
+    if path.is_dir():
+        return "this is a folder", "a file", "name a file in it"
+    folder = path.parent.absolute()
+    if not folder.is_dir():
+        return "there is no such file", f"a file in {folder}, but there is no such folder", "check the folder"
+    try:
+        there = sorted(os.listdir(folder))
+    except OSError:
+        there = []
+    return (
+        "there is no such file",
+        f"a file in {folder}",
+        suggestion(path.name, there) or "check the name and the folder",
+    )
+
+
+def decimal_point(text: str) -> str | None:
+    """Return the remedy for a number written with a decimal comma; None for any other text."""
+    if not re.fullmatch(r"[-+]?\d*,\d+([eE][-+]?\d+)?", text):
+        return None
+    return f"write a decimal point instead of the comma: {text.replace(',', '.')}"
 
 
 def _decode(raw: bytes) -> str:
@@ -91,7 +132,7 @@ def number_table(
                 file=path,
                 where=f"line {line}",
                 expected=f"{len(names)} cells, as the column names say",
-                remedy="the row is cut short or has cells too many; export the file again",
+                remedy=f"the row is cut short or has cells too many; {EXPORT_AGAIN}",
             )
     cells = [[cell or "nan" for cell in row] for row in rows]
     try:
@@ -103,7 +144,9 @@ def number_table(
     if np.isinf(table).any():
         row, column = np.argwhere(np.isinf(table))[0]
         where = f"line {line_numbers[row]}, column '{names[column]}'"
-        raise InputError("an infinite number", file=path, where=where, expected="a finite number")
+        raise InputError(
+            "an infinite number", file=path, where=where, expected="a finite number", remedy=_MEND_CELL
+        )
     return table
 
 
@@ -114,8 +157,14 @@ def _not_a_number(
         for cell, name in zip(row, names, strict=True):
             if not _is_number(cell):
                 where = f"line {line}, column '{name}'"
-                return InputError(f"'{cell}' is not a number", file=path, where=where, expected="a number")
-    return InputError("a cell is not a number", file=path)
+                return InputError(
+                    f"'{cell}' is not a number",
+                    file=path,
+                    where=where,
+                    expected="a number",
+                    remedy=decimal_point(cell) or _MEND_CELL,
+                )
+    return InputError("a cell is not a number", file=path, expected="numbers", remedy=_MEND_CELL)
 
 
 def _is_number(cell: str) -> bool:
@@ -131,7 +180,13 @@ def check_time(time: Array, line_numbers: Sequence[int], path: Path) -> None:
     """Refuse a time column with gaps or one that does not increase."""
     if np.isnan(time).any():
         line = line_numbers[int(np.argmax(np.isnan(time)))]
-        raise InputError("the time is missing", file=path, where=f"line {line}", expected="a time in seconds")
+        raise InputError(
+            "the time is missing",
+            file=path,
+            where=f"line {line}",
+            expected="a time in seconds",
+            remedy=EXPORT_AGAIN,
+        )
     step = np.diff(time)
     if (step <= 0).any():
         k = int(np.argmax(step <= 0))
@@ -140,6 +195,7 @@ def check_time(time: Array, line_numbers: Sequence[int], path: Path) -> None:
             file=path,
             where=f"line {line_numbers[k + 1]}",
             expected="times that increase from row to row",
+            remedy=f"{EXPORT_AGAIN}, with more decimals of the time if two rows have the same",
         )
 
 

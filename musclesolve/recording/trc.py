@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.textfile import (
+    EXPORT_AGAIN,
     check_time,
     check_unique,
+    decimal_point,
     number_table,
     read_lines,
     split_cells,
@@ -41,12 +43,20 @@ def read_trc(path: str | Path) -> Markers:
     """
     path = Path(path)
     lines = read_lines(path)
-    if len(lines) < _NAME_LINE + 1 or not lines[0].lstrip().startswith("PathFileType"):
+    if not lines[0].lstrip().startswith("PathFileType"):
         raise InputError(
             "this is not a TRC file",
             file=path,
             where="line 1",
             expected="a first line that begins with PathFileType",
+            remedy="export the markers as TRC, or name the TRC file",
+        )
+    if len(lines) < _NAME_LINE + 1:
+        raise InputError(
+            f"the file ends after {len([line for line in lines if line.strip()])} lines",
+            file=path,
+            expected="five header lines, then one row per frame",
+            remedy=EXPORT_AGAIN,
         )
     header = _header(lines, path)
     names = _marker_names(lines[_NAME_LINE - 1], header, path)
@@ -57,7 +67,7 @@ def read_trc(path: str | Path) -> Markers:
             file=path,
             where="line 3",
             expected="as many rows as the header says",
-            remedy="the file is cut short, or the header is of another file; export it again",
+            remedy=f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}",
         )
     columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
     table = number_table(rows, line_numbers, columns, path)
@@ -75,10 +85,20 @@ def _header(lines: list[str], path: Path) -> dict[str, float]:
         try:
             values[name] = float(fields[name])
         except KeyError:
-            raise InputError(f"the header has no {name}", file=path, where="lines 2 and 3") from None
+            raise InputError(
+                f"the header has no {name}",
+                file=path,
+                where="lines 2 and 3",
+                expected=f"{name} among the names of line 2, and its value in line 3",
+                remedy=EXPORT_AGAIN,
+            ) from None
         except ValueError:
             raise InputError(
-                f"{name} is '{fields[name]}'", file=path, where="line 3", expected="a number"
+                f"{name} is '{fields[name]}'",
+                file=path,
+                where="line 3",
+                expected="a number",
+                remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
             ) from None
     unit = fields.get("Units", "")
     if unit.casefold() not in METRES:
@@ -100,9 +120,16 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
             file=path,
             where=f"line {_NAME_LINE}",
             expected="as many names as the header says",
+            remedy=f"correct NumMarkers in line 3 or the names, or {EXPORT_AGAIN}",
         )
     if not names:
-        raise InputError("the file has no markers", file=path, where=f"line {_NAME_LINE}")
+        raise InputError(
+            "the file has no markers",
+            file=path,
+            where=f"line {_NAME_LINE}",
+            expected="at least one marker name",
+            remedy=EXPORT_AGAIN,
+        )
     check_unique(names, "marker", path, _NAME_LINE)
     return names
 
@@ -124,7 +151,12 @@ def _rows(lines: list[str], width: int) -> tuple[list[list[str]], list[int]]:
 
 def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
     if time.size < 2:
-        raise InputError(f"{time.size} frame(s)", file=path, expected="a recording of at least two frames")
+        raise InputError(
+            f"{time.size} frame(s)",
+            file=path,
+            expected="a recording of at least two frames",
+            remedy=EXPORT_AGAIN,
+        )
     measured = (time.size - 1) / (time[-1] - time[0])
     if abs(measured - rate_hz) > 0.01 * rate_hz:
         raise InputError(

@@ -29,6 +29,8 @@ from musclesolve.recording.trc import read_trc
 
 Array = NDArray[np.float64]
 
+FEWEST_FRAMES = 10
+
 
 def read_trial(path: str | Path) -> Trial:
     """Read a trial file and the recordings it names, and check that they can be analysed.
@@ -37,16 +39,23 @@ def read_trial(path: str | Path) -> Trial:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
     """
     if not isinstance(path, str | Path):
-        raise InputError(f"{path!r} is not a path", where="read_trial", expected="the path of a trial file")
+        raise InputError(
+            f"{path!r} is not a path",
+            where="read_trial",
+            expected="the path of a trial file",
+            remedy='read_trial("trial.toml")',
+        )
     document = Document(Path(path))
     content = validated(document)
     files = _files(document, content["files"])
-    walk, static = _markers(content, files)
+    rotation = _rotation(document, content["laboratory"])
+    walk = read_trc(files["markers"]).rotated(rotation)
+    static = read_trc(files["static"]).rotated(rotation) if "static" in files else None
     mapping = read_mapping(document, content["mapping"])
     clusters = read_clusters(document, content["clusters"])
     carried = read_carried(document, content["carried"], clusters)
     check_markers_exist(document, mapping, clusters, carried, walk, static)
-    forces = _plates(document, content, read_mot(files["forces"]))
+    forces = _plates(document, content, read_mot(files["forces"]), rotation)
     trial = Trial(
         path=document.path,
         subject=_subject(content["subject"]),
@@ -70,15 +79,16 @@ def read_trial(path: str | Path) -> Trial:
 
 
 def _files(document: Document, given: dict[str, Any]) -> dict[str, Path]:
-    return {role: document.path.parent / name for role, name in given.items() if name is not None}
+    return {
+        role: document.input_file("files", role, name) for role, name in given.items() if name is not None
+    }
 
 
-def _markers(content: dict[str, Any], files: dict[str, Path]) -> tuple[Markers, Markers | None]:
-    laboratory = content["laboratory"]
-    rotation = global_from_laboratory(laboratory["forward"], laboratory["up"])
-    walk = read_trc(files["markers"]).rotated(rotation)
-    static = read_trc(files["static"]).rotated(rotation) if "static" in files else None
-    return walk, static
+def _rotation(document: Document, laboratory: dict[str, str]) -> Array:
+    try:
+        return global_from_laboratory(laboratory["forward"], laboratory["up"])
+    except InputError as error:
+        raise document.placed(error, "laboratory", "up") from None
 
 
 def _subject(given: dict[str, Any]) -> Subject:
@@ -93,25 +103,28 @@ def _subject(given: dict[str, Any]) -> Subject:
     )
 
 
-def _plates(document: Document, content: dict[str, Any], table: Table) -> tuple[PlateForce, ...]:
-    laboratory = content["laboratory"]
-    rotation = global_from_laboratory(laboratory["forward"], laboratory["up"])
+def _plates(
+    document: Document, content: dict[str, Any], table: Table, rotation: Array
+) -> tuple[PlateForce, ...]:
     threshold = content["filter"]["unloaded_below_n"]
+    everything = np.ones(table.time.size, bool)
     plates = []
     for index, entry in enumerate(content["force"]):
-        columns = {
-            role: _columns(document, entry[role], role, index, table) @ rotation.T
+        names = {
+            role: _columns(document, entry[role], role, index, table)
             for role in ("force", "point", "moment")
             if entry[role] is not None
         }
-        force, point = columns["force"], columns["point"]
-        moment = columns.get("moment", np.zeros_like(force))
-        _check_finite(force, point, moment, threshold, table)
+        force = _vectors(table, names["force"], everything) @ rotation.T
+        # The point of a force that is nothing may be anything.
+        loaded = np.abs(force[:, 2]) >= threshold
+        point = _vectors(table, names["point"], loaded) @ rotation.T
+        moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
         plates.append(PlateForce(entry["side"], table.time, force, point, moment, table.path))
     return tuple(plates)
 
 
-def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> Array:
+def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
     names = [given + axis for axis in "xyz"] if isinstance(given, str) else given
     for name in names:
         if name not in table.names:
@@ -120,21 +133,26 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
                 "force",
                 role,
                 index,
+                expected="a column of this file",
                 remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
             )
-    return np.stack([table[name] for name in names], axis=-1)
+    return names
 
 
-def _check_finite(force: Array, point: Array, moment: Array, threshold: float, table: Table) -> None:
-    loaded = np.abs(force[:, 2]) >= threshold
-    lacking = np.isnan(force).any(axis=1) | (loaded & np.isnan(point + moment).any(axis=1))
+def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array:
+    """Return three columns as (S, 3), refusing gaps in the rows that are needed (S,)."""
+    vectors = np.stack([table[name] for name in names], axis=-1)
+    lacking = np.isnan(vectors) & needed[:, None]
     if lacking.any():
+        row, column = np.argwhere(lacking)[0]
         raise InputError(
-            "a force is missing, or its point or moment while the plate is loaded",
+            f"a number is missing at {table.time[row]:g} s",
             file=table.path,
-            where=f"at {table.time[np.argmax(lacking)]:g} s",
-            expected="numbers in every row",
+            where=f"line {table.lines[row]}, column '{names[column]}'",
+            expected="a force in every row; its point and moment wherever it is not nothing",
+            remedy="fill the gap in the software that exported the file; nothing on the plate is a force of 0",
         )
+    return vectors
 
 
 def _time_range(
@@ -142,29 +160,45 @@ def _time_range(
 ) -> tuple[float, float]:
     times = [walk.time, *(plate.time for plate in forces)]
     earliest, latest = max(t[0] for t in times), min(t[-1] for t in times)
-    start = earliest if given["start_s"] is None else float(given["start_s"])
-    end = latest if given["end_s"] is None else float(given["end_s"])
     recorded = (
         f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
     )
+    if latest <= earliest:
+        raise document.error(
+            "markers and forces were not recorded at the same time",
+            "files",
+            "forces",
+            expected=f"recordings that overlap, not {recorded}",
+            remedy="name files of one trial, or export both with the same start of time",
+        )
+    start = earliest if given["start_s"] is None else float(given["start_s"])
+    end = latest if given["end_s"] is None else float(given["end_s"])
     half = 0.5 / walk.rate
-    for key, value, inside in (
-        ("start_s", start, start > earliest - half),
-        ("end_s", end, end < latest + half),
-    ):
-        if not inside:
+    for key, value in (("start_s", start), ("end_s", end)):
+        if not earliest - half < value < latest + half:
             raise document.error(
                 f"{value:g} s lies outside of what was recorded",
                 "time",
                 key,
                 expected=f"a time within both: {recorded}",
+                remedy=f"choose a time from {earliest:g} to {latest:g} s",
             )
-    if end - start < 10 / walk.rate:
+    if start >= end:
         raise document.error(
-            f"the range from {start:g} to {end:g} s has fewer than ten frames",
+            f"the start, {start:g} s, does not lie before the end, {end:g} s",
             "time",
+            "end_s" if given["start_s"] is None else "start_s",
+            expected="start_s before end_s",
+            remedy="exchange the two times, or correct one of them",
+        )
+    if end - start < FEWEST_FRAMES / walk.rate:
+        raise document.error(
+            f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
+            "time",
+            "end_s",
             expected=f"a longer range within both recordings: {recorded}",
+            remedy=f"choose an end after {start + FEWEST_FRAMES / walk.rate:g} s, or an earlier start",
         )
     return float(start), float(end)
 

@@ -109,3 +109,65 @@ def test_forces_given_to_the_wrong_feet_are_refused(trial_file: Path) -> None:
     swapped.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match='side = "'):
         read_trial(swapped)
+
+
+def edited(trial_file: Path, *edits: tuple[str, str]) -> Path:
+    text = trial_file.read_text(encoding="utf-8")
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new)
+    other = trial_file.with_name("edited.toml")
+    other.write_text(text, encoding="utf-8")
+    return other
+
+
+def test_nothing_is_wrong_with_it(measured: Anatomy) -> None:
+    assert not [
+        note for note in measured.notes if "only" in note or "less certain" in note or "check" in note
+    ]
+
+
+OTHER_MARKERS = {
+    "asis_r": (
+        ('psis_r = "R.PSIS"\npsis_l = "L.PSIS"\n', 'sacrum = "S2"\n'),
+        ('asis_r = "R.ASIS"', 'asis_r = "R.PSIS"'),
+    ),
+    "psis_r": (('psis_r = "R.PSIS"', 'psis_r = "S2"'),),
+    "hip_center_r": (('hip_center_r = "R_HJC"', 'hip_center_r = "S2"'),),
+    "elbow_medial_r": (("[mapping]\n", '[mapping]\nelbow_medial_r = "S2"\n'),),
+    "hand_radial_r": (("[mapping]\n", '[mapping]\nhand_radial_r = "R.Forearm"\n'),),
+    "hand_ulnar_l": (("[mapping]\n", '[mapping]\nhand_ulnar_l = "S2"\n'),),
+    "head_low": (("[mapping]\n", '[mapping]\nhead_low = "S2"\n'),),
+    "metatarsal_5_r": (('metatarsal_5_r = "R.MT5"', 'metatarsal_5_r = "R.SH1"'),),
+}
+
+
+@pytest.mark.parametrize("landmark", OTHER_MARKERS)
+def test_a_landmark_at_another_marker_is_refused_with_its_line(trial_file: Path, landmark: str) -> None:
+    with pytest.raises(InputError, match=rf"line \d+, \[mapping\] {landmark}: "):
+        motion.anatomy(read_trial(edited(trial_file, *OTHER_MARKERS[landmark])))
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (("stature_m = 1.83", "stature_m = 2.30"), ["line 7, [subject] stature_m", "1.80 m tall"]),
+        (("mass_kg = 85.07", "mass_kg = 40"), ["line 6, [subject] mass_kg", "the forces fit 85.3 kg"]),
+    ],
+)
+def test_a_person_of_another_size_is_refused(
+    trial_file: Path, edit: tuple[str, str], says: list[str]
+) -> None:
+    with pytest.raises(InputError) as error:
+        motion.anatomy(read_trial(edited(trial_file, edit)))
+    assert all(part in str(error.value) for part in says)
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [(("stature_m = 1.83", "stature_m = 1.60"), "stature_m is 1.6"), (("85.07", "70"), "not 70 kg")],
+)
+def test_a_person_of_nearly_another_size_is_doubted(
+    trial_file: Path, edit: tuple[str, str], says: str
+) -> None:
+    assert says in motion.anatomy(read_trial(edited(trial_file, edit))).notes[0]

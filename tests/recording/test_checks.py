@@ -62,7 +62,48 @@ def test_a_marker_that_leaps_is_refused_unless_it_leaps_far_outside(tmp_path: Pa
     assert read_trial(path).notes == ()
     rewrite_markers(tmp_path / "walk.trc", leap(100))
     message = refused(path)
-    assert "'RSH1' leaps" in message and "first near 0.99 s" in message
+    assert "'RSH1' leaps by 300 mm within a frame" in message and "first near 0.99 s" in message
+
+
+@pytest.mark.parametrize("frame", [59, 181])
+def test_a_leap_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Path, frame: int) -> None:
+    path = write_trial(tmp_path)
+    plain = anatomy(read_trial(path))
+
+    def leap(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[frame, markers.names.index("RHEE"), 1] += 2.0
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "walk.trc", leap)
+    found = anatomy(read_trial(path))
+    np.testing.assert_allclose(found.points["heel_r"], plain.points["heel_r"], atol=0.002)
+    assert any("first and last frames are less certain" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("factor", [10.0, 1000.0])
+def test_wrong_units_are_not_called_leaps(tmp_path: Path, factor: float) -> None:
+    path = write_trial(tmp_path)
+    rewrite_markers(tmp_path / "walk.trc", lambda m: replace(m, position=factor * m.position))
+    message = refused(path)
+    assert "Units" in message and "leap" not in message
+
+
+@pytest.mark.parametrize(
+    ("landmark", "marker"),
+    [("shoulder", "SHO"), ("heel", "HEE"), ("toe", "TOE"), ("ankle_lateral", "ANL"), ("knee_lateral", "KNL"),
+     ("elbow_lateral", "ELL"), ("wrist", "WRI"), ("psis", "PSI")],
+)  # fmt: skip
+def test_a_pair_of_landmarks_whose_sides_are_swapped_is_named(
+    tmp_path: Path, landmark: str, marker: str
+) -> None:
+    edits = tuple(
+        (f'{landmark}_{side.lower()} = "{side}{marker}"', f'{landmark}_{side.lower()} = "{other}{marker}"')
+        for side, other in ("RL", "LR")
+    )
+    message = refused(write_trial(tmp_path, *edits))
+    assert f"[mapping] {landmark}_r: right and left are swapped" in message
+    assert f"swap the markers of {landmark}_r and {landmark}_l" in message
 
 
 def test_one_bad_frame_of_the_standing_trial_does_not_matter(tmp_path: Path) -> None:
@@ -241,4 +282,6 @@ def test_a_missing_force_is_refused_and_a_missing_point_of_nothing_is_not(tmp_pa
         return replace(table, values=values)
 
     rewrite_forces(tmp_path / "forces.mot", lose)
-    assert "at 0.7 s" in refused(path)
+    message = refused(path)
+    # Seven lines of header, then one row per millisecond.
+    assert "line 708, column 'r_vy'" in message and "at 0.7 s" in message

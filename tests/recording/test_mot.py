@@ -94,7 +94,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path = sample(tmp_path, edit)
     with pytest.raises(InputError) as refused:
         read_mot(path)
-    for part in (*parts, str(path)):
+    for part in (*parts, str(path), "\n  to mend it: "):
         assert part in str(refused.value)
 
 

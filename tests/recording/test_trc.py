@@ -115,6 +115,8 @@ def test_quirks_of_real_files_change_nothing(tmp_path: Path, edit: tuple[str, tu
         (("2001\t3001\t\t\t\n", "2001\n"), ["line 8", "4 cells", "8 cells"]),
         (("-6\t7\t8\n", "-6\t7\t8\t9\n"), ["line 9", "9 cells"]),
         (("2000\t3000", "abc\t3000"), ["line 7", "column 'A.one y'", "'abc' is not a number"]),
+        (("2000\t3000", "0,50\t3000"), ["line 7", "'0,50' is not a number", "decimal point", "0.50"]),
+        (("100\t100\t3\t2", "100,5\t100\t3\t2"), ["DataRate is '100,5'", "decimal point", "100.5"]),
         (("2000\t3000", "1_0\t3000"), ["line 7", "'1_0' is not a number"]),
         (("2000\t3000", "inf\t3000"), ["line 7", "infinite"]),
         (("\t0.02\t", "\t0.01\t"), ["line 9", "increase"]),
@@ -127,7 +129,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path = sample(tmp_path, edit)
     with pytest.raises(InputError) as refused:
         read_trc(path)
-    for part in (*parts, str(path)):
+    for part in (*parts, str(path), "\n  to mend it: "):
         assert part in str(refused.value)
 
 
@@ -135,11 +137,12 @@ def test_missing_empty_binary_and_foreign_files_are_refused(tmp_path: Path) -> N
     sample(tmp_path)
     with pytest.raises(InputError, match=r"no such file(.|\n)*sample.trc"):
         read_trc(tmp_path / "sampel.trc")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="this is a folder"):
         read_trc(tmp_path)
-    for content, message in ((b"", "empty"), (b"\x02P\0\0", "binary"), (b"a,b\n1,2\n", "not a TRC file")):
+    for content, message in ((b"", "empty"), (b"\x02P\0\0", "binary"), (b"a,b\n1,2\n", "not a TRC file"),
+                             (b"PathFileType 4\nDataRate\n", "ends after 2 lines")):  # fmt: skip
         (tmp_path / "bad.trc").write_bytes(content)
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*to mend it: "):
             read_trc(tmp_path / "bad.trc")
 
 

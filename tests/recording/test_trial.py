@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,15 @@ import pytest
 from synthetic_trial import person, write_trial
 
 from musclesolve.errors import InputError
-from musclesolve.recording import MuscleOptions, SharingOptions, Subject, landmarks, read_trial
+from musclesolve.recording import (
+    MuscleOptions,
+    SharingOptions,
+    Subject,
+    landmarks,
+    read_mot,
+    read_trial,
+    write_mot,
+)
 from musclesolve.recording.schema import trial_keys
 
 
@@ -70,6 +79,10 @@ def test_only_the_markers_that_are_needed_are_used(tmp_path: Path) -> None:
 # (old, new) of the trial file -> what the refusal must say.
 REFUSALS = {
     "not TOML": (("[subject]", "[subject"), ["not valid TOML", "line 2"]),
+    "decimal comma": (("mass_kg = 70.0", "mass_kg = 70,5"), ["line 4:", "decimal point", "70.5"]),
+    "no forces": (('forces = "forces.mot"\n', ""), ["[files]", "'forces' is missing", "add a line forces ="]),
+    "a folder": (('"walk.trc"', '"."'), ["line 13", "[files] markers", "this is a folder"]),
+    "no such folder": (('"walk.trc"', '"data/walk.trc"'), ["[files] markers", "no such folder"]),
     "unknown table": (("[filter]", "[filtr]"), ["[filtr]", "did you mean 'filter'"]),
     "missing table": (
         ('[laboratory]\nforward = "+x"\nup = "+y"\n', ""),
@@ -88,8 +101,11 @@ REFUSALS = {
     "stature not a number": (("stature_m = 1.75", "stature_m = nan"), ["line 5", "finite"]),
     "sex": (('"female"', '"f"'), ["[subject] sex", "female, male"]),
     "axis name": (('forward = "+x"', 'forward = "x"'), ["[laboratory] forward", "+x, -x"]),
-    "one axis twice": (('up = "+y"', 'up = "-x"'), ["[laboratory]", "two different axes"]),
-    "no such file": (('"walk.trc"', '"wlak.trc"'), ["wlak.trc", "no such file", "'walk.trc'"]),
+    "one axis twice": (('up = "+y"', 'up = "-x"'), ["line 10, [laboratory] up", "two different axes"]),
+    "no such file": (
+        ('"walk.trc"', '"wlak.trc"'),
+        ["line 13, [files] markers", "'wlak.trc'", "no such file", "'walk.trc'"],
+    ),
     "cutoff zero": (("cutoff_hz = 6.0", "cutoff_hz = 0"), ["[filter] cutoff_hz", "above 0"]),
     "cutoff above half the rate": (
         ("cutoff_hz = 6.0", "cutoff_hz = 55"),
@@ -108,7 +124,7 @@ REFUSALS = {
         ('heel_l = "LHEE"', 'heel_l = "RHEE"'),
         ["[mapping] heel_l", "same point as 'heel_r'"],
     ),
-    "no file name": (('"walk.trc"', '"a\\u0000b"'), ["not a file name"]),
+    "no file name": (('"walk.trc"', '"a\\u0000b"'), ["[files] markers", "no such file"]),
     "midpoint of one": (('["RELM", "RELM2"]', '["RELM"]'), ["[mapping] elbow_medial_r", "midpoint"]),
     "weights": (("LELM2 = 0.75", "LELM2 = 0.5"), ["[mapping] elbow_medial_l", "sum to 0.75"]),
     "not carried": (('RANM = "shank_r"\n', ""), ["only the standing trial has", "'RANM'", "[carried]"]),
@@ -122,10 +138,17 @@ REFUSALS = {
     "clusters without standing": (('static = "static.trc"\n', ""), ["clusters need a standing trial"]),
     "regression": (('"harrington_2007"', '"harrington"'), ["[joint_centers] hip", "harrington_2007"]),
     "time outside": (("end_s = 1.8", "end_s = 18"), ["[time] end_s", "18 s", "markers 0 to 2.39 s"]),
-    "time reversed": (("end_s = 1.8", "end_s = 0.5"), ["fewer than ten frames"]),
-    "side": (('side = "l"', 'side = "left"'), ["[force] side", "r, l"]),
-    "column": (('"r_my"', '"r_ny"'), ["[force] moment", "'r_ny' is not in", "forces.mot", "'r_my'"]),
-    "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["[force] moment", "three column names"]),
+    "time reversed": (
+        ("end_s = 1.8", "end_s = 0.5"),
+        ["[time] start_s", "0.6 s, does not lie before the end, 0.5 s"],
+    ),
+    "time too short": (
+        ("end_s = 1.8", "end_s = 0.65"),
+        ["[time] end_s", "fewer than 10", "an end after 0.7 s"],
+    ),
+    "side": (('side = "l"', 'side = "left"'), ["[[force]] side", "r, l", 'write side = "r" or "l"']),
+    "column": (('"r_my"', '"r_ny"'), ["[[force]] moment", "'r_ny' is not in", "forces.mot", "'r_my'"]),
+    "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["[[force]] moment", "three column names"]),
     "strength": (
         ("[muscles]\n", "[muscles]\nstrength_factor = -1\n"),
         ["[muscles] strength_factor", "above 0"],
@@ -140,8 +163,42 @@ def test_a_wrong_trial_file_is_refused_with_the_place_and_the_way_out(tmp_path: 
     path = write_trial(tmp_path, edit)
     with pytest.raises(InputError) as refused:
         read_trial(path)
-    for part in parts:
+    for part in (*parts, str(path), "\n  expected: ", "\n  to mend it: "):
         assert part in str(refused.value), str(refused.value)
+
+
+def test_a_trial_file_that_is_missing_is_looked_for_where_it_was_said_to_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        read_trial(tmp_path / "nix.toml")
+    assert f"a file in {tmp_path}" in str(refused.value) and "relative" not in str(refused.value)
+
+
+def test_a_trial_file_without_plates_is_told_how_to_name_them(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    text = path.read_text()
+    path.write_text(text[: text.index("[[force]]")] + text[text.index("[muscles]") :])
+    with pytest.raises(InputError, match=r"the table \[\[force\]\] is missing(.|\n)*add \[\[force\]\]"):
+        read_trial(path)
+
+
+def test_recordings_that_do_not_overlap_are_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path, ("[time]\nstart_s = 0.6\nend_s = 1.8\n", ""))
+    table = read_mot(tmp_path / "forces.mot")
+    write_mot(tmp_path / "forces.mot", replace(table, time=table.time + 10.0))
+    with pytest.raises(InputError, match="not recorded at the same time"):
+        read_trial(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "method"),
+    [
+        ("", "harrington_2007"),
+        ('hip_center_r = "RTH1"\n', "harrington_2007, mapped on the right"),
+        ('hip_center_r = "RTH1"\nhip_center_l = "LTH1"\n', "mapped"),
+    ],
+)
+def test_the_hip_method_says_what_counts(tmp_path: Path, lines: str, method: str) -> None:
+    assert read_trial(write_trial(tmp_path, ("[mapping]\n", "[mapping]\n" + lines))).hip_method == method
 
 
 def test_the_line_of_the_second_plate_is_found(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""What a reader of the results should be warned of: nothing is refused, but some numbers are less certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from musclesolve.motion.clusters import Poses
+from musclesolve.motion.landmarks import Points, body_place, seen_stretch
+from musclesolve.motion.vectors import mean_length
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
+
+# A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
+# on average so much longer or shorter in the motion than when standing.
+LOOSE = 0.010
+# A cluster that is off by this much is no body at all [m].
+BROKEN = 0.040
+# Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
+USUAL_CUTOFF_HZ = (3.0, 20.0)
+# Shorter than so many periods of the cut-off, the range has few values of its own.
+FEWEST_PERIODS = 2.0
+
+
+def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
+    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing.
+
+    Raises:
+        InputError: naming the body.
+    """
+    for name, pose in poses.items():
+        if (rms := _rms(pose)) > BROKEN:
+            table, key = body_place(trial, name)
+            raise trial.document.error(
+                f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
+                table,
+                key,
+                expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
+                remedy="check that the markers have the same names in the standing trial and in the motion",
+            )
+
+
+def filter_notes(trial: Trial) -> list[str]:
+    """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
+    low, high = USUAL_CUTOFF_HZ
+    period, rate, frames, seen = (
+        1.0 / trial.cutoff_hz,
+        trial.markers.rate,
+        trial.frames(),
+        seen_stretch(trial),
+    )
+    notes = []
+    if trial.cutoff_hz < low:
+        notes.append(
+            f"The cut-off of {trial.cutoff_hz:g} Hz takes away part of the motion itself; walking needs about 6 Hz."
+        )
+    if trial.cutoff_hz > high:
+        notes.append(
+            f"The cut-off of {trial.cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
+        )
+    duration = (frames.stop - 1 - frames.start) / rate
+    if duration < FEWEST_PERIODS * period:
+        notes.append(
+            f"The time range has {frames.stop - frames.start} frames, {duration:.3g} s: less than "
+            f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
+        )
+    before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
+    # A hundredth of a frame: sums of times are not exact.
+    if min(before, after) < period - 0.01 / rate:
+        notes.append(
+            f"Of the needed markers {before:.3g} s lie before and {after:.3g} s after the time range, less than one "
+            f"period of the cut-off ({period:.3g} s): the first and last frames are less certain."
+        )
+    return notes
+
+
+def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
+    """Return a sentence for every body whose points do not move together."""
+    return [
+        f"The points of {name} keep their standing shape only to {1000 * _rms(pose):.0f} mm (worst "
+        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body."
+        for name, pose in sorted(poses.items())
+        if _rms(pose) > LOOSE
+    ]
+
+
+def rigid_note(poses: Mapping[str, Poses]) -> list[str]:
+    """Return one sentence on all bodies whose points move together."""
+    firm = {name: _rms(pose) for name, pose in poses.items() if _rms(pose) <= LOOSE}
+    if not firm:
+        return []
+    worst = max(firm, key=lambda name: firm[name])
+    others = " all others" if len(firm) < len(poses) else " pelvis, feet and clusters"
+    return [
+        f"The points of{others} keep their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
+    ]
+
+
+def length_notes(points: Points, offsets: Points) -> list[str]:
+    """Return a sentence for every leg segment that is longer or shorter in the motion than when standing."""
+    notes = []
+    for side in SIDES:
+        for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
+            standing = np.linalg.norm(offsets[f"{lower}_{side}"])
+            moving = mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"])
+            if abs(moving - standing) > LOOSE:
+                notes.append(
+                    f"The {SIDE_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and "
+                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between."
+                )
+    return notes
+
+
+def _rms(pose: Poses) -> float:
+    return float(np.sqrt(np.mean(pose.residual**2)))

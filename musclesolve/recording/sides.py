@@ -1,0 +1,61 @@
+"""Right and left that are swapped: every pair of landmarks is compared with the pair it hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.recording.data import SIDES, Trial
+
+Array = NDArray[np.float64]
+
+# landmark -> what it hangs on, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
+NEIGHBOUR = {
+    "psis": "asis",
+    "hip_center": "asis",
+    "knee_lateral": "asis",
+    "knee_medial": "knee_lateral",
+    "ankle_lateral": "knee_lateral",
+    "ankle_medial": "ankle_lateral",
+    "heel": "ankle_lateral",
+    "toe": "ankle_lateral",
+    "metatarsal_5": "ankle_lateral",
+    "shoulder": "asis",
+    "shoulder_center": "shoulder",
+    "elbow_lateral": "shoulder",
+    "elbow_medial": "elbow_lateral",
+    "wrist": "elbow_lateral",
+    "hand_radial": "wrist",
+    "hand_ulnar": "wrist",
+}
+
+
+def check_sides(trial: Trial, points: Mapping[str, Array]) -> None:
+    """Refuse a landmark whose right and left are swapped.
+
+    With e from the right to the left landmark and n from the right to the left neighbour,
+    sum |r - n_r|^2 + |l - n_l|^2 - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative,
+    each landmark is nearer to the neighbour of the other side.
+
+    Args:
+        trial: the trial.
+        points: landmark -> (T, 3) [m], as far as they are seen.
+
+    Raises:
+        InputError: naming the pair.
+    """
+    for name, neighbour in NEIGHBOUR.items():
+        pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbour)]
+        if not all(landmark in points for pair in pairs for landmark in pair):
+            continue
+        own, other = (points[left] - points[right] for right, left in pairs)
+        if np.nanmean(np.sum(own * other, axis=-1)) < 0.0:
+            raise trial.document.error(
+                f"right and left are swapped: each {name} is nearer to the {neighbour} of the other side",
+                "mapping",
+                f"{name}_r",
+                expected=f"{name}_r on the side of {neighbour}_r, {name}_l on the side of {neighbour}_l",
+                remedy=f"swap the markers of {name}_r and {name}_l",
+            )
