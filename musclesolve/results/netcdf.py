@@ -13,6 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.results.writing import write_files
 
 EXPECTED = "a result.nc of `musclesolve run`"
+REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:
@@ -45,10 +46,10 @@ def read_result(path: str | Path) -> xr.Dataset:
     path = Path(path)
     if path.is_dir():
         inside = path / "result.nc"
-        remedy = f"did you mean {inside}?" if inside.is_file() else None
+        remedy = f"did you mean {inside}?" if inside.is_file() else REMEDY
         raise InputError("this is a folder", file=path, expected=EXPECTED, remedy=remedy)
     if not path.is_file():
-        raise InputError("there is no such file", file=path, expected=EXPECTED)
+        raise InputError("there is no such file", file=path, expected=EXPECTED, remedy=REMEDY)
     try:
         with xr.open_dataset(path, engine="h5netcdf") as result:
             return result.load()
