@@ -54,7 +54,7 @@ def draw(
         x: the horizontal axis.
         side: "r" or "l".
         values: the quantity, shape (T,), in the unit of the panel.
-        validity: None for what does not depend on the solution; then all of it is drawn solid.
+        validity: None for what was measured; then all of it is drawn solid.
     """
     for part in x.passes[side]:
         curve = values[part.index]

@@ -30,7 +30,7 @@ def contact_forces(result: xr.Dataset) -> Figure:
                 for name in ("joint_reaction", "joint_reaction_net")
             )
             draw(row[0], x, side, contact / weight, validity[side])
-            draw(row[1], x, side, net / weight)
+            draw(row[1], x, side, net / weight, validity[side])
             for axes in row:
                 mark_stance(axes, x, side, frames.stance(result, side))
         heading(row[0], f"{joint}: contact force, muscles included")

@@ -11,7 +11,7 @@ import muscle_db
 from musclesolve.errors import InputError
 from musclesolve.plotting import FIGURES, save_figures
 from musclesolve.plotting.abscissa import abscissa
-from musclesolve.plotting.forces import ground_reaction
+from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
 from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR, SIDE_WIDTH, STANCE_BAR, STANCE_COLOR
@@ -181,9 +181,10 @@ def test_full_activation_is_not_at_the_edge():
     assert activations(result()).axes[0].get_ylim()[1] >= 1.04
 
 
-def test_moments_mark_reserves_and_failures_as_well():
+@pytest.mark.parametrize("draw", [joint_angles_and_moments, contact_forces])
+def test_moments_and_net_reactions_mark_reserves_and_failures_as_well(draw):
     data = in_time(with_troubles(result()))
-    axes = joint_angles_and_moments(data).axes[1]
+    axes = draw(data).axes[1]
     ((solid,), (dotted,)) = (lines_of(axes, "r", style) for style in ("-", ":"))
     assert np.isnan(solid.get_ydata()[20:26]).all()
     assert np.isfinite(dotted.get_ydata()[20:26]).all()
