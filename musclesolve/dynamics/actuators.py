@@ -23,9 +23,6 @@ from musclesolve.errors import InputError, MuscleSolveError
 
 Array = np.ndarray
 
-_BASE_PLACES = ("hip_r", "hip_l", "pelvis_forward")
-"""What the drivers of the base body take hold of."""
-
 
 @dataclass(frozen=True)
 class Actuated:
@@ -60,7 +57,8 @@ def actuated_moments(
     parts = [model.constraints.jacobian(motion.q)]
     unit = couple_rows(model, motion)
     if driven.any():
-        rows, chosen = driver_rows(model, motion, base=_drives_base(model, driven)), np.flatnonzero(driven)
+        base = bool(driven[model.tree.joint_count :].any())
+        rows, chosen = driver_rows(model, motion, base=base), np.flatnonzero(driven)
         parts.append(rows.jacobian[:, chosen])
     parts.append(unit[:, held])
     stacked = np.concatenate(parts, axis=1).reshape(len(motion.q), -1, 3 * motion.q.shape[1])
@@ -166,15 +164,3 @@ def _sorted_out(
             f"nothing drives {', '.join(missing)}: give each degree of freedom a driver or a couple."
         )
     return driven, held
-
-
-def _drives_base(model: Model, driven: Array) -> bool:
-    """Whether a driver leads the base; it must have what the drivers take hold of."""
-    wanted = bool(driven[model.tree.joint_count :].any())
-    if wanted and not set(_BASE_PLACES) <= set(model.topology.coordinate_names):
-        raise InputError(
-            f"the base of {model.topology.name!r} cannot be driven",
-            expected=f"points and vectors {', '.join(_BASE_PLACES)}",
-            remedy="leave the base to couples",
-        )
-    return wanted

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.base_driver import base_rows
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
-from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.errors import InputError
 
 Array = np.ndarray
@@ -42,7 +42,7 @@ def driver_rows(
 ) -> DriverRows:
     """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
 
-    The six rows of the base, left out unless `base`, take hold of two points and the forward vector of the base body.
+    The last six rows lead the base; they are left out unless `base`.
 
     Raises:
         InputError: the model has spherical joints, which no three angles lead everywhere.
@@ -54,7 +54,7 @@ def driver_rows(
         )
     q = motion.q if q is None else q
     qd = motion.qd if qd is None else qd
-    parts = [_joint_rows(model, motion, q, qd)] + ([_base_rows(model, motion, q, qd)] if base else [])
+    parts = [_joint_rows(model, motion, q, qd)] + ([base_rows(model, motion, q, qd)] if base else [])
     return DriverRows(*(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
 
 
@@ -117,60 +117,6 @@ def angle_rows(
     }
     jacobian = _spread(lines, gradients, q.shape[1])
     return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
-
-
-def _base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
-    """Three rows for the point midway between the hips, three for the turn of the base against prescribed axes.
-
-    With y the line between the hips, x the forward vector of the base and E the prescribed axes:
-    -y.E_x (turn about E_z), y.E_z (turn about E_x), -x.E_z (turn about E_y) vanish when the base is where it
-    should be.
-    """
-    joints, frames = model.tree.joint_count, len(q)
-    right, left, forward = (model.slot(name) for name in model.topology.base_places)
-    width = np.linalg.norm(model.standing[left] - model.standing[right])
-    axes = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    spin, spin_rate = motion.speeds[:, joints + 3 :], motion.speed_rates[:, joints + 3 :]
-    value, nu, gamma = (np.zeros((frames, 6)) for _ in range(3))
-    jacobian = np.zeros((frames, 6, *q.shape[1:]))
-    factor = np.zeros((frames, 6))
-
-    middle = 0.5 * (model.standing[right] + model.standing[left])
-    origin_offset = np.einsum("txy,y->tx", axes, middle)
-    value[:, :3] = (
-        0.5 * (q[:, right] + q[:, left]) - motion.coordinates[:, joints : joints + 3] - origin_offset
-    )
-    nu[:, :3] = motion.speeds[:, joints : joints + 3] + np.cross(spin, origin_offset)
-    gamma[:, :3] = motion.speed_rates[:, joints : joints + 3] + _spin(spin, spin_rate, origin_offset)
-    for axis in range(3):
-        jacobian[:, axis, [right, left], axis] = 0.5
-    factor[:, :3] = -1.0
-
-    line, line_rate = (q[:, left] - q[:, right]) / width, (qd[:, left] - qd[:, right]) / width
-    turns = (
-        (line, line_rate, 0, -1.0, 2),
-        (line, line_rate, 2, 1.0, 0),
-        (q[:, forward], qd[:, forward], 2, -1.0, 1),
-    )
-    for direction, rate, against, sign, about in turns:
-        row = 3 + about
-        fixed = axes[:, :, against]
-        moved, moved_twice = np.cross(spin, fixed), _spin(spin, spin_rate, fixed)
-        value[:, row] = sign * _dot(direction, fixed)
-        nu[:, row] = -sign * _dot(direction, moved)
-        gamma[:, row] = -sign * (2.0 * _dot(rate, moved) + _dot(direction, moved_twice))
-        if direction is line:
-            jacobian[:, row, left] = sign * fixed / width
-            jacobian[:, row, right] = -sign * fixed / width
-        else:
-            jacobian[:, row, forward] = sign * fixed
-        factor[:, row] = -1.0
-    return value, jacobian, nu, gamma, factor
-
-
-def _spin(spin: Array, spin_rate: Array, vector: Array) -> Array:
-    """Acceleration of a vector that turns with the base."""
-    return np.cross(spin_rate, vector) + np.cross(spin, np.cross(spin, vector))
 
 
 def _line(q: Array, slots: Array) -> Array:

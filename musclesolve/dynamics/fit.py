@@ -26,6 +26,9 @@ DIRECTION_ARM = 0.1
 _LARGEST_TURN = 0.5
 """Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
 
+_BLOCK = 500
+"""Frames fitted at once: many enough for speed, few enough for memory."""
+
 _NEAR = 0.1
 """Frames whose last step was shorter than this [rad, m] are near the optimum."""
 
@@ -102,7 +105,11 @@ def fit_pose(
     keys = every.frames(slice(None, None, _KEY_FRAMES))
     few = keys.without_leaps(keys.converge(_start(model, keys.targets), 1e-3, max_iterations), max_iterations)
     few = replace(few, angles=one_branch(model, few.angles))
-    pose = every.converge(few.spread(frames, _KEY_FRAMES), tolerance, max_iterations)
+    start = few.spread(frames, _KEY_FRAMES)
+    blocks = [slice(first, first + _BLOCK) for first in range(0, frames, _BLOCK)]
+    pose = _Pose.joined(
+        [every.frames(b).converge(start.frames(b), tolerance, max_iterations) for b in blocks]
+    )
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
     angles = one_branch(model, pose.angles)
     q = model.tree.pose(angles, pose.position, pose.rotation)
@@ -142,6 +149,15 @@ class _Pose:
     def frames(self, keep: slice) -> _Pose:
         """The same at some frames."""
         return _Pose(self.angles[keep], self.position[keep], self.rotation[keep])
+
+    @classmethod
+    def joined(cls, parts: list[_Pose]) -> _Pose:
+        """Stretches of frames, one after the other."""
+        return cls(
+            np.concatenate([part.angles for part in parts]),
+            np.concatenate([part.position for part in parts]),
+            np.concatenate([part.rotation for part in parts]),
+        )
 
     def spread(self, frames: int, every: int) -> _Pose:
         """From every so-manieth frame to all: angles and position between neighbours, rotation of the nearest."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.base_driver import residual_about_origin
 from musclesolve.dynamics.drivers import driver_rows
 from musclesolve.dynamics.external import Wrench, external_force
 from musclesolve.dynamics.inertia import inertia_force, weight_force
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
-from musclesolve.dynamics.rotations import from_cardan
 
 Array = np.ndarray
 
@@ -56,19 +56,9 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     needed = -required_force(model, motion, wrenches).reshape(frames, -1, 1)
     multipliers = np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0]
     moments = drivers.moment_factor * multipliers[:, rows:]
-    return Multipliers(multipliers[:, :rows], _about_global_axes(model, motion, moments))
-
-
-def _about_global_axes(model: Model, motion: Motion, moments: Array) -> Array:
-    """Base residual from the prescribed axes of the drivers to the global ones, moved to the layout's origin."""
     joints = model.tree.joint_count
-    axes = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    force = moments[:, joints : joints + 3]
-    moment = np.einsum("txy,ty->tx", axes, moments[:, joints + 3 :])
-    first, second, _ = (model.standing[model.slot(name)] for name in model.topology.base_places)
-    middle = 0.5 * (first + second)
-    arm = np.einsum("txy,y->tx", axes, middle)
-    return np.column_stack([moments[:, :joints], force, moment + np.cross(arm, force)])
+    base = residual_about_origin(model, motion, moments[:, joints:])
+    return Multipliers(multipliers[:, :rows], np.hstack([moments[:, :joints], base]))
 
 
 def _origin(model: Model, motion: Motion) -> Array:

@@ -110,12 +110,6 @@ class Topology:
         return tuple(dof.name for dof in self.dofs) + BASE_DOFS
 
     @property
-    def base_places(self) -> tuple[str, str, str]:
-        """Two points of the base, from right to left in the standing pose, and its vector, which points forward."""
-        base = self.bodies[self.body_index[self.root]]
-        return base.points[0], base.points[1], base.vectors[0]
-
-    @property
     def point_count(self) -> int:
         """How many points there are; the slots behind them are vectors."""
         return len(self.points)

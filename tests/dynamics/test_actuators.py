@@ -148,10 +148,3 @@ def test_a_knee_driven_through_straight_has_the_right_smooth_moment():
 def _direction(model, q, end):
     line = q[:, model.slot(end)] - q[:, model.slot("knee")]
     return line / np.linalg.norm(line, axis=1)[:, None]
-
-
-def test_a_base_without_handles_is_not_driven():
-    model = leg()
-    zero = np.zeros((1, 8))
-    with pytest.raises(InputError, match="leave the base to couples"):
-        actuated_moments(model, motion_from(model, np.zeros(1), zero, zero, zero), [], drivers=("pelvis_tx",))
