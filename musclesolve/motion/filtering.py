@@ -31,6 +31,7 @@ def coefficients(rate_hz: float, cutoff_hz: float) -> tuple[Array, Array]:
         raise InputError(
             f"a cut-off of {cutoff_hz:g} Hz at {rate_hz:g} samples a second",
             expected="a cut-off above zero and below half the sampling rate",
+            remedy="walking needs about 6 Hz",
         )
     corrected = np.tan(np.pi * cutoff_hz / rate_hz) / TWO_PASS_FACTOR
     b, a = butter(2, 2.0 / np.pi * np.arctan(corrected))

@@ -182,6 +182,7 @@ def check_heading(trial: Trial, document: Document) -> None:
             "the right side of the pelvis lies left of the left side",
             "mapping",
             "asis_r",
+            expected="the right of the pelvis on the right, seen from behind",
             remedy="swap the markers of right and left, or check up in [laboratory]",
         )
     if ahead[0] < 0.5 * np.linalg.norm(ahead):

@@ -124,7 +124,12 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
     """
     path = Path(path)
     if bad := [name for name in table.names if len(name.split()) != 1 or name.split()[0] != name]:
-        raise InputError(f"a MOT file cannot hold the column name {bad[0]!r}", file=path)
+        raise InputError(
+            f"a MOT file cannot hold the column name {bad[0]!r}",
+            file=path,
+            expected="a name without blanks",
+            remedy="rename the column before writing",
+        )
     rows, columns = table.values.shape
     lines = [
         path.stem,

@@ -100,6 +100,7 @@ def _check_strays(plate: PlateForce, time: Array, distance: Array, index: int, d
             "point",
             index,
             expected="a centre of pressure under the foot while it is loaded",
+            remedy="correct the point in the software that exported it, or choose a range without that time ([time])",
         )
 
 

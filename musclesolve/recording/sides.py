@@ -11,7 +11,8 @@ from musclesolve.recording.data import SIDES, Trial
 
 Array = NDArray[np.float64]
 
-# landmark -> what it hangs on, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
+# landmark -> what it hangs on, from the pelvis outwards, so that the first pair that disagrees is the swapped one. Not
+# the wrists: arms may be folded; wrists that are swapped show in the length of the forearms.
 NEIGHBOUR = {
     "psis": "asis",
     "hip_center": "asis",
@@ -26,7 +27,6 @@ NEIGHBOUR = {
     "shoulder_center": "shoulder",
     "elbow_lateral": "shoulder",
     "elbow_medial": "elbow_lateral",
-    "wrist": "elbow_lateral",
     "hand_radial": "wrist",
     "hand_ulnar": "wrist",
 }

@@ -188,17 +188,27 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     """
     path = Path(path)
     if units not in METRES:
-        raise InputError(f"the unit of length is '{units}'", expected="mm, cm or m")
+        raise InputError(
+            f"the unit of length is '{units}'", expected="mm, cm or m", remedy='write units="mm"'
+        )
     if markers.time.size < 2:
         raise InputError(
-            f"{markers.time.size} frame(s) have no rate to write", file=path, expected="at least two"
+            f"{markers.time.size} frame(s) have no rate to write",
+            file=path,
+            expected="at least two",
+            remedy="write more frames",
         )
     if bad := [
         name
         for name in markers.names
         if not name.strip() or name != name.strip() or "\t" in name or "\n" in name
     ]:
-        raise InputError(f"a TRC file cannot hold the marker name {bad[0]!r}", file=path)
+        raise InputError(
+            f"a TRC file cannot hold the marker name {bad[0]!r}",
+            file=path,
+            expected="a name without tabs, line ends and blanks around it",
+            remedy="rename the marker before writing",
+        )
     frames, count = markers.position.shape[:2]
     rate = f"{markers.rate:.6f}"
     numbers = f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}"

@@ -139,6 +139,10 @@ ONE_AND_ANOTHER = {
         (("[mapping]\n", "[mapping]\nhand_radial_l = { weights = { LWRI = 0.6, LELM = 0.4 } }\n"),),
         ["[mapping] hand_radial_l", "left arm, from elbow to hand on the thumb side, measures"],
     ),
+    "wrists exchanged": (
+        (('wrist_r = "RWRI"', 'wrist_r = "X"'), ('wrist_l = "LWRI"', 'wrist_l = "RWRI"'), ('"X"', '"LWRI"')),
+        ["[mapping] wrist_r", "right forearm measures"],
+    ),
     "chin at the pelvis": (
         (("[mapping]\n", '[mapping]\nhead_low = { midpoint = ["RASI", "LASI"] }\n'),),
         ["[mapping] head_low", "from the root of the neck to the chin, measures"],
