@@ -8,7 +8,7 @@ from time import perf_counter
 
 from rich.console import Console
 
-console = Console(width=110)
+console = Console(width=110, markup=False)
 
 
 @dataclass(frozen=True)

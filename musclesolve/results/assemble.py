@@ -187,7 +187,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dic
         "cost": legs[0].solution.cost_name,
         "solver": legs[0].solution.solver,
         "cutoff_hz": trial.cutoff_hz,
-        "hip_regression": trial.hip_regression,
+        "hip_method": trial.hip_method,
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
         "balance_limit": BALANCE_LIMIT,

@@ -52,8 +52,8 @@ def _methods(result: xr.Dataset) -> str:
     parts = []
     if "cutoff_hz" in given:
         parts.append(f"low-pass filter {given['cutoff_hz']:g} Hz")
-    if "hip_regression" in given:
-        parts.append(f"hip centers {given['hip_regression']}")
+    if "hip_method" in given:
+        parts.append(f"hip centers {given["hip_method"]}")
     return ",  ".join(parts)
 
 

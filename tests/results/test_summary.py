@@ -88,7 +88,7 @@ def test_frames_out_of_balance_are_said_in_words():
 def test_the_choices_that_the_numbers_hang_on_are_said():
     data = result()
     data.attrs |= {"subject": "S01", "trial_file": "/a/walk.toml", "cost": "stress_cubed", "solver": "batch"}
-    data.attrs |= {"strength_factor": 1.5, "cutoff_hz": 6.0, "hip_regression": "hara_2016"}
+    data.attrs |= {"strength_factor": 1.5, "cutoff_hz": 6.0, "hip_method": "hara_2016"}
     text = summary(data)
     assert (
         line(text, "trial").split(maxsplit=1)[1]
