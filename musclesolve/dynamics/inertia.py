@@ -73,27 +73,26 @@ def mass_matrix(elements: Elements, basic: Array, q: Array) -> Array:
     Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
     """
     frames, slots = q.shape[:2]
-    matrix = np.zeros((frames, slots + 1, 3, slots + 1, 3))
+    size = 3 * (slots + 1)
     transform = _basic_jacobian(elements, q)
-    blocks = np.einsum("tbexsy,bef,tbfxrz->tbsyrz", transform, basic, transform, optimize=True)
-    for body, places in enumerate(elements.slots):
-        for a, row in enumerate(places):
-            for b, column in enumerate(places):
-                matrix[:, row, :, column, :] += blocks[:, body, a, :, b, :]
-    return matrix[:, :slots, :, :slots].reshape(frames, 3 * slots, 3 * slots)
+    moved = np.einsum("bef,tbfxc->tbexc", basic, transform)
+    rows, columns = (part.reshape(*part.shape[:2], 12, 18) for part in (transform, moved))
+    blocks = np.swapaxes(rows, 2, 3) @ columns
+    place = (3 * elements.slots[:, :, None] + np.arange(3)).reshape(-1, 18)
+    cell = place[:, :, None] * size + place[:, None, :]
+    cell = cell + size**2 * np.arange(frames)[:, None, None, None]
+    matrix = np.bincount(cell.ravel(), blocks.ravel(), frames * size**2).reshape(frames, size, size)
+    return matrix[:, : 3 * slots, : 3 * slots]
 
 
 def _basic_jacobian(elements: Elements, q: Array) -> Array:
-    """V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 6, 3)."""
+    """V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)."""
     frames, bodies = len(q), len(elements.slots)
-    jacobian = np.zeros((frames, bodies, 4, 3, PLACES, 3))
-    unit_force = np.zeros((frames, bodies, 4, 3))
-    for row in range(4):
-        for axis in range(3):
-            unit_force[:, :, row, axis] = 1.0
-            jacobian[:, :, row, axis] = elements.slot_forces(q, unit_force)
-            unit_force[:, :, row, axis] = 0.0
-    return jacobian
+    unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
+    every = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
+    slots = elements.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
+    jacobian = slots.reshape(12, frames, bodies, 3 * PLACES)
+    return np.moveaxis(jacobian, 0, 2).reshape(frames, bodies, 4, 3, 3 * PLACES)
 
 
 def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
