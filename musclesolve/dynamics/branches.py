@@ -27,7 +27,7 @@ def one_branch(model: Model, angles: Array) -> Array:
         first = abs(_wrapped(same[0, 1])) > 0.5 * np.pi
         switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
         angles[:, triple] = np.where(switched[:, None], other, same)
-    angles = np.unwrap(angles, axis=0)
+    angles = model.tree.unwrapped(angles)
     return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
 
 
