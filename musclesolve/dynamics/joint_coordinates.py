@@ -50,45 +50,57 @@ def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Mot
 
 
 def joint_angles(model: Model, rotation: Array) -> Array:
-    """Joint coordinates (T, K) [rad] from the rotations of all bodies (T, B, 3, 3).
-
-    For two perpendicular axes a, b with a cross between them, R = R_a R_b, so R b = R_a b shows the first angle.
-    """
-    tree, topology = model.tree, model.topology
-    bodies = len(topology.bodies)
+    """Joint coordinates (T, K) [rad] from the rotations of all bodies (T, B, 3, 3)."""
+    tree, bodies = model.tree, len(model.topology.bodies)
     axes = tree.axes(model.standing[None])[0]
     angles = np.zeros((len(rotation), tree.joint_count))
-    across = {int(p): k for k, p in enumerate(tree.parent) if p >= bodies}
-    single = np.ones(tree.joint_count, dtype=bool)
     for joints in tree.spherical:
-        single[joints] = False
-        parent, child = tree.parent[joints[0]], tree.child[joints[0]]
-        angles[:, joints] = to_vector(_relative(rotation, parent, child)) @ axes[joints].T
-    for k in np.flatnonzero(single & (tree.parent < bodies)):
-        parent, child = tree.parent[k], tree.child[k]
-        if child < bodies:
-            angles[:, k] = _about(axes[k], _relative(rotation, parent, child))
-        else:
-            second = across[int(child)]
-            relative = _relative(rotation, parent, tree.child[second])
-            a, b = axes[k], axes[second]
-            turned = relative @ b
-            angles[:, k] = np.arctan2(np.cross(b, turned) @ a, turned @ b)
-            first = rotation_about(a, angles[:, k])
-            angles[:, second] = _about(b, np.swapaxes(first, 1, 2) @ relative)
+        relative = _relative(rotation, tree.parent[joints[0]], tree.child[joints[0]])
+        angles[:, joints] = to_vector(relative) @ axes[joints].T
+    alone = single_joints(model)
+    angles[:, alone] = revolute_angles(model, rotation, alone)
+    across = {int(parent): k for k, parent in enumerate(tree.parent) if parent >= bodies}
+    for k in np.flatnonzero(tree.child >= bodies):
+        angles[:, k], angles[:, across[int(tree.child[k])]] = _universal(
+            model, rotation, axes, k, across[int(tree.child[k])]
+        )
     return angles
 
 
-def _relative(rotation: Array, parent: int, child: int) -> Array:
-    return np.swapaxes(rotation[:, parent], 1, 2) @ rotation[:, child]
+def single_joints(model: Model) -> Array:
+    """Joints that turn one body against another about one axis."""
+    tree, bodies = model.tree, len(model.topology.bodies)
+    single = (tree.parent < bodies) & (tree.child < bodies)
+    single[tree.spherical.ravel()] = False
+    return np.flatnonzero(single)
+
+
+def revolute_angles(model: Model, rotation: Array, joints: Array) -> Array:
+    """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
+    tree = model.tree
+    axes = tree.axes(model.standing[None])[0, joints]
+    return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
+
+
+def _universal(model: Model, rotation: Array, axes: Array, first: int, second: int) -> tuple[Array, Array]:
+    """Both angles about perpendicular axes a, b with a cross between them: R = R_a R_b, so R b = R_a b."""
+    relative = _relative(rotation, model.tree.parent[first], model.tree.child[second])
+    a, b = axes[first], axes[second]
+    turned = relative @ b
+    angle = np.arctan2(np.cross(b, turned) @ a, turned @ b)
+    rest = np.swapaxes(rotation_about(a, angle), 1, 2) @ relative
+    return angle, _about(b, rest)
+
+
+def _relative(rotation: Array, parent: int | Array, child: int | Array) -> Array:
+    return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
 def _about(axis: Array, turn: Array) -> Array:
-    """Signed angle (T,) of rotations about a known axis."""
-    odd = np.stack(
-        [turn[:, 2, 1] - turn[:, 1, 2], turn[:, 0, 2] - turn[:, 2, 0], turn[:, 1, 0] - turn[:, 0, 1]], 1
-    )
-    return np.arctan2(odd @ axis, np.trace(turn, axis1=1, axis2=2) - 1.0)
+    """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
+    odd = turn - np.swapaxes(turn, -1, -2)
+    sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
+    return np.arctan2(sine, np.trace(turn, axis1=-2, axis2=-1) - 1.0)
 
 
 def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.dynamics.couples import Couples
-from musclesolve.dynamics.joint_coordinates import joint_angles
+from musclesolve.dynamics.joint_coordinates import revolute_angles, single_joints
 from musclesolve.dynamics.model import Model
 from musclesolve.errors import InputError
 
@@ -115,7 +115,8 @@ class JointResistance:
         moments = -self.damping * self.couples.rates(q, qd)
         stops = self.stops
         if len(stops.joint):
-            angles = joint_angles(self.couples.model, self.couples.model.elements.rotation(q))[:, stops.joint]
+            model = self.couples.model
+            angles = revolute_angles(model, model.elements.rotation(q), stops.joint)
             middle = 0.5 * (stops.lower + stops.upper)
             angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
             beyond = rise((angles - stops.upper) / stops.margin) - rise((stops.lower - angles) / stops.margin)
@@ -179,10 +180,16 @@ def _cones(model: Model, rows: list[dict]) -> Cones:
 
 def _stops(model: Model, rows: list[dict]) -> Stops:
     lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
+    joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
+    others = [
+        row["dof"] for row, joint in zip(rows, joints, strict=True) if joint not in single_joints(model)
+    ]
+    if others:
+        raise ValueError(f"a stop for {others[0]}, which is not the only turn between two bodies")
     if (lower >= upper).any():
         raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
     return Stops(
-        np.array([model.dof(row["dof"]) for row in rows], dtype=int),
+        joints,
         np.deg2rad(lower),
         np.deg2rad(upper),
         np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),

@@ -186,6 +186,7 @@ STOP = "[[stop]]\ndof = 'knee_flexion_r'\nlower_deg = {}\nupper_deg = 1\nmargin_
     ("text", "words"),
     [
         ("[[stop]]\ndof = 'tail'\n", "joint resistance"),
+        (STOP.replace("knee_flexion_r", "hip_flexion_r").format(0, 1, 0), "not the only turn"),
         (STOP.format(5, 1, 0), "empty"),
         (STOP.format(0, 0, 0), "margins"),
         (STOP.format(0, 1, -2), "negative"),
