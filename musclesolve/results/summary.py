@@ -53,7 +53,7 @@ def _methods(result: xr.Dataset) -> str:
     if "cutoff_hz" in given:
         parts.append(f"low-pass filter {given['cutoff_hz']:g} Hz")
     if "hip_method" in given:
-        parts.append(f"hip centers {given["hip_method"]}")
+        parts.append(f"hip centers {given['hip_method']}")
     return ",  ".join(parts)
 
 
