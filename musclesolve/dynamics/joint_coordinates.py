@@ -60,10 +60,9 @@ def joint_angles(model: Model, rotation: Array) -> Array:
     alone = single_joints(model)
     angles[:, alone] = revolute_angles(model, rotation, alone)
     across = {int(parent): k for k, parent in enumerate(tree.parent) if parent >= bodies}
-    for k in np.flatnonzero(tree.child >= bodies):
-        angles[:, k], angles[:, across[int(tree.child[k])]] = _universal(
-            model, rotation, axes, k, across[int(tree.child[k])]
-        )
+    for k in np.flatnonzero(tree.child >= bodies).tolist():
+        second = across[int(tree.child[k])]
+        angles[:, k], angles[:, second] = _universal(model, rotation, axes, k, second)
     return angles
 
 
