@@ -7,7 +7,7 @@ from rich.table import Table
 
 from benchmarks.timing import console, measure
 from musclesolve.dynamics import differentiate, fit_pose, lagrange_multipliers, projected_moments
-from musclesolve.dynamics.fit import Targets
+from musclesolve.dynamics.targets import Targets
 from musclesolve.pipeline import mechanics
 from musclesolve.recording import Trial
 

@@ -17,7 +17,7 @@ from benchmarks.routes import swinging
 from benchmarks.timing import console, measure
 from musclesolve.dynamics import Model, differentiate, fit_pose, human_model, projected_moments
 from musclesolve.dynamics.chains import random_chain
-from musclesolve.dynamics.fit import Targets
+from musclesolve.dynamics.targets import Targets
 from musclesolve.recording import Trial
 
 

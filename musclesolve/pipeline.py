@@ -18,8 +18,9 @@ from musclesolve.dynamics import (
     human_model,
     projected_moments,
 )
-from musclesolve.dynamics.fit import Fit, Targets
+from musclesolve.dynamics.fit import Fit
 from musclesolve.dynamics.reactions import SegmentMotion, joint_load, segment_motion
+from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options

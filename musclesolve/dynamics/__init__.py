@@ -1,41 +1,69 @@
 """Multibody dynamics in natural coordinates: a core that stands alone.
 
-A model is a set of points and unit vectors laid out in the standing pose (`Layout`), the rigid bodies that they
-form, and the degrees of freedom between them (`Topology`). Everything else follows: constraints, mass matrices,
-forward kinematics, the nearest consistent motion, inverse dynamics by independent routes, and forward dynamics.
+A model is a set of points and unit vectors laid out in the standing pose, the rigid bodies that they form, and the
+degrees of freedom between them (`Topology`). Everything else follows: constraints, mass matrices, forward kinematics,
+the nearest consistent motion, inverse dynamics by independent routes, and forward dynamics. The modules are listed by
+what they answer in docs/dynamics.md; planar models are in `musclesolve.dynamics.planar`.
 """
 
+from musclesolve.dynamics.actuators import actuated_moments
+from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
+from musclesolve.dynamics.anthropometry import segment_table
 from musclesolve.dynamics.applied import JointMoments, OutsideForces
+from musclesolve.dynamics.assembly import assemble
 from musclesolve.dynamics.constraints import Constraints
 from musclesolve.dynamics.elements import Elements
+from musclesolve.dynamics.expanded import joint_reactions
+from musclesolve.dynamics.expansion import expand
 from musclesolve.dynamics.external import Wrench
-from musclesolve.dynamics.fit import fit_pose
+from musclesolve.dynamics.fit import Fit, fit_pose
 from musclesolve.dynamics.forward import Simulation, simulate
 from musclesolve.dynamics.forward_human import forward_human_model
 from musclesolve.dynamics.human import human_model
 from musclesolve.dynamics.inverse import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.landmark_sensitivity import landmark_sensitivity
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion, differentiate
+from musclesolve.dynamics.reactions import joint_loads, segment_motion
 from musclesolve.dynamics.resistance import JointResistance
+from musclesolve.dynamics.segmental import intersegmental_moment
+from musclesolve.dynamics.sensitivity import application_sensitivity, force_sensitivity, mass_sensitivity
+from musclesolve.dynamics.targets import Targets
 from musclesolve.dynamics.topology import Topology, load_topology
 
 __all__ = [
     "Constraints",
     "Elements",
+    "Fit",
     "JointMoments",
     "JointResistance",
     "Model",
     "Motion",
     "OutsideForces",
     "Simulation",
+    "Targets",
     "Topology",
     "Wrench",
+    "actuated_moments",
+    "application_sensitivity",
+    "assemble",
     "differentiate",
+    "disagreement",
+    "expand",
     "fit_pose",
+    "force_sensitivity",
     "forward_human_model",
     "human_model",
+    "intersegmental_moment",
+    "joint_loads",
+    "joint_moments_by_route",
+    "joint_reactions",
     "lagrange_multipliers",
+    "landmark_sensitivity",
     "load_topology",
+    "mass_sensitivity",
     "projected_moments",
+    "segment_motion",
+    "segment_table",
     "simulate",
 ]

@@ -19,12 +19,14 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.external import Wrench
-from musclesolve.dynamics.fit import Fit, Targets, curvature, resting
+from musclesolve.dynamics.fit import Fit, resting
 from musclesolve.dynamics.inverse import projected_moments
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import motion_from
+from musclesolve.dynamics.nearest import curvature
 from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity import Sensitivity
+from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError
 
 Array = np.ndarray

@@ -7,7 +7,7 @@ import pytest
 
 from musclesolve.dynamics import fit_pose
 from musclesolve.dynamics.branches import one_branch
-from musclesolve.dynamics.fit import Targets
+from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import MuscleSolveError
 
 FRAMES = 60
@@ -60,7 +60,9 @@ def test_the_two_ways_to_a_pose_are_told_apart(model):
     other[half, third] += np.pi
     base = np.broadcast_to(np.eye(3), (FRAMES, 3, 3))
     kept = np.arange(47) != model.slot("upper_arm_forward_r")  # the vector between the joints is turned over
-    np.testing.assert_allclose(model.tree.pose(other, np.zeros((FRAMES, 3)), base)[:, kept], q[:, kept], atol=1e-12)
+    np.testing.assert_allclose(
+        model.tree.pose(other, np.zeros((FRAMES, 3)), base)[:, kept], q[:, kept], atol=1e-12
+    )
     np.testing.assert_allclose(one_branch(model, other), angles, atol=1e-12)
 
 

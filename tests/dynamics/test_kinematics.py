@@ -5,9 +5,9 @@ import pytest
 
 from musclesolve.dynamics import fit_pose
 from musclesolve.dynamics.drivers import driver_rows
-from musclesolve.dynamics.fit import Targets
 from musclesolve.dynamics.motion import motion_from
 from musclesolve.dynamics.reactions import segment_motion
+from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import MuscleSolveError
 
 

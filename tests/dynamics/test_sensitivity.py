@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import Model, Wrench, differentiate, fit_pose, projected_moments
-from musclesolve.dynamics.fit import Targets
 from musclesolve.dynamics.landmark_sensitivity import coordinate_response, landmark_sensitivity
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.dynamics.sensitivity import (
@@ -16,6 +15,7 @@ from musclesolve.dynamics.sensitivity import (
     free_moment_sensitivity,
     mass_sensitivity,
 )
+from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError
 
 POINTS = (

@@ -10,11 +10,11 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.dynamics import Wrench, differentiate, fit_pose, human_model, projected_moments
-from musclesolve.dynamics.fit import Targets
 from musclesolve.dynamics.landmark_sensitivity import landmark_sensitivity
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.dynamics.segmental import neglected_share
 from musclesolve.dynamics.sensitivity import application_sensitivity, force_sensitivity, mass_sensitivity
+from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import anatomy, ground_reactions
 
 LEG = ("hip", "knee", "ankle")

@@ -44,8 +44,8 @@ end_s = {end:.8f}
 cutoff_hz = {cutoff:g}
 unloaded_below_n = {load:g}
 
-# The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79) take
-# 61 N/cm2 for healthy adults, 1.94 times as much. With 1.0 one frame of ten falls short around push-off.
+# The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
+# take 61 N/cm2 for healthy adults, 1.94 times as much. With 1.0 one frame of ten falls short around push-off.
 [muscles]
 strength_factor = {strength:g}
 

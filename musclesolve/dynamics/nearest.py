@@ -1,0 +1,196 @@
+"""The nearest pose, step by step: all frames advance together along the allowed directions.
+
+Minimise 1/2 sum_n w_n |q_n - target_n|^2 over the joint coordinates. The step ds solves
+(D^T W D - curvature) ds = D^T W (target - q); without the curvature it is that of Gauss-Newton, which finds its way
+from afar, with it that of Newton, which converges quadratically although markers and model disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve.dynamics.model import Model
+from musclesolve.dynamics.rotation_vector import from_vector
+from musclesolve.dynamics.targets import Targets
+from musclesolve.dynamics.tree import Tree
+from musclesolve.errors import MuscleSolveError
+
+Array = np.ndarray
+
+_LARGEST_TURN = 0.5
+"""Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
+
+_NEAR = 0.1
+"""Frames whose last step was shorter than this [rad, m] are near the optimum."""
+
+_LEAP = 2.0
+"""A change of an angle between key frames that no movement makes [rad]."""
+
+_DAMPING = 1e-9
+"""Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Joint angles (T, K), position (T, 3) and rotation (T, 3, 3) of the base."""
+
+    angles: Array
+    position: Array
+    rotation: Array
+
+    def moved(self, tree: Tree, step: Array) -> Pose:
+        """After a step in the speeds (T, K+6)."""
+        joints = self.angles.shape[1]
+        turn = from_vector(step[:, joints + 3 :])
+        return Pose(
+            tree.moved(self.angles, step[:, :joints]),
+            self.position + step[:, joints : joints + 3],
+            turn @ self.rotation,
+        )
+
+    def where(self, chosen: Array, other: Pose) -> Pose:
+        """Another pose in the chosen frames (T,), this one in the rest."""
+        return Pose(
+            np.where(chosen[:, None], other.angles, self.angles),
+            np.where(chosen[:, None], other.position, self.position),
+            np.where(chosen[:, None, None], other.rotation, self.rotation),
+        )
+
+    def frames(self, keep: slice) -> Pose:
+        """The same at some frames."""
+        return Pose(self.angles[keep], self.position[keep], self.rotation[keep])
+
+    @classmethod
+    def joined(cls, parts: list[Pose]) -> Pose:
+        """Stretches of frames, one after the other."""
+        return cls(
+            np.concatenate([part.angles for part in parts]),
+            np.concatenate([part.position for part in parts]),
+            np.concatenate([part.rotation for part in parts]),
+        )
+
+    def spread(self, frames: int, every: int) -> Pose:
+        """From every so-manieth frame to all: angles and position between neighbours, rotation of the nearest."""
+        at = np.arange(frames) / every
+        low = np.minimum(at.astype(int), len(self.angles) - 1)
+        high, part = np.minimum(low + 1, len(self.angles) - 1), (at - low)[:, None]
+        nearest = np.where(part[:, 0] < 0.5, low, high)
+        return Pose(
+            (1.0 - part) * self.angles[low] + part * self.angles[high],
+            (1.0 - part) * self.position[low] + part * self.position[high],
+            self.rotation[nearest],
+        )
+
+
+@dataclass(frozen=True)
+class NearestPose:
+    """Gauss-Newton on some frames: free degrees of freedom, weights that draw angles to zero, names of the frames."""
+
+    model: Model
+    targets: Targets
+    free: Array
+    rest: Array
+    names: Array
+
+    def frames(self, keep: slice) -> NearestPose:
+        """The same at some frames."""
+        return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
+
+    def without_leaps(self, pose: Pose, max_iterations: int) -> Pose:
+        """Frames whose angles leap from those before are found again from there: an arm bent the wrong way, say."""
+        angles, position, rotation = pose.angles.copy(), pose.position.copy(), pose.rotation.copy()
+        for frame in range(1, len(angles)):
+            if np.abs(angles[frame] - angles[frame - 1]).max() > _LEAP:
+                before = Pose(
+                    angles[frame - 1 : frame], position[frame : frame + 1], rotation[frame : frame + 1]
+                )
+                again = self.frames(slice(frame, frame + 1)).converge(before, 1e-3, max_iterations)
+                angles[frame], position[frame], rotation[frame] = (
+                    again.angles[0],
+                    again.position[0],
+                    again.rotation[0],
+                )
+        return Pose(angles, position, rotation)
+
+    def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
+        """Steps until no frame moves any more: Gauss-Newton from afar, Newton when near, damped where it gets worse."""
+        damping, largest = np.full(len(self.names), _DAMPING), np.full(len(self.names), np.inf)
+        q, misfit = self._misfit(pose)
+        for _ in range(max_iterations):
+            step = self._step(q, pose, damping, largest < _NEAR)
+            tried = pose.moved(self.model.tree, step)
+            q_tried, misfit_tried = self._misfit(tried)
+            # Near the optimum the misfit no longer falls: what is left is round-off.
+            better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
+            pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
+            misfit = np.where(better, misfit_tried, misfit)
+            damping = np.clip(np.where(better, 0.1 * damping, 100.0 * damping), _DAMPING, 1.0)
+            largest = np.where(better, np.abs(step).max(axis=1), np.inf)
+            if (largest < tolerance).all():
+                return pose
+        raise MuscleSolveError(self._complaint(q, largest, tolerance))
+
+    def _misfit(self, pose: Pose) -> tuple[Array, Array]:
+        """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
+        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation)
+        off = (self.targets.values - q[:, self.targets.slots]) ** 2
+        rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
+        return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
+
+    def _step(self, q: Array, pose: Pose, damping: Array, near: Array) -> Array:
+        """One step in the speeds, (T, K+6), zero where locked; with the full curvature in frames that are near (T,)."""
+        targets, count, joints = self.targets, int(self.free.sum()), pose.angles.shape[1]
+        directions = self.model.tree.allowed(q, pose.position, targets.slots)[..., self.free]
+        frames = directions.shape[0]
+        pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
+        jacobian = (directions * np.sqrt(targets.weights)[:, None, None]).reshape(frames, -1, count)
+        hessian = np.swapaxes(jacobian, 1, 2) @ jacobian
+        hessian -= near[:, None, None] * curvature(self.model.tree, q, directions, pull, self.free)
+        hessian += np.diag(self.rest[self.free]) + damping[:, None, None] * np.eye(count)
+        gradient = np.einsum("tnxk,tnx->tk", directions, pull, optimize=True)
+        drawn = self.free[:joints]
+        gradient[:, : drawn.sum()] -= self.rest[:joints][drawn] * pose.angles[:, drawn]
+        step = np.zeros((frames, len(self.free)))
+        step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
+        turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
+        return step * np.minimum(1.0, _LARGEST_TURN / np.maximum(turns, 1e-12))[:, None]
+
+    def _complaint(self, q: Array, largest: Array, tolerance: float) -> str:
+        worst = int(np.argmax(largest))
+        off = np.linalg.norm(q[worst, self.targets.slots] - self.targets.values[worst], axis=1)
+        off *= np.sqrt(self.targets.weights)
+        culprit = self.model.topology.coordinate_names[self.targets.slots[int(np.argmax(off))]]
+        failed = self.names[largest >= tolerance]
+        return (
+            f"no pose of the body fits the markers at {_listed(failed)}; there the point farthest from where it "
+            f"was measured is {culprit}, by {1000.0 * off.max():.0f} mm. Markers that are swapped or mapped to the "
+            "wrong landmark are the usual reason."
+        )
+
+
+def _listed(names: Array) -> str:
+    shown = ", ".join(
+        f"{name:.3f} s" if isinstance(name, float) else f"frame {name}" for name in names[:3].tolist()
+    )
+    return shown + (f" and {len(names) - 3} more frames" if len(names) > 3 else "")
+
+
+def curvature(tree: Tree, q: Array, directions: Array, pull: Array, free: Array) -> Array:
+    """Sum of w (target - q) . d2q / ds_i ds_j, (T, F, F), over the free speeds: what Gauss-Newton leaves out.
+
+    Turning about axis a_i before joint j turns what j moves: d2q = a_i x D_j, and
+    p . (a_i x D_j) = a_i . (D_j x p); two turns of the base, or of a spherical joint, share the difference.
+    """
+    frames = len(q)
+    axes = np.concatenate(
+        [tree.axes(q), np.zeros((frames, 3, 3)), np.broadcast_to(np.eye(3), (frames, 3, 3))], axis=1
+    )
+    dx, dy, dz = (directions[:, :, x] for x in range(3))
+    px, py, pz = (pull[:, None, :, x] for x in range(3))
+    twist = np.concatenate([pz @ dy - py @ dz, px @ dz - pz @ dx, py @ dx - px @ dy], axis=1)
+    turned = axes[:, free] @ twist
+    before = tree.before[np.ix_(free, free)]
+    both = before + before.T
+    return (before * turned + np.swapaxes(before * turned, 1, 2)) / np.maximum(both, 1.0)
