@@ -8,7 +8,6 @@ from musclesolve.dynamics import human_model
 from musclesolve.dynamics.motion import motion_from
 from musclesolve.muscles import muscle_state, place_muscles
 
-
 WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}
 
 

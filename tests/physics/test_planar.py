@@ -8,7 +8,6 @@ from planar_bodies import random_motion, sagittal_tree
 
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, differentiate, fit_pose, human_model, projected_moments
-from musclesolve.dynamics.fit import Targets
 from musclesolve.dynamics.motion import motion_from
 from musclesolve.dynamics.planar import (
     Load,
@@ -32,6 +31,7 @@ from musclesolve.dynamics.planar.dynamics import (
 )
 from musclesolve.dynamics.planar.kinematics import constraint_jacobian, place
 from musclesolve.dynamics.reactions import joint_load, segment_motion
+from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError
 from musclesolve.motion import anatomy, ground_reactions
 from musclesolve.recording import read_trial

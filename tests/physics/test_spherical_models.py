@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import Wrench, fit_pose, lagrange_multipliers, projected_moments
-from musclesolve.dynamics.fit import Targets
 from musclesolve.dynamics.forward_human import forward_human_model
 from musclesolve.dynamics.motion import differentiate
 from musclesolve.dynamics.reactions import joint_load, segment_motion
+from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError
 
 
