@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from musclesolve.comparison import compare
     from musclesolve.errors import InputError, MuscleSolveError
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
@@ -21,6 +22,7 @@ _HOME = {
     "Solution": "musclesolve.sharing",
     "Status": "musclesolve.sharing",
     "__version__": "musclesolve.version",
+    "compare": "musclesolve.comparison",
     "costs": "musclesolve.sharing",
     "muscle_geometry": "musclesolve.muscles",
     "read_trial": "musclesolve.recording",
@@ -36,6 +38,7 @@ __all__ = [
     "Solution",
     "Status",
     "__version__",
+    "compare",
     "costs",
     "muscle_geometry",
     "read_trial",

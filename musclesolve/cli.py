@@ -87,6 +87,35 @@ def run(
 
 
 @app.command()
+def compare(
+    trial: Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")],
+    cost: Annotated[list[str], typer.Option(help="A cost function; give the option twice or more.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the comparison and its figures.")
+    ],
+    solver: Solver = None,
+    side: Sides = Side.both,
+) -> None:
+    """Share the forces of one trial under several costs: comparison.nc, a table of the agreement, figures."""
+    with messages():
+        import musclesolve as ms
+        from musclesolve.plotting.comparison import comparison_files
+        from musclesolve.results import comparison_tables, netcdf_bytes, write_files
+
+        with progress() as report:
+            result = ms.compare(ms.read_trial(trial), cost, solver, side.value, progress=report)
+            files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
+            files["agreement.csv"] = comparison_tables.agreement_csv(result)
+            report("writing", 1.0)
+            paths = write_files(output, files)
+        for table in comparison_tables.tables(result):
+            console().print(table)
+        say_files(paths)
+        if comparison_tables.any_failed(result):
+            raise typer.Exit(SOME_FRAMES_FAILED)
+
+
+@app.command()
 def plot(
     result: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run`.")],
     output: Annotated[

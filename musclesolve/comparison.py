@@ -1,0 +1,153 @@
+"""The same trial under several costs: mechanics computed once, the sharing once per cost, the answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.dynamics import Model, projected_moments
+from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
+from musclesolve.errors import InputError
+from musclesolve.muscles import MuscleState, muscle_state, place_muscles
+from musclesolve.options import Options, find_options
+from musclesolve.pipeline import LegResult, Mechanics, Progress, _share, joint_forces, mechanics
+from musclesolve.recording import Trial, read_trial
+from musclesolve.results.agreement import agreement
+from musclesolve.results.assemble import assemble
+from musclesolve.results.cocontraction import co_contraction
+from musclesolve.sharing import Cost
+from musclesolve.sharing.cost.registry import find_cost
+from musclesolve.sharing.solver.base import Solver
+
+Array = np.ndarray
+
+OF_A_COST = {
+    "activation": "activation",
+    "muscle_force": "muscle_force",
+    "reserve_moment": "reserve_moment",
+    "joint_reaction": "joint_reaction",
+    "status": "status",
+    "kkt_residual": "kkt_residual",
+    "cost": "least_cost",
+}
+"""Variables of a result that depend on the cost, and what they are called in a comparison.
+
+The name of the dimension, `cost`, cannot be that of a variable as well.
+"""
+
+
+def compare(
+    trial: Trial | str | Path,
+    costs: Sequence[str | Cost],
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """One trial shared among the muscles under several costs.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        costs: two or more, names or Cost objects with names of their own.
+        solver: name of a solver, or a Solver, for all costs; that of the trial file unless given.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
+        reserve_moment, joint_reaction, status, kkt_residual and least_cost. In addition co_contraction
+        (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with every other
+        one per muscle and per function group, as `musclesolve.results.agreement` says.
+
+    Raises:
+        InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
+    """
+    report = progress or (lambda stage, fraction: None)
+    found = _different(costs)
+    if not isinstance(trial, Trial):
+        trial = read_trial(trial)
+    options = find_options(trial, found[0], solver, side)
+    recorded = mechanics(trial, report)
+    legs = _Legs.of(trial, options, recorded)
+    results = []
+    for number, cost in enumerate(found):
+        report(f"cost {cost.name}", 0.4 + 0.5 * number / len(found))
+        results.append(legs.result(trial, replace(options, cost=cost), recorded))
+    report("agreement", 0.95)
+    return side_by_side(results, [cost.name for cost in found])
+
+
+def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
+    """Results of one trial under several costs as one Dataset, with co-contraction and agreement.
+
+    Args:
+        results: what `run` returns, with the same legs and frames.
+        names: of the costs.
+    """
+    first = results[0]
+    variables = {}
+    for old, new in OF_A_COST.items():
+        if old in first:
+            stacked = np.stack([result[old].values for result in results])
+            variables[new] = (("cost", *first[old].dims), stacked, first[old].attrs)
+    if "least_cost" in variables:
+        variables["least_cost"][2]["units"] = "unit of the cost"
+    shared = first.drop_vars([name for name in OF_A_COST if name in first])
+    result = shared.assign(variables).assign_coords(cost=list(names))
+    result.attrs |= {"cost": ", ".join(names)}
+    return result.assign(co_contraction(result)).assign(agreement(result))
+
+
+def _different(costs: Sequence[str | Cost]) -> list[Cost]:
+    if isinstance(costs, str | Cost) or len(costs) < 2:
+        raise InputError(
+            "a comparison needs two costs or more",
+            where="costs",
+            expected="a list of names of costs or Cost objects",
+            remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
+        )
+    found = [find_cost(cost) for cost in costs]
+    names = [cost.name for cost in found]
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise InputError(
+            f"there are two costs called {twice[0]!r}",
+            where="costs",
+            expected="costs of different names",
+            remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Legs:
+    """What does not depend on the cost."""
+
+    moments: Array
+    segments: SegmentMotion
+    states: dict[str, MuscleState]
+
+    @classmethod
+    def of(cls, trial: Trial, options: Options, recorded: Mechanics) -> _Legs:
+        model, motion = recorded.model, recorded.motion
+        factor = trial.muscles.strength_factor
+        states = {
+            leg: muscle_state(model, place_muscles(model, options.database, leg, factor), motion)
+            for leg in options.sides
+        }
+        moments = projected_moments(model, motion, recorded.wrenches)
+        return cls(moments, segment_motion(model, motion), states)
+
+    def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
+        legs = [self._leg(trial, options, recorded, state) for state in self.states.values()]
+        return assemble(trial, recorded, self.moments, legs)
+
+    def _leg(self, trial: Trial, options: Options, recorded: Mechanics, state: MuscleState) -> LegResult:
+        model: Model = recorded.model
+        solution, dofs = _share(trial, options, state, self.moments, model)
+        tension = solution.force + state.passive_force
+        net, contact = joint_forces(model, recorded.motion, self.segments, recorded.wrenches, state, tension)
+        return LegResult(state.muscles.side, state, dofs, solution, net, contact)
