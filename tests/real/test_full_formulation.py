@@ -1,0 +1,140 @@
+"""The thesis' own formulation on the recorded walk: all equations of motion, all multipliers, the same answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import muscle_db
+from musclesolve.dynamics import Wrench, projected_moments
+from musclesolve.dynamics.actuators import acting_bodies
+from musclesolve.dynamics.expansion import expand
+from musclesolve.dynamics.reactions import segment_motion
+from musclesolve.errors import InputError
+from musclesolve.full_formulation import contact_forces, full_problem
+from musclesolve.muscles import LEG_DOFS, muscle_state, place_muscles
+from musclesolve.pipeline import JOINTS, joint_forces, mechanics
+from musclesolve.sharing import Problem, Status, solve
+from musclesolve.sharing.full_solving import solve_full
+
+FRAMES = np.arange(6, 136, 18)
+SHARED = LEG_DOFS[:5]
+
+
+@pytest.fixture(scope="module")
+def walk(recorded_walk_trial):
+    """Model, a handful of frames, pushes of the ground, and the muscles of both legs."""
+    recorded = mechanics(recorded_walk_trial)
+    motion = recorded.motion.frames(FRAMES)
+    pushes = [Wrench(w.body, w.force[FRAMES], w.moment[FRAMES]) for w in recorded.wrenches]
+    options = recorded_walk_trial.muscles
+    database = muscle_db.load(options.database)
+    muscles = {s: place_muscles(recorded.model, database, s, options.strength_factor) for s in "rl"}
+    states = {s: muscle_state(recorded.model, muscles[s], motion) for s in "rl"}
+    return recorded.model, motion, pushes, states
+
+
+def reduced(walk, side, **fields):
+    """The problem as the road makes it: by projection, moment arms and Newton's moments."""
+    model, motion, pushes, states = walk
+    state, rows = states[side], [LEG_DOFS.index(dof) for dof in SHARED]
+    arm = state.moment_arm[:, rows]
+    moments = projected_moments(model, motion, pushes)[:, [model.dof(f"{dof}_{side}") for dof in SHARED]]
+    needed = moments - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    return Problem(arm, needed, state.force_capacity, state.muscles.max_isometric_force, **fields)
+
+
+def dofs(side):
+    return [f"{dof}_{side}" for dof in SHARED]
+
+
+def test_there_are_141_equations_of_motion(walk):
+    model, motion, pushes, states = walk
+    full = full_problem(model, motion, pushes, [states["r"]], dofs("r"))
+    assert full.needed.shape[1] == 141
+    assert full.jacobian.shape[1] == 141 - len(SHARED)
+
+
+def test_elimination_of_the_multipliers_gives_the_reduced_problem(walk):
+    model, motion, pushes, states = walk
+    for person in (model, expand(model)):
+        made = full_problem(person, motion, pushes, [states["l"]], dofs("l")).reduced
+        road = reduced(walk, "l")
+        np.testing.assert_allclose(made.moment_arm, road.moment_arm, atol=1e-12)
+        np.testing.assert_allclose(made.moment, road.moment, atol=1e-9)
+
+
+@pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "soft_saturation"])
+def test_both_formulations_give_the_same_activations(walk, cost):
+    model, motion, pushes, states = walk
+    full = solve_full(full_problem(model, motion, pushes, [states["r"]], dofs("r")), cost)
+    road = solve(reduced(walk, "r"), cost)
+    np.testing.assert_array_equal(full.status, road.status)
+    assert full.solved.sum() >= 6
+    assert full.kkt_residual[full.solved].max() < 1e-6
+    np.testing.assert_allclose(full.activation, road.activation, atol=1e-6)
+    np.testing.assert_allclose(full.cost, road.cost, rtol=1e-6)
+
+
+def test_both_legs_at_once_are_the_two_legs(walk):
+    model, motion, pushes, states = walk
+    both = full_problem(model, motion, pushes, [states["r"], states["l"]], dofs("r") + dofs("l"))
+    assert both.jacobian.shape[1] == 141 - 2 * len(SHARED)
+    found = solve_full(both, "force_squared")
+    alone = [solve(reduced(walk, side), "force_squared") for side in "rl"]
+    solved = alone[0].solved & alone[1].solved
+    assert solved.sum() >= 5
+    np.testing.assert_array_equal(found.solved, solved)
+    expected = np.hstack([leg.activation for leg in alone])
+    np.testing.assert_allclose(found.activation[solved], expected[solved], atol=1e-6)
+
+
+def test_joint_reactions_are_read_from_the_multipliers(walk):
+    model, motion, pushes, states = walk
+    expanded = expand(model)
+    full = full_problem(expanded, motion, pushes, [states["r"]], dofs("r"), reserve_weight=1.0)
+    found = solve_full(full, "force_squared")
+    assert found.solved.all()
+    read = contact_forces(expanded, motion, found.multiplier)
+    road = solve(reduced(walk, "r", reserve_weight=1.0), "force_squared")
+    np.testing.assert_allclose(found.activation, road.activation, atol=1e-6)
+    tension = road.force + states["r"].passive_force
+    segments = segment_motion(model, motion)
+    _, contact = joint_forces(model, motion, segments, pushes, states["r"], tension)
+    behind = acting_bodies(model)[1]
+    for joint, dof in JOINTS.items():
+        far = model.topology.bodies[behind[model.dof(f"{dof}_r")]].name
+        force = next(value for (body, _), value in read.items() if body == far)
+        assert np.abs(force - contact[joint]).max() < 1e-6 * np.abs(contact[joint]).max(), joint
+
+
+def test_the_prices_of_the_equations_are_a_virtual_displacement(walk):
+    """y moves along the free directions alone, and pays for moments what the reduced formulation pays."""
+    model, motion, pushes, states = walk
+    full = full_problem(model, motion, pushes, [states["r"]], dofs("r"))
+    found, road = solve_full(full, "force_squared"), solve(reduced(walk, "r"), "force_squared")
+    solved = found.solved
+    worth = np.einsum("tmq,tq->tm", full.moment_rows, found.price)[solved]
+    scale = np.abs(road.multiplier[solved]).max()
+    np.testing.assert_allclose(worth, road.multiplier[solved], atol=1e-6 * scale)
+    spanned = np.einsum("tqm,tm->tq", full.directions[solved], worth)
+    np.testing.assert_allclose(found.price[solved], spanned, atol=1e-6 * np.abs(spanned).max())
+
+
+def test_a_moment_out_of_reach_is_infeasible_in_both(walk):
+    model, motion, pushes, states = walk
+    full = full_problem(model, motion, pushes, [states["r"]], dofs("r"))
+    moment = full.reduced.moment
+    harder = full.needed + np.einsum("tmq,tm->tq", full.moment_rows, 20.0 * moment)
+    found = solve_full(replace(full, needed=harder), "force_squared")
+    assert (found.status == Status.INFEASIBLE).any()
+    road = solve(replace(reduced(walk, "r"), moment=21.0 * moment), "force_squared")
+    np.testing.assert_array_equal(found.status, road.status)
+
+
+def test_an_unknown_degree_of_freedom_is_refused(walk):
+    model, motion, pushes, states = walk
+    with pytest.raises(InputError, match="knee_twist_r"):
+        full_problem(model, motion, pushes, [states["r"]], ["knee_twist_r"])
