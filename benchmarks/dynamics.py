@@ -15,25 +15,30 @@ from musclesolve.dynamics import (
     projected_moments,
     segment_motion,
 )
+from musclesolve.dynamics.reactions import SegmentMotion
+from musclesolve.dynamics.segmental import IntersegmentalMoment
 from musclesolve.pipeline import mechanics
 from musclesolve.recording import Trial
 
 
 def report(trial: Trial) -> None:
-    """Print the time of each step as such and against projection, the cheapest route."""
+    """Print the time of each step as such and against that of projection."""
     recorded = mechanics(trial)
     model, measured, motion, feet = recorded.model, recorded.measured, recorded.motion, recorded.wrenches
     targets = Targets.build(model, measured.points, measured.directions)
-    segments = segment_motion(model, motion)
     dofs = model.topology.dof_names[: model.tree.joint_count]
+
+    def hof(segments: SegmentMotion) -> list[IntersegmentalMoment]:
+        return [intersegmental_moment(model, motion, segments, feet, dof) for dof in dofs]
+
     calls = {
         "nearest consistent pose": lambda: fit_pose(model, targets),
         "velocities, accelerations": lambda: differentiate(model, measured.time, recorded.fit.coordinates),
         "moments by projection": lambda: projected_moments(model, motion, feet),
-        "by Newton-Euler, all joints": lambda: joint_loads(model, motion, segments, feet),
-        "by Hof's explicit moment, all joints": lambda: [
-            intersegmental_moment(model, motion, segments, feet, dof) for dof in dofs
-        ],
+        "by Newton-Euler, all joints": lambda: joint_loads(
+            model, motion, segment_motion(model, motion), feet
+        ),
+        "by Hof's explicit moment, all joints": lambda: hof(segment_motion(model, motion)),
         "by Lagrange multipliers": lambda: lagrange_multipliers(model, motion, feet),
     }
     best = {name: measure(call).best for name, call in calls.items()}

@@ -15,9 +15,18 @@ from rich.table import Table
 
 from benchmarks.routes import swinging
 from benchmarks.timing import console, measure
-from musclesolve.dynamics import Model, differentiate, fit_pose, human_model, projected_moments
+from musclesolve.dynamics import (
+    Model,
+    Targets,
+    differentiate,
+    fit_pose,
+    human_model,
+    joint_loads,
+    lagrange_multipliers,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.chains import random_chain
-from musclesolve.dynamics.targets import Targets
 from musclesolve.recording import Trial
 
 
@@ -32,9 +41,11 @@ def report(trial: Trial) -> None:
         "fit",
         "rates",
         "projection",
-        "Pinocchio RNEA",
+        "Newton-Euler",
+        "multipliers",
+        "Pinocchio",
         "kB/frame",
-        title="us a frame",
+        title="microseconds a frame (in brackets: times Pinocchio's RNEA)",
     )
     for frames in (100, 1000, 10000):
         table.add_row("human", "44", str(frames), *_row(human, frames))
@@ -55,20 +66,24 @@ def _row(model: Model, frames: int) -> list[str]:
         lambda: fit_pose(model, targets),
         lambda: differentiate(model, motion.time, motion.coordinates),
         lambda: projected_moments(model, motion, []),
+        lambda: joint_loads(model, motion, segment_motion(model, motion), []),
+        lambda: lagrange_multipliers(model, motion, []),
     )
-    cells = [f"{1e6 * measure(call, repeats).best / frames:.0f}" for call in calls]
+    times = [1e6 * measure(call, repeats).best / frames for call in calls]
+    twin = _pinocchio(model, frames)
+    cells = [f"{time:.0f}" + (f" ({time / twin:.0f})" if twin else "") for time in times]
     tracemalloc.start()
     fit = fit_pose(model, targets)
     projected_moments(model, differentiate(model, motion.time, fit.coordinates), [])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return [*cells, _pinocchio(model, frames), f"{peak / frames / 1000:.0f}"]
+    return [*cells, f"{twin:.1f}" if twin else "not installed", f"{peak / frames / 1000:.0f}"]
 
 
-def _pinocchio(model: Model, frames: int) -> str:
-    """Microseconds a frame of RNEA on a tree with the same parents, or why there is none."""
+def _pinocchio(model: Model, frames: int) -> float | None:
+    """Microseconds a frame of RNEA on a tree with the same parents; None where it is not installed."""
     if find_spec("pinocchio") is None:
-        return "not installed"
+        return None
     import pinocchio
 
     tree, twin = model.tree, pinocchio.Model()
@@ -89,4 +104,4 @@ def _pinocchio(model: Model, frames: int) -> str:
         for t in range(few):
             pinocchio.rnea(twin, data, poses[t % 50], rates[0, t % 50], rates[1, t % 50])
 
-    return f"{1e6 * measure(sweep, 2).best / few:.1f}"
+    return 1e6 * measure(sweep, 2).best / few

@@ -16,7 +16,7 @@ from rich.table import Table
 import musclesolve as ms
 from benchmarks.timing import console
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import Model, Motion, Wrench, differentiate
+from musclesolve.dynamics import Model, Motion, Wrench, differentiate, forward_human_model
 from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.chains import random_chain
 from musclesolve.pipeline import mechanics
@@ -30,7 +30,17 @@ def cases(trials: list[str]) -> Iterator[tuple[str, Model, Motion, list[Wrench]]
         yield trial.subject.name, recorded.model, recorded.motion, recorded.wrenches
     for links in (3, 10, 30):
         model = random_chain(links, seed=links)
-        yield model.topology.name, model, swinging(model), []
+        motion = swinging(model)
+        yield model.topology.name, model, motion, [pulled(f"link{links - 1}", len(motion.time))]
+    model = forward_human_model()
+    motion = swinging(model)
+    yield "29-degree-of-freedom human", model, motion, [pulled("head", len(motion.time))]
+
+
+def pulled(body: str, frames: int) -> Wrench:
+    """A force and a couple on one body that change from frame to frame."""
+    wave = np.sin(np.linspace(0.0, 7.0, frames))[:, None]
+    return Wrench(body, wave * [30.0, -10.0, 200.0], wave * [5.0, 20.0, -8.0])
 
 
 def swinging(model: Model, frames: int = 50) -> Motion:

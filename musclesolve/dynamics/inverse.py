@@ -15,6 +15,9 @@ from musclesolve.dynamics.motion import Motion
 
 Array = np.ndarray
 
+_BLOCK = 64
+"""Frames solved together: the whole system of the human takes some hundred kilobytes a frame."""
+
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
@@ -48,17 +51,25 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     The rows are independent and as many as there are coordinates, so lambda is unique. The multipliers of the
     drivers become moments by the factors of correction B3.
     """
+    parts = []
+    for first in range(0, len(motion.time), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        acting = [Wrench(wrench.body, wrench.force[block], wrench.moment[block]) for wrench in wrenches]
+        parts.append(_multipliers(model, motion.frames(block), acting))
+    return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[Array, Array]:
     constraint, drivers = model.constraints.jacobian(motion.q), driver_rows(model, motion)
-    frames, rows = constraint.shape[:2]
+    (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
     jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(
         frames, -1, 3 * motion.q.shape[1]
     )
     needed = -required_force(model, motion, wrenches).reshape(frames, -1, 1)
     multipliers = np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0]
     moments = drivers.moment_factor * multipliers[:, rows:]
-    joints = model.tree.joint_count
     base = residual_about_origin(model, motion, moments[:, joints:])
-    return Multipliers(multipliers[:, :rows], np.hstack([moments[:, :joints], base]))
+    return multipliers[:, :rows], np.hstack([moments[:, :joints], base])
 
 
 def _origin(model: Model, motion: Motion) -> Array:

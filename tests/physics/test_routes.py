@@ -7,9 +7,10 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import differentiate
+from musclesolve.dynamics import Wrench, differentiate, forward_human_model
 from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.chains import random_chain
+from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline import mechanics
 
 
@@ -39,10 +40,28 @@ def test_on_random_chains(links):
     phase = rng.uniform(0.0, 6.0, size=len(chain.topology.dof_names))
     motion = differentiate(chain, time, 0.5 * np.sin(4.0 * time[:, None] + phase))
     assert np.abs(chain.constraints.violation(motion.q)).max() < 1e-13
-    assert worst(chain, motion, []) < 1e-9
+    wave = np.sin(6.0 * time)[:, None]
+    pull = Wrench(f"link{links - 1}", wave * [30.0, -10.0, 200.0], wave * [5.0, 20.0, -8.0])
+    assert worst(chain, motion, [pull]) < 1e-9
+
+
+def test_on_the_human_with_spherical_joints():
+    human = forward_human_model()
+    time = np.linspace(0.0, 1.0, 25)
+    phase = np.arange(len(human.topology.dof_names))
+    motion = differentiate(human, time, 0.4 * np.sin(4.0 * time[:, None] + phase))
+    pull = Wrench("head", np.full((25, 3), 40.0), np.full((25, 3), -7.0))
+    assert worst(human, motion, [pull]) < 1e-9
 
 
 def test_disagreement_sees_a_wrong_route():
     right = np.ones((3, 2))
     pairs = disagreement({"one": right, "other": right + 0.5})
     assert pairs[("one", "other")] == pytest.approx(0.5 / 1.5)
+
+
+def test_routes_without_moments_agree_and_broken_ones_are_named():
+    still = np.zeros((3, 2))
+    assert set(disagreement({"one": still, "other": still}).values()) == {0.0}
+    with pytest.raises(MuscleSolveError, match="other"):
+        disagreement({"one": still, "other": np.full((3, 2), np.nan)})
