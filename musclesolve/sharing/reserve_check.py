@@ -1,0 +1,125 @@
+"""Whether reserves are small enough for the muscle forces to be believed.
+
+A reserve is a moment that no muscle produces. What counts is its largest size beside the peak of the joint's moment
+over the motion. The usual demand is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On
+such limits see Hicks et al. 2015, J Biomech Eng 137:020905. Both can be set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solution import Solution
+
+STRICT, USUAL = 0.05, 0.10
+
+
+class Verdict(StrEnum):
+    """What the reserves of one degree of freedom mean."""
+
+    NONE = "none"
+    SMALL = "small"
+    TOLERABLE = "tolerable"
+    LARGE = "large"
+
+
+@dataclass(frozen=True, eq=False)
+class ReserveCheck:
+    """The reserves of a motion, (m,) each.
+
+    Attributes:
+        dof: m names.
+        peak: largest size of the reserve [N m].
+        moment_peak: largest size of the moment [N m].
+        share: peak / moment_peak; infinite for a reserve where there is no moment.
+        rms_share: the same of the root mean squares.
+        weight: largest weight that the reserve had where it was used [cost per (N m)^2]; NaN where it never was.
+        verdict: NONE; SMALL up to the strict limit; TOLERABLE up to the usual one; LARGE beyond.
+        limits: strict and usual.
+    """
+
+    dof: tuple[str, ...]
+    peak: Array
+    moment_peak: Array
+    share: Array
+    rms_share: Array
+    weight: Array
+    verdict: tuple[Verdict, ...]
+    limits: tuple[float, float]
+
+    def sentence(self, dof: str) -> str:
+        """The verdict on one degree of freedom in words."""
+        k = self.dof.index(dof)
+        verdict, limit = self.verdict[k], self.limits[int(self.verdict[k] is not Verdict.SMALL)]
+        if verdict is Verdict.NONE:
+            return f"{dof} needs no reserve"
+        if not np.isfinite(self.share[k]):
+            return f"the reserve of {dof} stands against no moment at all"
+        side = "beyond" if verdict is Verdict.LARGE else "within"
+        return (
+            f"the reserve of {dof} reaches {100.0 * self.share[k]:.2g} % of its peak moment, {side} the limit of "
+            f"{100.0 * limit:g} %: {verdict}"
+        )
+
+
+def check_reserves(
+    problem: Problem,
+    solution: Solution,
+    moment: ArrayLike | None = None,
+    limits: tuple[float, float] = (STRICT, USUAL),
+) -> ReserveCheck:
+    """Compare the reserves of the solved frames with the moments of all valid frames.
+
+    Args:
+        problem: what was solved.
+        solution: its answer.
+        moment: (T, m) [N m] joint moments to compare with; those of the problem, from which passive forces have been
+            taken away, unless given.
+        limits: strict and usual, as shares of the peak moment.
+
+    Raises:
+        InputError: moments that do not fit, limits that are not 0 < strict <= usual.
+    """
+    if not 0 < limits[0] <= limits[1]:
+        raise InputError(f"the limits are {limits}", where="check_reserves", expected="0 < strict <= usual")
+    given = problem.moment if moment is None else np.atleast_2d(np.asarray(moment, dtype=np.float64))
+    if given.shape != problem.moment.shape:
+        raise InputError(
+            f"moment has the shape {given.shape}", where="check_reserves", expected=f"{problem.moment.shape}"
+        )
+    solved = np.atleast_1d(solution.solved)
+    reserve = np.abs(np.atleast_2d(solution.reserve))[solved]
+    weight = np.atleast_2d(solution.reserve_weight)[solved]
+    used = (reserve > 1e-6 * np.maximum(1.0, np.abs(given[solved]))) & np.isfinite(weight)
+    reserve = np.where(used, reserve, 0.0)
+    size = np.abs(given[problem.valid])
+    peak, top = _largest(reserve), _largest(size)
+    share = _share(peak, top)
+    verdict = tuple(_verdict(value, limits) for value in share)
+    largest = np.where(used.any(axis=0), _largest(np.where(used, weight, 0.0)), np.nan)
+    rms = _share(_rms(reserve), _rms(size))
+    return ReserveCheck(problem.dof or (), peak, top, share, rms, largest, verdict, limits)
+
+
+def _largest(values: Array) -> Array:
+    return np.asarray(values.max(axis=0, initial=0.0))
+
+
+def _rms(values: Array) -> Array:
+    return np.asarray(np.sqrt((values**2).sum(axis=0) / max(len(values), 1)))
+
+
+def _share(part: Array, whole: Array) -> Array:
+    return np.divide(part, whole, out=np.where(part > 0, np.inf, 0.0), where=whole > 0)
+
+
+def _verdict(share: float, limits: tuple[float, float]) -> Verdict:
+    if share == 0:
+        return Verdict.NONE
+    return Verdict.SMALL if share <= limits[0] else Verdict.TOLERABLE if share <= limits[1] else Verdict.LARGE
