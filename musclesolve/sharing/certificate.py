@@ -1,7 +1,7 @@
 """The certificate of optimality, recomputed from the problem and the answer's own numbers.
 
-With g_i = f_i'(a_i) the marginal cost of muscle i and p_i = (A^T lambda)_i what the moments pay for its activation,
-the optimum of a convex cost is characterised by
+With g_i = df/da_i the marginal cost of muscle i, that of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
+p_i = (A^T lambda)_i what the moments pay for its activation, the optimum of a convex cost is characterised by
 
     stationarity and complementarity   a_i = clip(a_i - (g_i - p_i) / S_i, lower_i, upper_i)
     moments                            (A a + s - b)_k = 0
@@ -11,11 +11,14 @@ The first line needs no multipliers for the bounds: it says that a muscle is on 
 that the smaller of the two misses counts. S_i makes the miss relative,
 
     S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j of the same),
-    theta_i = |f_i'(lower_i + d_i / 2) - f_i'(lower_i)|,   d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
+    theta_i = |f_i'(lower_i + d_i / 2) - f_i'(lower_i)| + 1e-3 (G^T w G)_ii d_i / 2,
+    d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
 
 where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
 figure does not change when cost, moments or forces are expressed in other units. The misses of the second and third
 line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
+
+Of a cost that is not convex the certificate shows a point where it is stationary, not that it is the least.
 """
 
 from __future__ import annotations
@@ -62,10 +65,14 @@ def kkt_residual(problem: Problem, cost: Cost, activation: Array, reserve: Array
 
 def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -> Array:
     """The first line of the certificate, (T,), for pull = A^T lambda, (T, n)."""
-    lower, upper = problem.lower, problem.upper
-    inside = np.clip(activation, lower, upper)
-    slope = cost.gradient(problem, inside)
-    own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - lower).max(axis=1)))
+    inside = np.clip(activation, problem.lower, problem.upper)
+    slope = cost.total_gradient(problem, inside)
+    own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
+    return stationarity_miss(problem, activation, slope, pull, own)
+
+
+def stationarity_miss(problem: Problem, activation: Array, slope: Array, pull: Array, own: Array) -> Array:
+    """The same for slopes g and scales theta, (T, n), that are known already."""
     size = np.maximum(np.abs(pull), own)
     size = np.where(np.isfinite(slope), np.maximum(size, np.abs(slope)), size)
     size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
@@ -74,7 +81,7 @@ def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -
     step = np.where(
         np.isfinite(slope), step, np.sign(slope)
     )  # an infinite slope is a full miss, NaN stays NaN
-    return np.abs(activation - np.clip(activation - step, lower, upper)).max(axis=1)
+    return np.abs(activation - np.clip(activation - step, problem.lower, problem.upper)).max(axis=1)
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:

@@ -18,6 +18,7 @@ class NoCost(Cost):
     """Nothing: leaves the squares of the reserves alone to be minimised."""
 
     name: ClassVar[str] = "no_cost"
+    parameter_rows: ClassVar[int] = 0  # type: ignore[misc]
 
     def value(self, problem: Problem, activation: Array) -> Array:
         """Zeros, (T,)."""

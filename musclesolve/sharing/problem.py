@@ -16,6 +16,21 @@ from musclesolve.errors import InputError
 Array = NDArray[np.float64]
 HUGE = 1e100
 
+OPTIONAL = {
+    "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
+    "optimal_fiber_length": "(n,) [m]",
+    "reaction_matrix": "(T, k, n), newtons of each joint reaction for one newton of muscle force",
+    "reaction_offset": "(T, k) [N], the joint reactions without contractile forces",
+    "emg": "(T, n) measured activations, NaN where not measured",
+}
+"""Fields that some costs need and others do without."""
+
+PER_FRAME = (
+    *("moment_arm", "moment", "force_capacity", "lower", "upper", "reserve_weight"),
+    *(name for name in OPTIONAL if name != "optimal_fiber_length"),
+)
+"""Fields whose first axis is that of the frames."""
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
@@ -38,6 +53,14 @@ class Problem:
         reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly.
         muscle: n names.
         dof: m names.
+        fiber_velocity: (T, n) [m/s], negative where fibers shorten. This and what follows is there for the costs
+            that need it.
+        optimal_fiber_length: (n,) [m].
+        reaction_matrix: (T, k, n) [N per N of muscle force], of joint reactions R = reaction_matrix F +
+            reaction_offset.
+        reaction_offset: (T, k) [N].
+        emg: (T, n) measured activations, NaN where not measured.
+        reaction: k names.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong; the message names the array.
@@ -52,6 +75,12 @@ class Problem:
     reserve_weight: Array | None = None
     muscle: tuple[str, ...] | None = None
     dof: tuple[str, ...] | None = None
+    fiber_velocity: Array | None = None
+    optimal_fiber_length: Array | None = None
+    reaction_matrix: Array | None = None
+    reaction_offset: Array | None = None
+    emg: Array | None = None
+    reaction: tuple[str, ...] | None = None
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,7 +105,23 @@ class Problem:
             self._set("reserve_weight", _shaped("reserve_weight", weight, (frames, dofs)))
         self._set("muscle", _names("muscle", self.muscle, muscles))
         self._set("dof", _names("dof", self.dof, dofs))
+        self._set_optional(frames, muscles)
         _check_values(self)
+
+    def _set_optional(self, frames: int, muscles: int) -> None:
+        reactions = _reaction_count(self)
+        shapes = {
+            "fiber_velocity": (frames, muscles),
+            "optimal_fiber_length": (muscles,),
+            "reaction_matrix": (frames, reactions, muscles),
+            "reaction_offset": (frames, reactions),
+            "emg": (frames, muscles),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name) is not None:
+                self._set(name, _shaped(name, _numbers(name, getattr(self, name)), shape))
+        if self.reaction_matrix is not None:
+            self._set("reaction", _names("reaction", self.reaction, reactions))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -109,6 +154,9 @@ class Problem:
         usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
         for array in (self.moment_arm, self.moment_matrix):
             usable &= (np.abs(array) < HUGE).all(axis=(1, 2))
+        for optional in (self.fiber_velocity, self.reaction_matrix, self.reaction_offset):
+            if optional is not None:
+                usable &= (np.abs(optional) < HUGE).reshape(len(usable), -1).all(axis=1)
         return usable
 
     def frames(self, which: NDArray[Any]) -> Problem:
@@ -117,14 +165,8 @@ class Problem:
         Args:
             which: (T,) booleans or frame numbers.
         """
-        return self._changed(
-            moment_arm=self.moment_arm[which],
-            moment=self.moment[which],
-            force_capacity=self.force_capacity[which],
-            lower=self.lower[which],
-            upper=self.upper[which],
-            reserve_weight=None if self.reserve_weight is None else self.reserve_weight[which],
-        )
+        given = {name: getattr(self, name) for name in PER_FRAME}
+        return self._changed(**{name: None if x is None else x[which] for name, x in given.items()})
 
     def with_upper(self, upper: Array) -> Problem:
         """The same problem with other upper bounds, (T, n)."""
@@ -192,6 +234,30 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
     return names
 
 
+def _reaction_count(problem: Problem) -> int:
+    """k, of reactions that come with both their matrix and their offset."""
+    given = {name: getattr(problem, name) is not None for name in ("reaction_matrix", "reaction_offset")}
+    if not any(given.values()):
+        if problem.reaction is not None:
+            raise InputError("there are names, but no reactions", where="Problem.reaction")
+        return 0
+    for name, there in given.items():
+        if not there:
+            raise InputError(
+                "joint reactions need both a matrix and an offset",
+                where=f"Problem.{name}",
+                expected=OPTIONAL[name],
+            )
+    shape = _numbers("reaction_matrix", problem.reaction_matrix).shape  # type: ignore[arg-type]
+    if len(shape) not in (2, 3) or shape[-2] == 0:
+        raise InputError(
+            f"reaction_matrix has the shape {shape}",
+            where="Problem.reaction_matrix",
+            expected="(frames, reactions, muscles), at least one reaction",
+        )
+    return shape[-2]
+
+
 def _check_values(problem: Problem) -> None:
     strongest = problem.max_isometric_force
     _refuse(problem, "max_isometric_force", ~((strongest < HUGE) & (strongest > 0)), "a positive number [N]")
@@ -201,6 +267,12 @@ def _check_values(problem: Problem) -> None:
         problem, "upper", np.isinf(problem.upper), "a finite bound; a large number such as 10 sets it free"
     )
     _refuse(problem, "lower", problem.lower > problem.upper, "no more than upper")
+    if problem.optimal_fiber_length is not None:
+        fiber = problem.optimal_fiber_length
+        _refuse(problem, "optimal_fiber_length", ~((fiber < HUGE) & (fiber > 0)), "a positive number [m]")
+    if problem.emg is not None:
+        bad = (problem.emg < 0) | np.isinf(problem.emg)
+        _refuse(problem, "emg", bad, "zero or more, or NaN where not measured")
     weight = problem.reserve_weight
     if weight is not None:
         bad = ~((weight < HUGE) & (weight > 0))

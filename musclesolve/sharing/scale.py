@@ -8,14 +8,41 @@ from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
 LEAST_REACH = 1e-3
+BESIDE_ROWS = 1e-3
 
 
-def slope_scale(problem: Problem, cost: Cost, reach: Array | float = 1.0) -> Array:
-    """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n)."""
-    reach = np.broadcast_to(reach, (problem.n_frames,))[:, None]
-    middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, reach)
+def slope_scale(
+    problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
+) -> Array:
+    """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n).
+
+    Of soft rows a thousandth of the change with the muscle's own activation alone counts: many mixtures of activations
+    leave the rows as they are, and only what else the cost says decides between those. `row_curvature` (T, n) is
+    the second derivative of the rows, for whoever has it already.
+    """
+    half = _half(problem, reach)
+    middle = problem.lower + half
     change = np.abs(cost.gradient(problem, middle) - cost.gradient(problem, problem.lower))
+    if row_curvature is None:
+        rows = cost.soft_rows(problem)
+        row_curvature = None if rows is None else rows.hessian_diagonal()
+    if row_curvature is not None:
+        change = change + BESIDE_ROWS * row_curvature * half
     return np.where(np.isfinite(change), change, 0.0)
+
+
+def slope_size(
+    problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
+) -> Array:
+    """The same, or the size of the marginal cost there if that is larger, as it is for linear costs, (T, n)."""
+    slope = np.abs(cost.gradient(problem, problem.lower + _half(problem, reach)))
+    scale = slope_scale(problem, cost, reach, row_curvature)
+    return np.maximum(scale, np.where(np.isfinite(slope), slope, 0.0))
+
+
+def _half(problem: Problem, reach: Array | float) -> Array:
+    reach = np.broadcast_to(reach, (problem.n_frames,))[:, None]
+    return 0.5 * np.minimum(problem.upper - problem.lower, reach)
 
 
 def load(problem: Problem) -> Array:

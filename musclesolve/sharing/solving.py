@@ -14,6 +14,7 @@ from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Attempt, Solver
 from musclesolve.sharing.solver.registry import find_solver
@@ -46,13 +47,14 @@ def solve(
         warm_start: (T, n) or (n,) activations, for solvers that can use them.
 
     Raises:
-        InputError: unknown cost, solver or option.
+        InputError: unknown cost, solver or option; the problem lacks what the cost is made of.
     """
     if on_infeasible not in ("report", "reserve"):
         raise InputError(f"on_infeasible is {on_infeasible!r}", expected="'report' or 'reserve'")
     if not isinstance(problem, Problem):
         raise InputError(f"a {type(problem).__name__} was given", where="solve", expected="a Problem")
     chosen, method = find_cost(cost), find_solver(solver)
+    chosen.require(problem)
     start = _warm(problem, warm_start)
     problem = within_domain(problem, chosen)
     answer = _Answer.empty(problem)
@@ -70,20 +72,37 @@ def solve(
 
 
 def fallback_weight(problem: Problem, cost: Cost) -> Array:
-    """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m)."""
-    full = cost.value(problem, problem.upper) - cost.value(problem, problem.lower)
-    full = np.where(full > 0, full, 1.0)
+    """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m).
+
+    Of a cost that is not least at rest the changes on the way count, whatever their sign.
+    """
+    full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
+    width = problem.upper - problem.lower
+    full = np.maximum(full, 0.5 * (slope_scale(problem, cost) * width).sum(axis=1))
+    full = np.where(np.isfinite(full) & (full > 0), full, 1.0)
     return np.broadcast_to(2.0 * FALLBACK * full[:, None], problem.moment.shape)
 
 
 def rested(problem: Problem, cost: Cost) -> Problem:
     """The problem in which muscles that move nothing are held at rest, unless the cost itself wants them active.
 
-    Their activation would otherwise hang on the cost alone, and be undefined where that is zero as well.
+    Their activation would otherwise hang on the cost alone, and be undefined where that is zero as well. A muscle
+    that the soft rows feel, or one whose cost depends on other muscles, is left alone.
     """
-    arms = np.abs(problem.moment_matrix).max(axis=1)
-    idle = (arms <= NOTHING * arms.max(axis=1, keepdims=True)) & (cost.gradient(problem, problem.lower) >= 0)
+    if not cost.needs <= {"separable", "rows"}:
+        return problem
+    idle = _without_entry(problem.moment_matrix) & (cost.gradient(problem, problem.lower) >= 0)
+    rows = cost.soft_rows(problem)
+    if rows is not None:
+        idle &= _without_entry(rows.matrix)
     return problem.with_upper(np.where(idle, problem.lower, problem.upper))
+
+
+def _without_entry(matrix: Array) -> NDArray[np.bool_]:
+    """Which columns of a matrix (T, k, n) are nothing beside the others, (T, n)."""
+    largest = np.abs(matrix).max(axis=1)
+    nothing: NDArray[np.bool_] = largest <= NOTHING * largest.max(axis=1, keepdims=True)
+    return nothing
 
 
 @dataclass
@@ -117,7 +136,7 @@ class _Answer:
     def solution(self, problem: Problem, cost: Cost, solver: Solver) -> Solution:
         solved = np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
         value = np.full(len(solved), np.nan)
-        value[solved] = cost.value(problem.frames(solved), self.activation[solved])
+        value[solved] = cost.total_value(problem.frames(solved), self.activation[solved])
         return Solution(
             activation=self.activation,
             force=self.activation * problem.force_capacity,
@@ -130,7 +149,7 @@ class _Answer:
             infeasibility_proof=self.proof,
             reserve_weight=self.weight,
             solver=solver.name,
-            cost_name=cost.name,
+            cost_name=cost.label,
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from sharing_cases import equipped
 
 from musclesolve.sharing import Problem
 
@@ -21,7 +22,7 @@ def leg(frames: int, seed: int = 0, effort: float = 0.4, dofs: int = 7, muscles:
     # where the capacity exceeds F0 an activation of one is out of the domain of soft saturation
     activation = np.minimum(activation, 0.99 * strongest / capacity)
     moment = np.einsum("tmn,tn->tm", arms * capacity[:, None], activation)
-    return Problem(arms, moment, capacity, strongest)
+    return equipped(Problem(arms, moment, capacity, strongest))
 
 
 @pytest.fixture

@@ -1,27 +1,69 @@
-"""What a cost function is, and how costs add up."""
+"""What a cost function is."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import Field, fields, is_dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Array, Problem
+
+NEEDS = {
+    "separable": "terms f_i(a_i) of one muscle each",
+    "coupled": "terms in which the slope of one muscle depends on the activation of another",
+    "rows": "squares of linear combinations of the activations",
+    "linear_programme": "a largest value that is minimised, level after level",
+    "nonconvex": "terms that are not known to be convex",
+    "nonsmooth": "terms with a kink",
+}
+"""The words of `Cost.needs`: what a solver has to be able to take."""
 
 
 class Cost(ABC):
-    """A convex cost that is a sum over muscles, sum_i f_i(a_i), on lower <= a <= upper.
+    """Terms of the activations, and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2, on lower <= a <= upper.
 
-    A new cost is a frozen dataclass with the methods below. `2 * a + b` is again a cost.
+    The methods `value`, `gradient`, `hessian_diagonal` and `expression` are of the terms alone; `soft_rows` gives the
+    rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
+    sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` says otherwise.
+
+    A new cost is a frozen dataclass with the first five methods. `2 * a + b` is again a cost.
+
+    Attributes:
+        name: what it is called.
+        formula: what is minimised (F force, F0 maximum isometric force).
+        source: where it comes from.
+        data: optional fields of Problem without which it is not defined.
+        parameter_rows: p, how many numbers of each muscle `expression` needs.
     """
 
     name: ClassVar[str]
     formula: ClassVar[str] = ""
     source: ClassVar[str] = ""
+    data: ClassVar[tuple[str, ...]] = ()
+    parameter_rows: int = 1
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a solver has to be able to take, in the words of `NEEDS`."""
+        return frozenset({"separable"})
+
+    @property
+    def linear(self) -> bool:
+        """Whether a linear programme finds the optimum."""
+        return False
+
+    @property
+    def label(self) -> str:
+        """The name, with whatever differs from the defaults."""
+        own: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        values = {f.name: getattr(self, f.name) for f in own if f.repr}
+        changed = [f"{f.name}={values[f.name]!r}" for f in own if f.repr and values[f.name] != f.default]
+        return self.name + (f"({', '.join(changed)})" if changed else "")
 
     @abstractmethod
     def value(self, problem: Problem, activation: Array) -> Array:
@@ -33,7 +75,7 @@ class Cost(ABC):
 
     @abstractmethod
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """d2f_i/da_i2, (T, n), never negative."""
+        """d2f_i/da_i2, (T, n), never negative if the cost is convex."""
 
     @abstractmethod
     def parameters(self, problem: Problem) -> Array:
@@ -49,103 +91,63 @@ class Cost(ABC):
             parameters: symbols, (p, n), which take the values of `parameters(problem)`.
         """
 
+    def soft_rows(self, problem: Problem) -> SoftRows | None:
+        """The soft rows, if there are any."""
+        return None
+
+    def term_hessian(self, problem: Problem, activation: Array) -> Array:
+        """The second derivatives of the terms, (T, n, n)."""
+        return self.hessian_diagonal(problem, activation)[:, :, None] * np.eye(activation.shape[1])
+
     def largest_activation(self, problem: Problem) -> Array:
         """(T, n) where the domain of the cost ends; infinite for most costs."""
         return np.full_like(problem.force_capacity, np.inf)
 
+    def total_value(self, problem: Problem, activation: Array) -> Array:
+        """Terms and soft rows, (T,)."""
+        rows, value = self.soft_rows(problem), self.value(problem, activation)
+        return value if rows is None else value + rows.value(activation)
+
+    def total_gradient(self, problem: Problem, activation: Array) -> Array:
+        """Of terms and soft rows, (T, n)."""
+        rows, slope = self.soft_rows(problem), self.gradient(problem, activation)
+        return slope if rows is None else slope + rows.gradient(activation)
+
+    def hessian(self, problem: Problem, activation: Array) -> Array:
+        """Of terms and soft rows, (T, n, n)."""
+        rows, curvature = self.soft_rows(problem), self.term_hessian(problem, activation)
+        return curvature if rows is None else curvature + rows.hessian()
+
+    def require(self, problem: Problem) -> None:
+        """See that the problem has what the cost is made of.
+
+        Raises:
+            InputError: a field is missing; says which.
+        """
+        for field in self.data:
+            if getattr(problem, field) is None:
+                raise InputError(
+                    f"the cost {self.name} needs {field}, which the problem does not have",
+                    where=f"Problem.{field}",
+                    expected=field_meaning(field),
+                    remedy=f"Problem(..., {field}=...), or another cost",
+                )
+
     def __add__(self, other: Cost) -> Cost:
+        from musclesolve.sharing.cost.combined import Sum
+
         return Sum((self, other)) if isinstance(other, Cost) else NotImplemented
 
     def __rmul__(self, factor: float) -> Cost:
+        from musclesolve.sharing.cost.combined import Scaled
+
         return Scaled(float(factor), self) if isinstance(factor, Real) else NotImplemented
 
     __mul__ = __rmul__
 
 
-@dataclass(frozen=True)
-class Sum(Cost):
-    """The sum of several costs."""
+def field_meaning(field: str) -> str:
+    """What an optional field of a problem is, in a line."""
+    from musclesolve.sharing.problem import OPTIONAL
 
-    terms: tuple[Cost, ...]
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The names of the terms, joined by plus signs."""
-        return " + ".join(term.name for term in self.terms)
-
-    def value(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return np.sum([term.value(problem, activation) for term in self.terms], axis=0)
-
-    def gradient(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return np.sum([term.gradient(problem, activation) for term in self.terms], axis=0)
-
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return np.sum([term.hessian_diagonal(problem, activation) for term in self.terms], axis=0)
-
-    def parameters(self, problem: Problem) -> Array:
-        """Those of the terms, one after the other."""
-        return np.concatenate([term.parameters(problem) for term in self.terms], axis=1)
-
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        """See Cost."""
-        total, first = 0, 0
-        for term, count in zip(self.terms, self._parameter_counts(activation.shape[0]), strict=True):
-            total = total + term.expression(casadi, activation, parameters[first : first + count, :])
-            first += count
-        return total
-
-    def _parameter_counts(self, muscles: int) -> list[int]:
-        probe = Problem(np.zeros((1, muscles)), np.zeros(1), np.ones(muscles), np.ones(muscles))
-        return [term.parameters(probe).shape[1] for term in self.terms]
-
-    def largest_activation(self, problem: Problem) -> Array:
-        """The smallest of the terms'."""
-        return np.minimum.reduce([term.largest_activation(problem) for term in self.terms])
-
-
-@dataclass(frozen=True)
-class Scaled(Cost):
-    """A positive multiple of a cost."""
-
-    factor: float
-    cost: Cost
-
-    def __post_init__(self) -> None:
-        if not (np.isfinite(self.factor) and self.factor > 0):
-            raise InputError(
-                f"the factor of the cost {self.cost.name} is {self.factor:g}",
-                expected="a positive number: anything else makes the cost non-convex or nothing at all",
-            )
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The factor and the name."""
-        inner = f"({self.cost.name})" if isinstance(self.cost, Sum) else self.cost.name
-        return f"{self.factor:g} * {inner}"
-
-    def value(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self.factor * self.cost.value(problem, activation)
-
-    def gradient(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self.factor * self.cost.gradient(problem, activation)
-
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self.factor * self.cost.hessian_diagonal(problem, activation)
-
-    def parameters(self, problem: Problem) -> Array:
-        """See Cost."""
-        return self.cost.parameters(problem)
-
-    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        """See Cost."""
-        return self.factor * self.cost.expression(casadi, activation, parameters)
-
-    def largest_activation(self, problem: Problem) -> Array:
-        """See Cost."""
-        return self.cost.largest_activation(problem)
+    return OPTIONAL[field]

@@ -13,7 +13,10 @@ from musclesolve.sharing.problem import Array, Problem
 
 @dataclass(frozen=True)
 class ForceSquared(Cost):
-    """sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and 6.20)."""
+    """sum_i F_i^2 with F_i = force_capacity_i * a_i [N^2] (Silva 2003, eqs 6.15 and 6.20).
+
+    Assumes that a newton costs the same in every muscle, weak or strong.
+    """
 
     name: ClassVar[str] = "force_squared"
     formula: ClassVar[str] = "sum_i F_i^2"

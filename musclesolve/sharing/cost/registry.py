@@ -6,26 +6,60 @@ import difflib
 from dataclasses import dataclass
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.activation_volume import ActivationVolume
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.emg_tracking import EmgTracking
+from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
 from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.min_max import MinMax
+from musclesolve.sharing.cost.muscle_power import MusclePower
+from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
 from musclesolve.sharing.cost.soft_saturation import SoftSaturation
 from musclesolve.sharing.cost.stress_cubed import StressCubed
 
-REGISTRY: dict[str, type[Cost]] = {cost.name: cost for cost in (ForceSquared, StressCubed, SoftSaturation)}
+_KINDS: tuple[type[Cost], ...] = (
+    ForceSquared,
+    StressCubed,
+    NormalizedForceSquared,
+    ForceMomentSquared,
+    SoftSaturation,
+    ActivationPower,
+    ActivationVolume,
+    MusclePower,
+    JointReactionSquared,
+    MinMax,
+    EmgTracking,
+)
+REGISTRY: dict[str, type[Cost]] = {cost.name: cost for cost in _KINDS}
 
 
 @dataclass(frozen=True)
 class CostRecord:
-    """A registered cost: its name, its formula (F force, F0 maximum isometric force) and where it comes from."""
+    """A registered cost.
+
+    Attributes:
+        name: what to ask for.
+        formula: what is minimised (F force, F0 maximum isometric force, a activation).
+        source: where it comes from.
+        data: optional fields of Problem that it needs.
+        needs: what a solver has to be able to take.
+    """
 
     name: str
     formula: str
     source: str
+    data: tuple[str, ...] = ()
+    needs: frozenset[str] = frozenset({"separable"})
 
 
 def costs() -> dict[str, CostRecord]:
     """Every cost that can be asked for by name."""
-    return {name: CostRecord(name, kind.formula, kind.source) for name, kind in REGISTRY.items()}
+    return {
+        name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs)
+        for name, kind in REGISTRY.items()
+    }
 
 
 def find_cost(cost: str | Cost) -> Cost:

@@ -15,7 +15,8 @@ class StressCubed(Cost):
 
     The stress is the force over the physiological cross-section, which is F0_i / sigma_bar. Newtons per square
     centimetre are kept because they make the numbers the ones of the literature; the activations do not depend
-    on sigma_bar at all.
+    on sigma_bar at all. Assumes that endurance falls with the third power of stress and that the muscles are chosen so
+    as to last long (Crowninshield and Brand 1981).
 
     Args:
         specific_strength: sigma_bar [N/cm^2].

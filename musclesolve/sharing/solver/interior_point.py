@@ -10,7 +10,10 @@ their bounds at the same pace. A Newton step eliminates everything but lambda,
 
     D = f'' + z_l / (a - lower) + z_u / (upper - a),      (A D^-1 A^T + C) dlambda = r_b - A D^-1 r_a,
 
-m equations for each frame. D is positive even where f'' is zero, because the barrier is there. Each step is
+m equations for each frame. Soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 of the cost are further rows of A with a
+compliance 1/w_k of their own, as if they were moments with reserves; their lambda is w (t - G a).
+
+D is positive even where f'' is zero, because the barrier is there. Each step is
 Mehrotra's pair of a predictor (mu = 0) and a centred corrector on the same factors. A frame leaves as soon as
 its certificate holds, or as soon as its own lambda proves that the moments are out of reach.
 """
@@ -22,11 +25,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.certificate import stationarity
+from musclesolve.sharing.certificate import stationarity_miss
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import load, slope_scale
+from musclesolve.sharing.scale import LEAST_REACH, load, slope_scale, slope_size
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.cholesky import BatchCholesky
 from musclesolve.sharing.status import Status
@@ -46,7 +49,10 @@ class _Frames:
     """The frames still at work; every array has them first."""
 
     number: NDArray[np.int64]
-    compliance: Array  # C, (T, m)
+    matrix: Array  # A and below it the soft rows, (T, m + k, n)
+    target: Array  # b and the targets of the soft rows, (T, m + k)
+    compliance: Array  # C, (T, m + k)
+    row_curvature: Array  # second derivatives of the soft rows by each activation, (T, n)
     free: Array  # 1 where the activation may move, else 0, (T, n)
     omega: Array
     a: Array
@@ -80,7 +86,7 @@ class InteriorPoint:
 
         Args:
             problem: one block of frames.
-            cost: convex and separable.
+            cost: convex and separable, with or without soft rows.
             multiplier: (T, m) a guess that gives the right order of magnitude.
         """
         guess = np.zeros_like(problem.moment) if multiplier is None else multiplier
@@ -105,19 +111,21 @@ class InteriorPoint:
     def _examine(
         self, problem: Problem, cost: Cost, frames: _Frames, best: _Best, iteration: int
     ) -> NDArray[np.int8]:
-        pull = _pull(problem, frames.multiplier)
+        hard = problem.n_dof
+        pull = _pull(frames.matrix[:, :hard], frames.multiplier[:, :hard])
         scale = np.maximum(1.0, np.abs(problem.moment))
-        miss = (np.abs(_short(problem, frames)) / scale).max(axis=1)
+        miss = (np.abs(_short(frames)[:, :hard]) / scale).max(axis=1)
         claim = np.full(len(miss), Status.MAX_ITERATIONS, np.int8)
         near = miss <= 1e3 * self.tolerance  # the costlier part only where it can matter
         if near.any():
-            miss = np.maximum(miss, stationarity(problem, cost, frames.a, pull))
+            miss = np.maximum(miss, _stationarity(problem, cost, frames, pull))
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
         claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
         better = best.take(frames, miss, near, iteration)
         if self.seek_proof:
-            margin = excess_of_pull(frames.multiplier, pull, problem.moment, problem.lower, problem.upper)
+            direction = frames.multiplier[:, :hard]
+            margin = excess_of_pull(direction, pull, problem.moment, problem.lower, problem.upper)
             proved = is_proof(margin) & (claim != Status.SOLVED)
             claim[proved] = Status.INFEASIBLE
             better |= proved
@@ -152,8 +160,9 @@ class _Best:
     ) -> None:
         where = frames.number[better]
         self.activation[where] = frames.a[better]
-        self.multiplier[where] = frames.multiplier[better]
-        self.compliance[where] = frames.compliance[better]
+        hard = self.multiplier.shape[1]
+        self.multiplier[where] = frames.multiplier[better, :hard]
+        self.compliance[where] = frames.compliance[better, :hard]
         self.iterations[frames.number] = iteration
         self.claim[frames.number] = claim
 
@@ -165,17 +174,23 @@ class _Best:
 
 def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
     lower, upper = problem.lower, problem.upper
-    count, dofs = problem.moment.shape
-    pull = _pull(problem, guess)
-    omega, free = _weights(problem, cost, pull)
+    free = (upper - lower > NO_ROOM).astype(np.float64)
     first = np.clip(load(problem), *FIRST)[:, None]
     width = np.where(free > 0, upper - lower, 1.0)
     a = np.where(free > 0, lower + first * width, lower)
-    weight = problem.reserve_weight
+    matrix, target, compliance, curvature = _rows(problem, cost)
+    soft = slice(problem.n_dof, None)
+    wish = (target - _product(matrix, a))[:, soft] / compliance[:, soft]
+    guess = np.concatenate([guess, wish], axis=1)
+    pull = _pull(matrix, guess)
+    omega = _weights(problem, cost, pull, free, curvature)
     slope = (cost.gradient(problem, a) - pull) * free * np.any(guess != 0, axis=1, keepdims=True)
     return _Frames(
-        number=np.arange(count),
-        compliance=np.zeros((count, dofs)) if weight is None else 1.0 / weight,
+        number=np.arange(len(a)),
+        matrix=matrix,
+        target=target,
+        compliance=compliance,
+        row_curvature=curvature,
         free=free,
         omega=omega,
         a=a,
@@ -187,50 +202,74 @@ def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
     )
 
 
-def _weights(problem: Problem, cost: Cost, pull: Array) -> tuple[Array, Array]:
-    """omega, and 1 for the muscles that are free to move (T, n).
+def _rows(problem: Problem, cost: Cost) -> tuple[Array, Array, Array, Array]:
+    """Moments and soft rows: matrix, target and compliance; and the second derivatives of the soft ones."""
+    weight, rows = problem.reserve_weight, cost.soft_rows(problem)
+    compliance = np.zeros_like(problem.moment) if weight is None else 1.0 / weight
+    if rows is None:
+        return problem.moment_matrix, problem.moment, compliance, np.zeros_like(problem.lower)
+    return (
+        np.concatenate([problem.moment_matrix, rows.matrix], axis=1),
+        np.concatenate([problem.moment, rows.target], axis=1),
+        np.concatenate([compliance, 1.0 / rows.weight], axis=1),
+        rows.hessian_diagonal(),
+    )
+
+
+def _weights(problem: Problem, cost: Cost, pull: Array, free: Array, row_curvature: Array) -> Array:
+    """omega, (T, n), for muscles that are free to move (1) or not (0).
 
     A muscle's scale is that of its own marginal cost, or of what the moments pay for it at a typical price: for a
     muscle that is almost powerless in this frame the two differ by orders of magnitude.
     """
     arms = np.abs(problem.moment_matrix).max(axis=1)
-    free = (problem.upper - problem.lower > NO_ROOM).astype(np.float64)
-    scale = slope_scale(problem, cost, load(problem))
+    scale = slope_size(problem, cost, load(problem), row_curvature)
     total, strength = (scale * free).sum(axis=1, keepdims=True), (arms * free).sum(axis=1, keepdims=True)
     moment = np.maximum(1.0, np.abs(problem.moment)).max(axis=1, keepdims=True)
     price = np.divide(total, strength, out=moment, where=(total > 0) & (strength > 0))
     scale = np.maximum(np.maximum(scale, price * arms), np.abs(pull))
     largest = scale.max(axis=1, keepdims=True)
-    return np.maximum(scale, LEAST_OMEGA * np.where(largest > 0, largest, 1.0)), free
+    return np.maximum(scale, LEAST_OMEGA * np.where(largest > 0, largest, 1.0))
 
 
-def _pull(problem: Problem, multiplier: Array) -> Array:
-    return np.matmul(multiplier[:, None, :], problem.moment_matrix)[:, 0, :]
+def _pull(matrix: Array, multiplier: Array) -> Array:
+    return np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
 
 
-def _moments(problem: Problem, activation: Array) -> Array:
-    return np.matmul(problem.moment_matrix, activation[:, :, None])[:, :, 0]
+def _product(matrix: Array, activation: Array) -> Array:
+    return np.matmul(matrix, activation[:, :, None])[:, :, 0]
 
 
-def _short(problem: Problem, frames: _Frames) -> Array:
-    return problem.moment - _moments(problem, frames.a) - frames.compliance * frames.multiplier
+def _short(x: _Frames) -> Array:
+    return x.target - _product(x.matrix, x.a) - x.compliance * x.multiplier
+
+
+def _stationarity(problem: Problem, cost: Cost, x: _Frames, pull: Array) -> Array:
+    """The first line of the certificate, as it will be recomputed."""
+    hard, slope = problem.n_dof, cost.gradient(problem, x.a)
+    if x.matrix.shape[1] > hard:
+        soft = x.matrix[:, hard:]
+        slope = slope - _pull(soft, (x.target[:, hard:] - _product(soft, x.a)) / x.compliance[:, hard:])
+    reach = np.maximum(LEAST_REACH, (x.a - problem.lower).max(axis=1))
+    own = slope_scale(problem, cost, reach, x.row_curvature)
+    return stationarity_miss(problem, x.a, slope, pull, own)
 
 
 def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
     """One predictor-corrector step, in place, at most that share of the way to the nearest bound."""
-    matrix = problem.moment_matrix
+    matrix = x.matrix
     ratio_l, ratio_u = x.z_l / x.below, x.z_u / x.above
-    pull, slope = _pull(problem, x.multiplier), cost.gradient(problem, x.a)
+    pull, slope = _pull(matrix, x.multiplier), cost.gradient(problem, x.a)
     inverse = x.free / (cost.hessian_diagonal(problem, x.a) + ratio_l + ratio_u)
     schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
     np.einsum("tkk->tk", schur)[...] += x.compliance
     factors = BatchCholesky(schur)
-    short = _short(problem, x)
+    short = _short(x)
 
     def direction(push_l: Array | float, push_u: Array | float) -> tuple[Array, Array, Array, Array]:
         right = pull - slope + push_l - push_u
-        d_multiplier = factors.solve(short - _moments(problem, inverse * right))
-        d_a = inverse * (right + _pull(problem, d_multiplier))
+        d_multiplier = factors.solve(short - _product(matrix, inverse * right))
+        d_a = inverse * (right + _pull(matrix, d_multiplier))
         d_l = (push_l - x.z_l - ratio_l * d_a) * x.free
         d_u = (push_u - x.z_u + ratio_u * d_a) * x.free
         return d_multiplier, d_a, d_l, d_u

@@ -10,8 +10,9 @@ import casadi
 import numpy as np
 
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import load, slope_scale
+from musclesolve.sharing.scale import load, slope_size
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -42,10 +43,11 @@ class Ipopt:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
-        soft = problem.reserve_weight is not None
-        sizes = (problem.n_dof, problem.n_muscles, cost.parameters(problem).shape[1])
+        soft, rows = problem.reserve_weight is not None, cost.soft_rows(problem)
+        wishes = 0 if rows is None else rows.target.shape[1]
+        sizes = (problem.n_dof, problem.n_muscles, cost.parameters(problem).shape[1], wishes)
         programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
-        scaled = _Scaled.of(problem, cost)
+        scaled = _Scaled.of(problem, cost, rows)
         attempt = _blank(problem)
         start = 0.5 * (problem.lower + problem.upper)[:1]
         for t in range(problem.n_frames):
@@ -75,27 +77,33 @@ class _Scaled:
     parameters: Array  # (T, everything)
 
     @classmethod
-    def of(cls, problem: Problem, cost: Cost) -> _Scaled:
-        frames = problem.n_frames
+    def of(cls, problem: Problem, cost: Cost, rows: SoftRows | None) -> _Scaled:
         row = np.abs(problem.moment_matrix).max(axis=2)
         row = np.where(row > 0, row, 1.0)
-        steepest = slope_scale(problem, cost, load(problem)).max(axis=1)
+        steepest = slope_size(problem, cost, load(problem)).max(axis=1)
         steepest = np.where(steepest > 0, steepest, 1.0)
         parts = [
-            cost.parameters(problem).transpose(0, 2, 1).reshape(frames, -1),  # CasADi counts columns first
-            (problem.moment_matrix / row[:, :, None]).transpose(0, 2, 1).reshape(frames, -1),
+            _columns_first(cost.parameters(problem)),
+            _columns_first(problem.moment_matrix / row[:, :, None]),
             problem.moment / row,
             1.0 / steepest[:, None],
         ]
         if problem.reserve_weight is not None:
             parts.append(problem.reserve_weight * row**2 / steepest[:, None])
+        if rows is not None:
+            parts += [_columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
         return cls(row, steepest, np.concatenate(parts, axis=1))
 
 
+def _columns_first(matrices: Array) -> Array:
+    """Every matrix as a row of numbers in the order of CasADi."""
+    return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
+
+
 @lru_cache(maxsize=32)
-def _programme(cost: Cost, sizes: tuple[int, int, int], soft: bool, tolerance: float, limit: int) -> Any:
-    """Minimise f(a)/scale + 1/2 s.W s subject to A a + s = b, with its derivatives."""
-    dofs, muscles, count = sizes
+def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, tolerance: float, limit: int) -> Any:
+    """Minimise f(a)/scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) subject to A a + s = b, with its derivatives."""
+    dofs, muscles, count, wishes = sizes
     a = casadi.SX.sym("a", muscles)
     s = casadi.SX.sym("s", dofs if soft else 0)
     numbers = casadi.SX.sym("numbers", count, muscles)
@@ -105,7 +113,11 @@ def _programme(cost: Cost, sizes: tuple[int, int, int], soft: bool, tolerance: f
     rows = matrix @ a - moment
     if soft:
         objective, rows = objective + 0.5 * casadi.dot(weight, s**2), rows + s
-    symbols = (numbers, matrix, moment, scale, weight)
+    combination, target = casadi.SX.sym("G", wishes, muscles), casadi.SX.sym("t", wishes)
+    importance = casadi.SX.sym("V", wishes)
+    if wishes:
+        objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
+    symbols = (numbers, matrix, moment, scale, weight, combination, target, importance)
     problem = {
         "x": casadi.vertcat(a, s),
         "p": casadi.vertcat(*(casadi.vec(symbol) for symbol in symbols)),

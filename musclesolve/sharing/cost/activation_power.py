@@ -1,0 +1,33 @@
+"""Sum of a power of the activations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.cost.power_sum import PowerSum
+from musclesolve.sharing.problem import Array, Problem
+
+
+@dataclass(frozen=True)
+class ActivationPower(PowerSum):
+    """sum_i a_i^p with p >= 1, without unit (static optimization of OpenSim, Delp et al. 2007, where p = 2).
+
+    Assumes that effort depends on the activation alone, so that a small muscle costs as much as a large one. As p
+    grows the largest activation decides, and the optimum tends to that of min/max (Rasmussen et al. 2001).
+
+    Args:
+        exponent: p, at least 1.
+    """
+
+    exponent: float = 2.0
+
+    name: ClassVar[str] = "activation_power"
+    formula: ClassVar[str] = "sum_i a_i^p, p = 2"
+    source: ClassVar[str] = "Delp et al. 2007"
+
+    def full(self, problem: Problem) -> Array:
+        """Ones, (T, n)."""
+        return np.ones_like(problem.force_capacity)

@@ -1,0 +1,70 @@
+"""Squared distance of the activations from measured ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.power_sum import check_positive
+from musclesolve.sharing.problem import Array, Problem
+
+
+@dataclass(frozen=True)
+class EmgTracking(Cost):
+    """sum over measured muscles of (a_i - e_i)^2 + w sum over the others of a_i^2, without unit.
+
+    In the manner of the EMG-assisted solution of CEINMS (Pizzolato et al. 2015), which weighs the distance from
+    measured excitations against their size. Assumes that the envelope e_i is already on the scale of activation and
+    delayed as activation is; a muscle that was not measured in a frame (NaN) is as inactive as the moments allow.
+    Measured co-contraction is kept as far as the moments permit, so the cost is not least at rest.
+
+    Args:
+        unmeasured_weight: w.
+    """
+
+    unmeasured_weight: float = 1.0
+
+    name: ClassVar[str] = "emg_tracking"
+    formula: ClassVar[str] = "sum_measured (a_i - e_i)^2 + w sum_others a_i^2, w = 1"
+    source: ClassVar[str] = "Pizzolato et al. 2015"
+    data: ClassVar[tuple[str, ...]] = ("emg",)
+    parameter_rows: ClassVar[int] = 2  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, "unmeasured_weight", self.unmeasured_weight)
+
+    def _wanted(self, problem: Problem) -> Array:
+        return np.nan_to_num(self._measured(problem))
+
+    def _measured(self, problem: Problem) -> Array:
+        self.require(problem)
+        assert problem.emg is not None
+        return problem.emg
+
+    def _weight(self, problem: Problem) -> Array:
+        return np.where(np.isnan(self._measured(problem)), self.unmeasured_weight, 1.0)
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """(T,)."""
+        miss = activation - self._wanted(problem)
+        return (self._weight(problem) * np.square(miss)).sum(axis=-1)
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """(T, n)."""
+        miss = activation - self._wanted(problem)
+        return 2.0 * self._weight(problem) * miss
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """(T, n)."""
+        return 2.0 * self._weight(problem)
+
+    def parameters(self, problem: Problem) -> Array:
+        """What is wanted and with which weight, (T, 2, n)."""
+        return np.stack([self._wanted(problem), self._weight(problem)], axis=1)
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        return casadi.sum1(parameters[1, :].T * (activation - parameters[0, :].T) ** 2)

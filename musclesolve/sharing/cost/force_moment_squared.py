@@ -1,0 +1,40 @@
+"""Sum of squared muscle forces relative to the moments that the muscles could exert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.cost.power_sum import PowerSum, check_positive
+from musclesolve.sharing.problem import Array, Problem
+
+
+@dataclass(frozen=True)
+class ForceMomentSquared(PowerSum):
+    """sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq. 6.18, there ascribed to Herzog).
+
+    M_i is the maximum instantaneous moment: the maximum isometric force at the present moment arm r_i. The source
+    has one moment arm for each muscle; of a muscle that crosses several degrees of freedom the root of the
+    sum of squares over those of the problem is taken, r_i = sqrt(sum_k r_ik^2). Assumes that muscles with good
+    leverage are preferred. Where a muscle has no leverage, M_i would vanish and the cost with it be undefined: r_i
+    counts as at least `least_arm`.
+
+    Args:
+        least_arm: [m].
+    """
+
+    least_arm: float = 1e-3
+
+    name: ClassVar[str] = "force_moment_squared"
+    formula: ClassVar[str] = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
+    source: ClassVar[str] = "Silva 2003, eq. 6.18"
+
+    def __post_init__(self) -> None:
+        check_positive(self.name, "least_arm", self.least_arm)
+
+    def full(self, problem: Problem) -> Array:
+        """force_capacity_i / M_i, (T, n) [1/m]."""
+        arm = np.maximum(np.linalg.norm(problem.moment_arm, axis=1), self.least_arm)
+        return problem.force_capacity / (problem.max_isometric_force * arm)

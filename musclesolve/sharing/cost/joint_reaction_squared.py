@@ -1,0 +1,100 @@
+"""Sum of squared joint reactions."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
+from musclesolve.sharing.cost.soft_rows import SoftRows
+from musclesolve.sharing.problem import Array, Problem
+
+Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class JointReactionSquared(NormalizedForceSquared):
+    """sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2 [N^2], R = reaction_matrix F + reaction_offset.
+
+    Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions. R are the components of the
+    contact forces, muscle forces included; where several joints are listed, their squares add up. Assumes that
+    recruitment spares the joints. Reactions alone do not determine the forces of all muscles (three rows for each
+    joint, many more muscles), so a small effort e decides between those that load the joints alike.
+
+    Args:
+        weights: w for the reactions that have all the words of a name: `{"knee": 1}` all components of a knee,
+            `{"knee": 1, "knee_x": 0}` without the one along x, `{"hip_r_z": 1}` a single one. The later entry
+            counts. Reactions that are not named have none; without any entry all have the weight 1.
+        effort: e [N^2]. At 1e4 N^2 a fully active muscle counts as much as a reaction of 100 N.
+    """
+
+    weights: Weights = ()
+    effort: float = 1e4
+
+    name: ClassVar[str] = "joint_reaction_squared"
+    formula: ClassVar[str] = "sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2, e = 1e4 N^2"
+    source: ClassVar[str] = "Silva 2003, 6.6.2"
+    data: ClassVar[tuple[str, ...]] = ("reaction_matrix", "reaction_offset")
+
+    def __post_init__(self) -> None:
+        pairs = self.weights.items() if isinstance(self.weights, Mapping) else self.weights
+        object.__setattr__(self, "weights", tuple((str(name), float(weight)) for name, weight in pairs))
+        for name, weight in (*self._pairs, ("effort", self.effort)):
+            if not (np.isfinite(weight) and weight >= 0):
+                what = "effort" if name == "effort" else f"weight of {name!r}"
+                raise InputError(f"the {what} of {self.name} is {weight:g}", expected="zero or more")
+
+    @property
+    def _pairs(self) -> tuple[tuple[str, float], ...]:
+        assert isinstance(self.weights, tuple)
+        return self.weights
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Terms for the effort, rows for the reactions."""
+        return frozenset({"separable", "rows"})
+
+    def full(self, problem: Problem) -> Array:
+        """sqrt(e) force_capacity_i / F0_i, (T, n) [N]."""
+        return np.sqrt(self.effort) * super().full(problem)
+
+    def soft_rows(self, problem: Problem) -> SoftRows | None:
+        """G = reaction_matrix * force_capacity, t = -reaction_offset, weight 2 w."""
+        self.require(problem)
+        assert problem.reaction_matrix is not None and problem.reaction_offset is not None
+        weight = self.component_weights(problem)
+        used = weight > 0
+        if not used.any():
+            return None
+        matrix = problem.reaction_matrix[:, used] * problem.force_capacity[:, None, :]
+        target = -problem.reaction_offset[:, used]
+        return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[used], target.shape))
+
+    def component_weights(self, problem: Problem) -> Array:
+        """w, (k,), for the reactions of a problem.
+
+        Raises:
+            InputError: a name fits no reaction.
+        """
+        self.require(problem)
+        names = problem.reaction or ()
+        if not self._pairs:
+            return np.ones(len(names))
+        weight = np.zeros(len(names))
+        for key, number in self._pairs:
+            fits = [set(key.split("_")) <= set(name.split("_")) for name in names]
+            if not any(fits):
+                near = difflib.get_close_matches(key, names, n=1, cutoff=0.4)
+                raise InputError(
+                    f"no reaction of the problem has the name {key!r}",
+                    where=f"the weights of {self.name}",
+                    expected="words of " + ", ".join(names),
+                    remedy=f"did you mean {near[0]!r}?" if near else None,
+                )
+            weight[np.array(fits)] = number
+        return weight

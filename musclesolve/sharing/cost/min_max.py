@@ -1,0 +1,68 @@
+"""The smallest possible largest load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+
+
+@dataclass(frozen=True)
+class MinMax(Cost):
+    """max_i F_i / F0_i, level after level, without unit (Rasmussen, Damsgaard and Voigt 2001).
+
+    The largest relative load is made as small as the moments allow; then, with the muscles that cannot be relieved
+    held at that level, the largest load of the others, and so on until every muscle is fixed (the secondary
+    problems of Damsgaard, Rasmussen and Christensen 2001). Each level is a linear programme. Assumes that
+    recruitment puts off fatigue, which comes first to the muscle with the largest relative load. It is the limit of
+    sum_i (F_i / F0_i)^p for p -> infinity, synergists are all loaded alike, and whatever moves the load by a little
+    moves all of them.
+
+    `value` is the first level. It has kinks, so there is no Hessian to speak of, and `gradient` is a subgradient;
+    solvers that follow slopes cannot take this cost.
+    """
+
+    name: ClassVar[str] = "min_max"
+    formula: ClassVar[str] = "max_i F_i / F0_i, level after level"
+    source: ClassVar[str] = "Rasmussen et al. 2001"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """A linear programme."""
+        return frozenset({"linear_programme"})
+
+    @property
+    def linear(self) -> bool:
+        """Yes, with the largest load as one more unknown."""
+        return True
+
+    def relative_load(self, problem: Problem) -> Array:
+        """F_i / F0_i at activation 1, (T, n): what is levelled is this times the activation."""
+        return problem.force_capacity / problem.max_isometric_force
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """(T,)."""
+        return (self.relative_load(problem) * activation).max(axis=-1)
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """A subgradient: the slope of the muscle with the largest load, zero for the others, (T, n)."""
+        ratio = self.relative_load(problem)
+        load = ratio * activation
+        first = load.argmax(axis=-1)
+        return np.where(np.arange(load.shape[-1]) == first[..., None], ratio, 0.0)
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """Zeros between the kinks, (T, n)."""
+        return np.zeros_like(self.relative_load(problem) * activation)
+
+    def parameters(self, problem: Problem) -> Array:
+        """The relative load at activation 1, (T, 1, n)."""
+        return self.relative_load(problem)[:, None, :]
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        return casadi.mmax(parameters.T * activation)

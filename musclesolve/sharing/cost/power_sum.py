@@ -1,0 +1,77 @@
+"""Weighted sums of a power of the activations: what most costs are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+
+
+class PowerSum(Cost):
+    """sum_i (c_i a_i)^p with c_i >= 0 and p >= 1; a subclass says what c_i is.
+
+    Convex; strictly so for p > 1, where a unique optimum follows. With p = 1 the cost is linear: as few muscles as
+    there are moments then do all the work, which of them may change from frame to frame, and the optimum need not
+    be unique. For 1 < p < 2 the second derivative is infinite at rest.
+    """
+
+    exponent: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_exponent(self.name, self.exponent)
+
+    @abstractmethod
+    def full(self, problem: Problem) -> Array:
+        """c_i, (T, n): what is raised to the power p at activation 1."""
+
+    @property
+    def linear(self) -> bool:
+        """For p = 1."""
+        return self.exponent == 1
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """(T,)."""
+        return np.power(self.full(problem) * activation, self.exponent).sum(axis=-1)
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """The slopes p c_i (c_i a_i)^(p-1), (T, n)."""
+        full = self.full(problem)
+        return self.exponent * full * np.power(full * activation, self.exponent - 1.0)
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """The curvatures p (p-1) c_i^2 (c_i a_i)^(p-2), (T, n)."""
+        full = self.full(problem)
+        if self.linear:
+            return np.zeros_like(full)
+        # a muscle without any weight has no curvature, not 0 times infinity
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bent = full * full * np.power(full * activation, self.exponent - 2.0)
+        return self.exponent * (self.exponent - 1.0) * np.where(full > 0, bent, 0.0)
+
+    def parameters(self, problem: Problem) -> Array:
+        """c_i, (T, 1, n)."""
+        return self.full(problem)[:, None, :]
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        return casadi.sum1((parameters.T * activation) ** self.exponent)
+
+
+def check_exponent(name: str, exponent: float) -> None:
+    """See that it is a number of at least one."""
+    if not (np.isfinite(exponent) and exponent >= 1):
+        raise InputError(
+            f"the exponent of {name} is {exponent:g}",
+            expected="a number of at least 1: below, the cost is not convex",
+        )
+
+
+def check_positive(name: str, what: str, number: float) -> None:
+    """See that a parameter of a cost is positive."""
+    if not (np.isfinite(number) and number > 0):
+        raise InputError(f"{what} of {name} is {number:g}", expected="a positive number")
