@@ -11,17 +11,7 @@ from musclesolve.plotting.curves import Validity, draw, mark_stance
 from musclesolve.plotting.legend import legend
 from musclesolve.plotting.style import TEXT, heading, page
 from musclesolve.results import frames
-
-# The name of each degree of freedom, and what its negative direction is called.
-LEG_DOFS = {
-    "hip_flexion": "extension",
-    "hip_adduction": "abduction",
-    "hip_internal_rotation": "external rotation",
-    "knee_flexion": "extension",
-    "ankle_dorsiflexion": "plantarflexion",
-    "ankle_inversion": "eversion",
-    "ankle_adduction": "abduction",
-}
+from musclesolve.results.directions import OPPOSITE
 
 
 def joint_angles_and_moments(result: xr.Dataset) -> Figure:
@@ -30,7 +20,7 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
     sides = [str(side) for side in result["side"].values]
     validity = {side: Validity.of(result, side) for side in sides}
     mass = float(result.attrs["subject_mass_kg"])
-    present = [dof for dof in LEG_DOFS if all(f"{dof}_{side}" in result["dof"].values for side in sides)]
+    present = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in sides)]
     figure, panels = page(result, "Joint angles and internal joint moments", len(present), 2, labels=True)
     for row, dof in zip(panels, present, strict=True):
         for side in sides:
@@ -40,8 +30,8 @@ def joint_angles_and_moments(result: xr.Dataset) -> Figure:
             draw(row[1], x, side, moment / mass, validity[side])
             for axes in row:
                 mark_stance(axes, x, side, frames.stance(result, side))
-        heading(row[0], f"{dof.replace('_', ' ')} (+)   {LEG_DOFS[dof]} (-)")
-        heading(row[1], f"{dof.replace('_', ' ')} moment (+)   {LEG_DOFS[dof]} moment (-)")
+        heading(row[0], f"{dof.replace('_', ' ')} (+)   {OPPOSITE[dof]} (-)")
+        heading(row[1], f"{dof.replace('_', ' ')} moment (+)   {OPPOSITE[dof]} moment (-)")
         row[0].set_ylabel("[deg]", fontsize=TEXT)
         row[1].set_ylabel("[N m/kg]", fontsize=TEXT)
         for axes in row:

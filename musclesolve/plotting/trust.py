@@ -8,10 +8,10 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.abscissa import Abscissa, time_axis
 from musclesolve.plotting.curves import Validity, draw
-from musclesolve.plotting.joints import LEG_DOFS
 from musclesolve.plotting.legend import legend
 from musclesolve.plotting.style import NOTE_COLOR, SMALL, TEXT, heading, page
 from musclesolve.results import frames
+from musclesolve.results.directions import OPPOSITE
 from musclesolve.results.residual import pelvis_residual
 from musclesolve.results.subject import body_weight
 
@@ -22,7 +22,7 @@ def reserves_and_residual(result: xr.Dataset) -> Figure:
     sides = frames.sides(result)
     validity = {side: Validity.of(result, side) for side in sides}
     shared = [str(dof) for dof in result.attrs.get("shared_dofs", result["dof"].values)]
-    dofs = [dof for dof in LEG_DOFS if any(f"{dof}_{side}" in shared for side in sides)]
+    dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in sides)]
     rows = -(-len(dofs) // 2) + 1
     figure, panels = page(
         result, "Reserve moments and residual at the pelvis", rows, 2, height=0.25 * rows, labels=True

@@ -14,6 +14,7 @@ import xarray as xr
 from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.motion.events import heel_strikes
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.results.reasons import reasons
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
@@ -70,7 +71,8 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         "axis": AXES,
         "component": COMPONENTS,
     }
-    result = xr.Dataset(variables, coords, _provenance(trial, recorded, legs))
+    attributes = _provenance(trial, recorded, legs) | _reasons(model, motion, moments, legs)
+    result = xr.Dataset(variables, coords, attributes)
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
@@ -201,6 +203,16 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dic
         "completed": measured.completed,
         "notes": notes,
     } | {f"heel_strike_times_{side}": times for side, times in heel_strikes(trial).items()}
+
+
+def _reasons(model: Model, motion: Motion, moments: Array, legs: list[LegResult]) -> dict[str, list[str]]:
+    """Sentences on what the muscles of each leg cannot bear; none for a leg whose muscles bear everything."""
+    found = {}
+    for leg in legs:
+        own = moments[:, [model.dof(dof) for dof in leg.dofs]]
+        if sentences := reasons(leg, own, motion.time):
+            found[f"reasons_{leg.side}"] = sentences
+    return found
 
 
 def _sha256(path: object) -> str:

@@ -28,6 +28,7 @@ def summary(result: xr.Dataset) -> str:
     lines.append(_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
     for side in frames.sides(result):
         lines += [_line(SIDE_NAME[side], _counts(result, side)), *_failures(result, side)]
+        lines += [_line("", reason) for reason in _sentences(result.attrs.get(f"reasons_{side}", []))]
     lines.append(_line("optimality", _optimality(result)))
     if "pelvis_residual" in result:
         lines.append(_line("pelvis residual", _pelvis_residual(result)))

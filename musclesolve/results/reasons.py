@@ -1,0 +1,67 @@
+"""Why a leg needs reserves, in sentences: what is missing where, and whether the reserves are small enough."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from musclesolve.muscles import LEG_DOFS
+from musclesolve.results.directions import directions
+from musclesolve.sharing import Problem, Status
+from musclesolve.sharing.diagnosis import diagnose
+from musclesolve.sharing.reserve_check import Verdict, check_reserves
+
+if TYPE_CHECKING:
+    from musclesolve.pipeline import LegResult
+
+Array = np.ndarray
+
+MOST = 3
+"""Stretches of frames that are explained, those with the largest reserves."""
+
+
+def reasons(leg: LegResult, moment: Array, time: Array) -> list[str]:
+    """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves.
+
+    Args:
+        leg: one leg's answer.
+        moment: (T, m) [N m], net joint moments of its shared degrees of freedom.
+        time: (T,) [s].
+    """
+    solution = leg.solution
+    helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
+    if not helped.any():
+        return []
+    problem = _problem(leg, moment)
+    found = diagnose(problem, leg.state.passive_force, _worst(helped, solution.reserve))
+    names = {dof: directions(dof) for dof in leg.dofs}
+    sentences = [found.sentence(k, time, names) for k in np.argsort(-found.total, kind="stable")]
+    check = check_reserves(problem, solution, moment)
+    worst = int(check.share.argmax())
+    if check.verdict[worst] is not Verdict.NONE:
+        sentences.append(check.sentence(check.dof[worst]))
+    return sentences
+
+
+def _problem(leg: LegResult, moment: Array) -> Problem:
+    """What the muscles of the leg were asked for: all but what their passive elements bear."""
+    state = leg.state
+    arm = state.moment_arm[:, [LEG_DOFS.index(dof.rsplit("_", 1)[0]) for dof in leg.dofs]]
+    return Problem(
+        moment_arm=arm,
+        moment=moment - np.einsum("tkm,tm->tk", arm, state.passive_force),
+        force_capacity=state.force_capacity,
+        max_isometric_force=state.muscles.max_isometric_force,
+        muscle=state.muscles.names,
+        dof=leg.dofs,
+    )
+
+
+def _worst(helped: Array, reserve: Array) -> Array:
+    """The frame with the largest reserves of each stretch, of the worst stretches."""
+    size = np.nan_to_num(np.abs(reserve).sum(axis=1))
+    runs = [[k for k, _ in run] for inside, run in groupby(enumerate(helped), lambda item: item[1]) if inside]
+    frames = [max(run, key=lambda k: size[k]) for run in runs]
+    return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST], dtype=np.int64))
