@@ -13,11 +13,12 @@ from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.level_certificate import level_residual
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Attempt, Solver
-from musclesolve.sharing.solver.registry import find_solver
+from musclesolve.sharing.solver.registry import find_solver, refuse_unfit
 from musclesolve.sharing.status import Status
 
 FALLBACK = 100.0
@@ -54,6 +55,7 @@ def solve(
     if not isinstance(problem, Problem):
         raise InputError(f"a {type(problem).__name__} was given", where="solve", expected="a Problem")
     chosen, method = find_cost(cost), find_solver(solver)
+    refuse_unfit(method, chosen)
     chosen.require(problem)
     start = _warm(problem, warm_start)
     problem = within_domain(problem, chosen)
@@ -166,7 +168,7 @@ def _attempt(
         return
     part = problem.frames(which)
     attempt = solver.solve(rested(part, cost), cost, None if start is None else start[which])
-    residual = kkt_residual(part, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    residual = _residual(part, cost, attempt)
     status = np.where(attempt.claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
     status[residual <= TOLERANCE] = Status.SOLVED
     helped = (np.abs(attempt.reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
@@ -184,6 +186,14 @@ def _attempt(
     answer.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
     answer.status[which], answer.residual[which] = status, residual
     answer.iterations[which] += attempt.iterations
+
+
+def _residual(problem: Problem, cost: Cost, attempt: Attempt) -> Array:
+    if "linear_programme" not in cost.needs:
+        return kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
+    if attempt.level_price is None:
+        return np.full(problem.n_frames, np.inf)
+    return level_residual(problem, cost, attempt.activation, attempt.reserve, attempt.level_price)
 
 
 def _proofs(problem: Problem, attempt: Attempt, open_: NDArray[np.bool_]) -> Array:

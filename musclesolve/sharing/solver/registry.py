@@ -8,11 +8,16 @@ import importlib.util
 from dataclasses import dataclass
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.cost.base import NEEDS, Cost
 from musclesolve.sharing.solver.base import Solver
 
 
 class UnknownSolverError(InputError):
     """There is no solver of that name."""
+
+
+class UnfitSolverError(InputError):
+    """The solver cannot minimise this cost."""
 
 
 class SolverNotInstalledError(InputError):
@@ -33,6 +38,7 @@ class SolverRecord:
         batched: whether all frames are solved at once.
         warm_start: whether it can start from given activations.
         proves_infeasibility: whether it proves itself that moments are out of reach (otherwise it is done for it).
+        can: which words of `Cost.needs` it can satisfy.
     """
 
     name: str
@@ -44,14 +50,25 @@ class SolverRecord:
     batched: bool
     warm_start: bool
     proves_infeasibility: bool
+    can: frozenset[str]
 
     @property
     def installed(self) -> bool:
         """Whether the package is there."""
         return importlib.util.find_spec(self.package) is not None
 
+    def fits(self, cost: Cost) -> bool:
+        """Whether it can minimise that cost; what finds the optimum of levels finds that of a linear cost too."""
+        return _fits(self.can, cost)
+
+
+def _fits(can: frozenset[str], cost: Cost) -> bool:
+    return cost.needs <= can or (cost.linear and "linear_programme" in can)
+
 
 _HERE = "musclesolve.sharing.solver"
+_CONVEX = frozenset({"separable", "rows"})
+_SMOOTH = _CONVEX | {"coupled", "nonconvex"}
 _RECORDS = (
     SolverRecord(
         name="batch",
@@ -63,6 +80,7 @@ _RECORDS = (
         batched=True,
         warm_start=False,
         proves_infeasibility=True,
+        can=_CONVEX,
     ),
     SolverRecord(
         name="ipopt",
@@ -74,6 +92,55 @@ _RECORDS = (
         batched=False,
         warm_start=True,
         proves_infeasibility=False,
+        can=_SMOOTH,
+    ),
+    SolverRecord(
+        name="cyipopt",
+        summary="Ipopt through cyipopt with the derivatives of the costs themselves, frame by frame",
+        module=f"{_HERE}.cyipopt",
+        kind="Cyipopt",
+        package="cyipopt",
+        install="python tools/build_cyipopt.py",
+        batched=False,
+        warm_start=True,
+        proves_infeasibility=False,
+        can=_SMOOTH,
+    ),
+    SolverRecord(
+        name="slsqp",
+        summary="sequential least squares of SciPy, frame by frame",
+        module=f"{_HERE}.slsqp",
+        kind="Slsqp",
+        package="scipy",
+        install="pip install scipy",
+        batched=False,
+        warm_start=True,
+        proves_infeasibility=False,
+        can=_SMOOTH,
+    ),
+    SolverRecord(
+        name="trust-constr",
+        summary="trust-region interior-point method of SciPy, frame by frame; slow",
+        module=f"{_HERE}.trust_constr",
+        kind="TrustConstr",
+        package="scipy",
+        install="pip install scipy",
+        batched=False,
+        warm_start=False,
+        proves_infeasibility=False,
+        can=_SMOOTH,
+    ),
+    SolverRecord(
+        name="linprog",
+        summary="HiGHS through SciPy, frame by frame: linear costs, and min/max level after level",
+        module=f"{_HERE}.linprog",
+        kind="Linprog",
+        package="scipy",
+        install="pip install scipy",
+        batched=False,
+        warm_start=False,
+        proves_infeasibility=False,
+        can=frozenset({"linear_programme"}),
     ),
 )
 REGISTRY: dict[str, SolverRecord] = {record.name: record for record in _RECORDS}
@@ -112,3 +179,23 @@ def find_solver(solver: str | Solver) -> Solver:
         )
     found: Solver = getattr(importlib.import_module(record.module), record.kind)()
     return found
+
+
+def refuse_unfit(solver: Solver, cost: Cost) -> None:
+    """See that the solver can minimise the cost.
+
+    Raises:
+        UnfitSolverError: it cannot; lists those that can.
+    """
+    record = REGISTRY.get(solver.name)
+    can = record.can if record is not None else getattr(solver, "can", frozenset({"separable"}))
+    if _fits(can, cost):
+        return
+    able = [name for name, other in REGISTRY.items() if other.fits(cost)]
+    lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
+    raise UnfitSolverError(
+        f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}",
+        where="solve",
+        expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
+        remedy=f"solver={able[0]!r}" if able else None,
+    )

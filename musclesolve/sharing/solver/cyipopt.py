@@ -1,0 +1,98 @@
+"""Ipopt through cyipopt: exact gradients and Hessians, computed by the costs themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import cyipopt
+import numpy as np
+
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.programme import Outcome, Programme, frame_by_frame
+from musclesolve.sharing.status import Status
+
+# the return codes of Ipopt (IpReturnCodes_inc.h)
+CLAIMS = {0: Status.SOLVED, 1: Status.SOLVED, 2: Status.INFEASIBLE, -1: Status.MAX_ITERATIONS}
+
+
+@dataclass(frozen=True)
+class Cyipopt:
+    """Ipopt without symbolic expressions: a cost that has none can be solved as well.
+
+    Each frame starts from the previous one unless a warm start is given.
+
+    Args:
+        tolerance: Ipopt's `tol`, on the scaled problem.
+        max_iterations: for each frame.
+    """
+
+    tolerance: float = 1e-13
+    max_iterations: int = 300
+
+    name: ClassVar[str] = "cyipopt"
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver."""
+        return frame_by_frame(problem, cost, warm_start, self._call)
+
+    def _call(self, programme: Programme, guess: Array) -> Outcome:
+        functions = _Functions(programme)
+        ipopt = cyipopt.Problem(
+            n=len(guess),
+            m=len(programme.moment),
+            problem_obj=functions,
+            lb=programme.lower,
+            ub=programme.upper,
+            cl=programme.moment,
+            cu=programme.moment,
+        )
+        for option, value in self._options().items():
+            ipopt.add_option(option, value)
+        x, report = ipopt.solve(guess)
+        claim = CLAIMS.get(report["status"], Status.SOLVER_FAILED)
+        # Ipopt adds multiplier times constraint to the cost; here it is subtracted
+        return Outcome(np.asarray(x), -np.asarray(report["mult_g"]), functions.iterations, claim)
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "print_level": 0,
+            "sb": "yes",
+            "tol": self.tolerance,
+            "max_iter": self.max_iterations,
+            "bound_relax_factor": 0.0,
+            "constr_viol_tol": 1e-9,
+            "compl_inf_tol": self.tolerance,
+            "nlp_scaling_method": "none",
+            "jac_c_constant": "yes",
+        }
+
+
+class _Functions:
+    """What cyipopt calls, by the names that it looks for."""
+
+    def __init__(self, programme: Programme) -> None:
+        self.programme, self.iterations = programme, 0
+        size = len(programme.lower)
+        # the lower triangle, or the diagonal alone where muscles do not meet in the cost
+        diagonal = np.arange(size), np.arange(size)
+        self.places = np.tril_indices(size) if programme.coupled else diagonal
+        self.objective, self.gradient = programme.value, programme.gradient
+
+    def constraints(self, x: Array) -> Array:
+        return self.programme.matrix @ x
+
+    def jacobian(self, x: Array) -> Array:
+        return self.programme.matrix.ravel()
+
+    def hessianstructure(self) -> tuple[Array, Array]:
+        return self.places
+
+    def hessian(self, x: Array, price: Array, factor: float) -> Array:
+        return factor * self.programme.hessian(x)[self.places]
+
+    def intermediate(self, *report: Any) -> bool:
+        self.iterations = int(report[1])
+        return True

@@ -1,0 +1,126 @@
+"""One frame as a nonlinear programme, for solvers that take one frame after the other.
+
+With x = (a, s / row), row_k the largest entry of row k of A, and f the whole cost of the muscles,
+
+    minimise f(a) / steepest + 1/2 sum_k w_k s_k^2 / steepest    subject to (A a + s)_k / row_k = b_k / row_k
+
+so that slopes, moments and unknowns are all of order one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.scale import load
+from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.price import least_squares_price
+from musclesolve.sharing.status import Status
+
+LARGE = 1e20  # what solvers take for no bound at all
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a backend says of one frame: x, the multipliers of the scaled rows (None: to be found), and its claim."""
+
+    x: Array
+    price: Array | None
+    iterations: int
+    claim: Status
+
+
+class Programme:
+    """The functions of one frame and their exact derivatives.
+
+    Args:
+        problem: a single frame.
+        cost: what is minimised; convexity is not needed.
+    """
+
+    def __init__(self, problem: Problem, cost: Cost) -> None:
+        self.problem, self.cost, self.muscles = problem, cost, problem.n_muscles
+        matrix = problem.moment_matrix[0]
+        row = np.abs(matrix).max(axis=1)
+        self.row = np.where(row > 0, row, 1.0)
+        self.coupled = not cost.needs <= {"separable", "nonconvex"}
+        reserves = 0 if problem.reserve_weight is None else problem.n_dof
+        self.lower = np.concatenate([problem.lower[0], np.full(reserves, -LARGE)])
+        self.upper = np.concatenate([problem.upper[0], np.full(reserves, LARGE)])
+        self.matrix = np.hstack([matrix / self.row[:, None], np.eye(problem.n_dof)[:, :reserves]])
+        self.moment = problem.moment[0] / self.row
+        self.scale, self.weight = 1.0, np.zeros(reserves)
+        middle = self.lower[: self.muscles] + 0.5 * np.minimum(
+            self.upper[: self.muscles] - self.lower[: self.muscles], load(problem)
+        )
+        change = self._slope(middle) - self._slope(self.lower[: self.muscles])
+        steepest = np.abs(change[np.isfinite(change)]).max(initial=0.0)
+        if steepest == 0.0:  # a linear cost
+            steepest = np.abs(self._slope(middle)).max()
+        self.scale = steepest if steepest > 0 else 1.0
+        if problem.reserve_weight is not None:
+            self.weight = problem.reserve_weight[0] * self.row**2 / self.scale
+
+    def _slope(self, activation: Array) -> Array:
+        slope: Array = self.cost.total_gradient(self.problem, activation[None])[0]
+        return slope
+
+    def value(self, x: Array) -> float:
+        """The scaled cost with that of the reserves."""
+        a, s = x[: self.muscles], x[self.muscles :]
+        total = float(self.cost.total_value(self.problem, a[None])[0])
+        return total / self.scale + 0.5 * float(self.weight @ np.square(s))
+
+    def gradient(self, x: Array) -> Array:
+        """(n,), or (n + m,) with reserves."""
+        a, s = x[: self.muscles], x[self.muscles :]
+        return np.concatenate([self._slope(a) / self.scale, self.weight * s])
+
+    def hessian(self, x: Array) -> Array:
+        """The whole matrix."""
+        full = np.diag(np.concatenate([np.zeros(self.muscles), self.weight]))
+        curvature = self.cost.hessian(self.problem, x[None, : self.muscles])[0]
+        full[: self.muscles, : self.muscles] = curvature / self.scale
+        return full
+
+
+def frame_by_frame(
+    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Programme, Array], Outcome]
+) -> Attempt:
+    """Every frame by `call(programme, first guess)`; without a warm start from the frame before it.
+
+    Args:
+        problem: many frames.
+        cost: what is minimised.
+        warm_start: (T, n) or None.
+        call: the backend.
+    """
+    attempt = Attempt.blank(problem)
+    previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
+    for t in range(problem.n_frames):
+        programme = Programme(problem.frames(np.array([t])), cost)
+        guess = previous[0] if warm_start is None else warm_start[t]
+        guess = np.clip(guess, problem.lower[t], problem.upper[t])
+        outcome = call(programme, np.concatenate([guess, np.zeros_like(programme.weight)]))
+        _enter(attempt, t, programme, outcome)
+        if outcome.claim == Status.SOLVED:
+            previous = attempt.activation[t : t + 1]
+    return attempt
+
+
+def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> None:
+    x = np.clip(outcome.x, programme.lower, programme.upper)
+    attempt.activation[t] = x[: programme.muscles]
+    if programme.weight.size:
+        attempt.reserve[t] = x[programme.muscles :] * programme.row
+    price = outcome.price
+    if price is None:
+        price = least_squares_price(
+            programme.matrix, programme.gradient(x), x, programme.lower, programme.upper
+        )
+    attempt.multiplier[t] = price * programme.scale / programme.row
+    attempt.iterations[t], attempt.claim[t] = outcome.iterations, outcome.claim
