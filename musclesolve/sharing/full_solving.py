@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import casadi
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.base import NEEDS, Cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.full import FullProblem
+from musclesolve.sharing.full_programme import Scaled, programme
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import load, slope_scale
 from musclesolve.sharing.solver.ipopt import CLAIMS
 from musclesolve.sharing.solving import rested
 from musclesolve.sharing.status import Status
+
+CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
+"""What Ipopt can take, in the words of `Cost.needs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +74,17 @@ def solve_full(
         max_iterations: for each frame.
 
     Raises:
-        InputError: unknown cost; constraints that leave a motion free or hold one that is shared.
+        InputError: a cost that is unknown or of a kind that this cannot take; constraints that leave a motion free or
+            hold one that is shared.
     """
     chosen = find_cost(cost)
+    if lacking := chosen.needs - CAN:
+        raise InputError(
+            f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
+            expected="; ".join(NEEDS[word] for word in sorted(CAN)),
+            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
+        )
+    chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)
     able = full.valid & problem.valid
     nowhere = able & empty_box(problem)
@@ -83,7 +93,7 @@ def solve_full(
     which = np.flatnonzero(able & ~nowhere)
     if which.size:
         part = rested(problem.frames(which), chosen)
-        _run(_Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
+        _run(Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
         _judge(full, problem, chosen, answer, which)
     return answer.solution(full, problem, chosen)
 
@@ -103,7 +113,7 @@ class _Answer:
         for array in (self.activation, self.reserve, self.multiplier, self.price):
             array[~solved] = np.nan
         value = np.full(len(solved), np.nan)
-        value[solved] = cost.value(problem.frames(solved), self.activation[solved])
+        value[solved] = cost.total_value(problem.frames(solved), self.activation[solved])
         return FullSolution(
             activation=self.activation,
             force=self.activation * full.force_capacity,
@@ -114,7 +124,7 @@ class _Answer:
             kkt_residual=self.residual,
             cost=value,
             iterations=self.iterations,
-            cost_name=cost.name,
+            cost_name=cost.label,
         )
 
 
@@ -135,99 +145,9 @@ def _blank(full: FullProblem) -> _Answer:
     )
 
 
-@dataclass(frozen=True)
-class _Scaled:
-    """Numbers of order one: equations over the largest force, each column of a multiplier or reserve by its length."""
-
-    which: NDArray[np.intp]
-    force: Array  # (t,) [N]
-    cost: Array  # (t,)
-    column: Array  # (t, c + m): multiplier or reserve per scaled unknown
-    pattern: Any  # casadi.Sparsity (N, c + n + m)
-    place: tuple[NDArray[np.intp], NDArray[np.intp]]  # rows and columns of the pattern
-    matrix: Array  # (t, entries)
-    right: Array  # (t, N)
-    parameters: Array  # (t, p n)
-    weight: Array  # (t, m or 0)
-    free: Array  # (t, c): infinite, zero where a row is redundant
-
-    @classmethod
-    def of(cls, full: FullProblem, problem: Problem, cost: Cost, which: NDArray[np.intp]) -> _Scaled:
-        frames, soft = len(which), problem.reserve_weight is not None
-        force = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
-        sides = np.concatenate([full.jacobian[which], -full.moment_rows[which]], axis=1)
-        length = np.linalg.norm(sides, axis=2)
-        column = force[:, None] / np.where(length > 0, length, 1.0)
-        sides = sides * (column / force[:, None])[..., None]
-        rows = full.jacobian.shape[1]
-        muscles = full.muscle_rows[which] * (problem.force_capacity / force[:, None])[..., None]
-        kinds = [sides[:, :rows], muscles, *([sides[:, rows:]] if soft else [])]
-        matrix = np.swapaxes(np.concatenate(kinds, axis=1), 1, 2)
-        # CasADi counts column by column
-        filled = np.nonzero((matrix != 0).any(axis=0).T)
-        place = filled[1], filled[0]
-        size = (matrix.shape[1], matrix.shape[2])
-        pattern = casadi.Sparsity.triplet(*size, place[0].tolist(), place[1].tolist())
-        steepest = _steepest(problem, cost)
-        weight = np.zeros((frames, 0))
-        if problem.reserve_weight is not None:
-            weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
-        return cls(
-            which=which,
-            force=force,
-            cost=steepest,
-            column=column,
-            pattern=pattern,
-            place=place,
-            matrix=matrix[:, place[0], place[1]],
-            right=full.needed[which] / force[:, None],
-            parameters=cost.parameters(problem).transpose(0, 2, 1).reshape(frames, -1),
-            weight=weight,
-            free=np.where(full.redundant[which], 0.0, np.inf),
-        )
-
-
-def _steepest(problem: Problem, cost: Cost) -> Array:
-    """The largest marginal cost that muscles are likely to reach, (t,); soft reserves keep them below their own."""
-    steepest = slope_scale(problem, cost, load(problem)).max(axis=1)
-    if problem.reserve_weight is not None:
-        worth = problem.reserve_weight * np.abs(problem.moment)
-        paid = np.einsum("tk,tkn->tn", worth, np.abs(problem.moment_matrix)).max(axis=1)
-        steepest = np.where(paid > 0, np.minimum(steepest, paid), steepest)
-    return np.where(steepest > 0, steepest, 1.0)
-
-
-def _programme(scaled: _Scaled, problem: Problem, cost: Cost, tolerance: float, limit: int) -> Any:
-    """Minimise f(a) / scale + 1/2 s.W s such that all equations of motion hold, with exact sparse derivatives."""
-    muscles, soft = problem.n_muscles, scaled.weight.shape[1]
-    count = scaled.parameters.shape[1] // muscles
-    size, unknowns = scaled.pattern.shape
-    x = casadi.SX.sym("x", unknowns)
-    first = unknowns - muscles - soft
-    a, s = x[first : first + muscles], x[first + muscles :]
-    numbers, scale = casadi.SX.sym("numbers", count, muscles), casadi.SX.sym("scale")
-    matrix, right = casadi.SX.sym("G", scaled.pattern), casadi.SX.sym("r", size)
-    weight = casadi.SX.sym("w", soft)
-    entries = matrix.nz[:]
-    objective = scale * cost.expression(casadi, a, numbers) + 0.5 * casadi.dot(weight, s**2)
-    problem_ = {
-        "x": x,
-        "p": casadi.vertcat(casadi.vec(numbers), scale, entries, right, weight),
-        "f": objective,
-        "g": matrix @ x + right,
-    }
-    ipopt: dict[str, Any] = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit}
-    ipopt |= {"bound_relax_factor": 0.0, "constr_viol_tol": 1e-9, "compl_inf_tol": tolerance}
-    ipopt |= {"nlp_scaling_method": "none"}
-    quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
-    return casadi.nlpsol("full_sharing", "ipopt", problem_, quiet | {"ipopt": ipopt})
-
-
-def _run(
-    scaled: _Scaled, answer: _Answer, problem: Problem, cost: Cost, tolerance: float, limit: int
-) -> None:
+def _run(scaled: Scaled, answer: _Answer, problem: Problem, cost: Cost, tolerance: float, limit: int) -> None:
     """Ipopt on every frame, from the previous answer; enters what it claims, unscaled."""
-    programme = _programme(scaled, problem, cost, tolerance, limit)
+    ipopt = programme(scaled, problem.n_muscles, cost, tolerance, limit)
     muscles, soft = problem.n_muscles, scaled.weight.shape[1]
     rows = scaled.column.shape[1] - problem.n_dof
     reserves = np.full(soft, np.inf)
@@ -236,23 +156,15 @@ def _run(
     for k, t in enumerate(scaled.which):
         lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
-        found = programme(
+        found = ipopt(
             x0=start,
-            p=np.concatenate(
-                [
-                    scaled.parameters[k],
-                    [1.0 / scaled.cost[k]],
-                    scaled.matrix[k],
-                    scaled.right[k],
-                    scaled.weight[k],
-                ]
-            ),
+            p=scaled.parameters[k],
             lbx=np.concatenate([-free, lower, -reserves]),
             ubx=np.concatenate([free, upper, reserves]),
             lbg=0.0,
             ubg=0.0,
         )
-        stats = programme.stats()
+        stats = ipopt.stats()
         x = np.asarray(found["x"])[:, 0]
         answer.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
         answer.iterations[t] = stats.get("iter_count", 0)

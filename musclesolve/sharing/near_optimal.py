@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.base import NEEDS, Cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.ranges import ForceRange, chosen_muscles, feasible_range
@@ -26,6 +26,8 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 _ROUNDS = 60
+UNFIT = frozenset({"nonconvex", "linear_programme"})
+"""Costs whose h(v) has no single minimum, or whose optimum is one of levels."""
 
 
 def near_optimal_range(
@@ -47,12 +49,19 @@ def near_optimal_range(
         accuracy: how closely the ends are enclosed, in activation.
 
     Raises:
-        InputError: unknown cost, solver or muscle; a share or an accuracy that is not positive.
+        InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a share or an accuracy
+            that is not positive.
     """
     for name, value in (("within", within), ("accuracy", accuracy)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name} is {value:g}", where="near_optimal_range", expected="a positive number")
     chosen, wanted = find_cost(cost), chosen_muscles(problem, muscles)
+    if unfit := chosen.needs & UNFIT:
+        raise InputError(
+            f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}",
+            where="near_optimal_range",
+            expected="a convex cost with one value",
+        )
     every = replace(problem)  # its arrays have the frame axis even if what was given had none
     best = solve(every, chosen, solver)
     frames = np.flatnonzero(best.solved)

@@ -126,6 +126,29 @@ def test_a_shared_motion_that_is_led_is_refused():
         solve_full(replace(full, jacobian=led))
 
 
+def test_joint_reactions_as_a_cost():
+    """Soft rows are part of the programme: the same answer as the reduced formulation gives."""
+    random = np.random.default_rng(5)
+    data = {"reaction_matrix": random.standard_normal((4, 3, 8)), "reaction_offset": np.full((4, 3), 50.0)}
+    full = mechanism(data=data)
+    mixed = find_cost("joint_reaction_squared") + 0.1 * find_cost("force_squared")
+    found, reduced = solve_full(full, mixed), solve(full.reduced, mixed)
+    assert found.solved.all() and reduced.solved.all()
+    np.testing.assert_allclose(found.activation, reduced.activation, atol=1e-6)
+    np.testing.assert_allclose(found.cost, reduced.cost, rtol=1e-6)
+    assert found.cost_name == reduced.cost_name
+
+
+def test_a_cost_of_levels_is_refused():
+    with pytest.raises(InputError, match="cannot take the cost min_max"):
+        solve_full(mechanism(), "min_max")
+
+
+def test_data_that_a_cost_needs_is_asked_for():
+    with pytest.raises(InputError, match="needs fiber_velocity"):
+        solve_full(mechanism(), "muscle_power")
+
+
 @pytest.mark.parametrize("name", ["jacobian", "muscle_rows", "moment_rows", "force_capacity", "needed"])
 def test_a_wrong_shape_is_named(name):
     full = mechanism()

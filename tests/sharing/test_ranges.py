@@ -150,3 +150,5 @@ def test_refusals():
         near_optimal_range(pair(), within=-0.1)
     with pytest.raises(InputError, match="accuracy is 0"):
         near_optimal_range(pair(), accuracy=0.0)
+    with pytest.raises(InputError, match="under min_max"):
+        near_optimal_range(pair(), "min_max")
