@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
     from musclesolve.recording import read_trial
-    from musclesolve.sharing import Problem, Solution, Status, costs, solve, solvers
+    from musclesolve.sharing import Cost, Problem, Solution, Status, costs, expression_cost, solve, solvers
     from musclesolve.version import __version__
 
 _HOME = {
+    "Cost": "musclesolve.sharing",
     "InputError": "musclesolve.errors",
     "MuscleSolveError": "musclesolve.errors",
     "Problem": "musclesolve.sharing",
@@ -24,6 +25,7 @@ _HOME = {
     "__version__": "musclesolve.version",
     "compare": "musclesolve.comparison",
     "costs": "musclesolve.sharing",
+    "expression_cost": "musclesolve.sharing",
     "muscle_geometry": "musclesolve.muscles",
     "read_trial": "musclesolve.recording",
     "run": "musclesolve.pipeline",
@@ -32,6 +34,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Cost",
     "InputError",
     "MuscleSolveError",
     "Problem",
@@ -40,6 +43,7 @@ __all__ = [
     "__version__",
     "compare",
     "costs",
+    "expression_cost",
     "muscle_geometry",
     "read_trial",
     "run",

@@ -108,10 +108,10 @@ def run(
         report("muscle forces", 0.45 + 0.5 * number / len(options.sides))
         muscles = place_muscles(model, options.database, leg, trial.muscles.strength_factor)
         state = muscle_state(model, muscles, motion)
-        solution, dofs = _share(trial, options, state, moments, model)
-        tension = solution.force + state.passive_force
-        net, contact = joint_forces(model, motion, segments, wrenches, state, tension)
-        legs.append(LegResult(leg, state, dofs, solution, net, contact))
+        loads = joint_loads(model, motion, segments, wrenches, state)
+        solution, dofs = _share(trial, options, state, moments, model, loads)
+        contact = loads.contact(solution.force + state.passive_force)
+        legs.append(LegResult(leg, state, dofs, solution, loads.net, contact))
     report("result", 1.0)
     return assemble(trial, recorded, moments, legs)
 
@@ -139,9 +139,17 @@ def _inside(trial: Trial, time: Array) -> Array:
 
 
 def _share(
-    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model
+    trial: Trial,
+    options: Options,
+    state: MuscleState,
+    moments: Array,
+    model: Model,
+    loads: JointLoads | None = None,
 ) -> tuple[Solution, tuple[str, ...]]:
-    """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones."""
+    """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones.
+
+    Without the loads of the joints a cost that looks at joint reactions is refused.
+    """
     muscles, weight = state.muscles, trial.sharing.reserve_weight
     rows = [LEG_DOFS.index(dof) for dof in options.dofs]
     dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
@@ -155,8 +163,69 @@ def _share(
         reserve_weight=None if weight is None else np.array(weight),
         muscle=muscles.names,
         dof=dofs,
+        fiber_velocity=state.fiber_velocity,
+        optimal_fiber_length=muscles.optimal_fiber_length,
+        reaction_matrix=None if loads is None else loads.matrix,
+        reaction_offset=None if loads is None else loads.offset(state.passive_force),
+        reaction=None if loads is None else loads.names(muscles.side),
     )
     return solve(problem, options.cost, options.solver, on_infeasible="reserve"), dofs
+
+
+@dataclass(frozen=True)
+class JointLoads:
+    """What the joints of a leg have to bear, as a function of tendon forces.
+
+    contact = net + sum_m F_m sum_p dL_m/dr_p over the path points p on the far side: a muscle pulls each of its
+    points with -F dL/dr, and what it pulls the joint has to push back.
+
+    net: force on the far segment without muscle forces, (T, 3) [N] by joint; across: the sums over the points, for
+    one newton in each muscle, (T, n, 3) by joint. Components forward, left and up.
+    """
+
+    net: dict[str, Array]
+    across: dict[str, Array]
+
+    def contact(self, tension: Array) -> dict[str, Array]:
+        """Force on the far segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
+        return {
+            joint: self.net[joint] + np.einsum("tm,tmx->tx", tension, across)
+            for joint, across in self.across.items()
+        }
+
+    @property
+    def matrix(self) -> Array:
+        """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
+        return np.concatenate([across.transpose(0, 2, 1) for across in self.across.values()], axis=1)
+
+    def offset(self, passive_force: Array) -> Array:
+        """The same components where muscles bear only passive forces (T, n) [N], (T, 3 x joints) [N]."""
+        return np.concatenate(list(self.contact(passive_force).values()), axis=1)
+
+    def names(self, side: str) -> tuple[str, ...]:
+        """Of the components: knee_r_x for the one of the right knee that points forward."""
+        return tuple(f"{joint}_{side}_{axis}" for joint in self.net for axis in "xyz")
+
+
+def joint_loads(
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], state: MuscleState
+) -> JointLoads:
+    """What hip, knee and ankle of one leg have to bear.
+
+    Args:
+        model: the person.
+        motion: his motion, T frames.
+        segments: the same by segments.
+        wrenches: what the ground does to the feet.
+        state: muscles (n) of one leg along the motion.
+    """
+    names = {joint: f"{dof}_{state.muscles.side}" for joint, dof in JOINTS.items()}
+    return JointLoads(
+        net={
+            joint: joint_load(model, motion, segments, wrenches, name).force for joint, name in names.items()
+        },
+        across={joint: state.path.pull(model.behind(name)) for joint, name in names.items()},
+    )
 
 
 def joint_forces(
@@ -169,9 +238,6 @@ def joint_forces(
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Force on the far segment of hip, knee and ankle (T, 3) [N], without muscle forces and with them.
 
-    contact = net + sum_m F_m sum_p dL_m/dr_p over the path points p on the far side: a muscle pulls each of its
-    points with -F dL/dr, and what it pulls the joint has to push back.
-
     Args:
         model: the person.
         motion: his motion, T frames.
@@ -180,10 +246,5 @@ def joint_forces(
         state: muscles (n) of one leg along the motion.
         tension: (T, n) tendon forces [N].
     """
-    net, contact = {}, {}
-    for joint, dof in JOINTS.items():
-        name = f"{dof}_{state.muscles.side}"
-        net[joint] = joint_load(model, motion, segments, wrenches, name).force
-        across = state.path.pull(model.behind(name))
-        contact[joint] = net[joint] + np.einsum("tm,tmx->tx", tension, across)
-    return net, contact
+    loads = joint_loads(model, motion, segments, wrenches, state)
+    return loads.net, loads.contact(tension)

@@ -5,11 +5,21 @@ that list the registries; the classes are imported from the packages of the same
 """
 
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost import Cost, costs
+from musclesolve.sharing.cost import Cost, costs, expression_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver import solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-__all__ = ["Cost", "Problem", "Solution", "Status", "costs", "kkt_residual", "solve", "solvers"]
+__all__ = [
+    "Cost",
+    "Problem",
+    "Solution",
+    "Status",
+    "costs",
+    "expression_cost",
+    "kkt_residual",
+    "solve",
+    "solvers",
+]

@@ -23,6 +23,9 @@ FIELDS = ("force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fi
 PROBES = (12, 64, 512)
 """Numbers of muscles with which an expression is tried out; one that picks muscles by number needs enough of them."""
 
+FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
+"""What an expression raises that is not one; NotImplementedError of CasADi is a RuntimeError."""
+
 SLACK = 1e-9
 
 
@@ -108,10 +111,10 @@ class ExpressionCost(Cost):
         for muscles in PROBES:
             try:
                 curvature = _functions(self, muscles)["hessian"].sparsity_out(0)
-            except (RuntimeError, IndexError) as error:
+            except FAULTS as error:
                 failure = error
                 continue
-            return bool(curvature.is_diag())
+            return curvature.row() == curvature.get_col()
         raise InputError(
             f"the cost {self.name} cannot be evaluated ({failure})",
             expected="a CasADi expression of activation, force and data, with one number as its value",
