@@ -19,6 +19,7 @@ class Liar:
     spoil: str
     by: float
     name: str = "liar"
+    can: frozenset[str] = frozenset({"separable", "rows"})
 
     def solve(self, problem, cost, warm_start=None) -> Attempt:
         attempt = Batch().solve(problem, cost)

@@ -86,7 +86,7 @@ def test_muscles_that_can_do_nothing_rest(make_leg):
     capacity[:3, 4], arm[3:5, :, 4], capacity[5, 4] = 0.0, 0.0, 1e-30
     problem = replace(full, moment_arm=arm, moment=0.5 * full.moment, force_capacity=capacity)
     for cost in RESTING:
-        for solver in solvers():
+        for solver in ("batch", "ipopt"):
             answer = solve(problem, cost, solver)
             assert (answer.status == Status.SOLVED).all(), (cost, solver, answer.summary())
             assert (answer.activation[:5, 4] == 0).all()
