@@ -8,7 +8,7 @@ that they are attached to.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +32,7 @@ def full_problem(
     states: Sequence[MuscleState],
     dofs: Sequence[str],
     reserve_weight: Array | float | None = None,
+    data: Mapping[str, Array] | None = None,
 ) -> FullProblem:
     """The equations of motion with the multipliers of all constraints and drivers, and muscles on the shared dofs.
 
@@ -42,6 +43,7 @@ def full_problem(
         states: muscles of one leg or of both along the motion; n muscles in all.
         dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
         reserve_weight: see FullProblem.
+        data: further fields of Problem that some costs need; fiber velocities and optimal fiber lengths are there.
 
     Raises:
         InputError: a degree of freedom is unknown.
@@ -59,6 +61,10 @@ def full_problem(
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
     passive = np.concatenate([state.passive_force for state in states], axis=1)
     needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)
+    fibers = {
+        "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
+        "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
+    }
     return FullProblem(
         jacobian=_flat(jacobian),
         muscle_rows=rows,
@@ -69,6 +75,7 @@ def full_problem(
         reserve_weight=reserve_weight,
         muscle=tuple(name for state in states for name in state.muscles.names),
         dof=tuple(dofs),
+        data=fibers | dict(data or {}),
     )
 
 

@@ -9,18 +9,31 @@ import pytest
 
 import muscle_db
 from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.actuators import acting_bodies
 from musclesolve.dynamics.expansion import expand
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.full_formulation import contact_forces, full_problem
 from musclesolve.muscles import LEG_DOFS, muscle_state, place_muscles
-from musclesolve.pipeline import JOINTS, joint_forces, mechanics
+from musclesolve.pipeline import joint_forces, mechanics
 from musclesolve.sharing import Problem, Status, solve
+from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full_solving import solve_full
 
 FRAMES = np.arange(6, 136, 18)
 SHARED = LEG_DOFS[:5]
+FAR = {"hip": "hip_line_r", "knee": "shank_r", "ankle": "foot_r"}
+"""The body on the far side of each joint."""
+
+COSTS = (
+    "force_squared",
+    "stress_cubed",
+    "normalized_force_squared",
+    "force_moment_squared",
+    "soft_saturation",
+    "activation_power",
+    "activation_volume",
+    "muscle_power",
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +56,12 @@ def reduced(walk, side, **fields):
     arm = state.moment_arm[:, rows]
     moments = projected_moments(model, motion, pushes)[:, [model.dof(f"{dof}_{side}") for dof in SHARED]]
     needed = moments - np.einsum("tkm,tm->tk", arm, state.passive_force)
-    return Problem(arm, needed, state.force_capacity, state.muscles.max_isometric_force, **fields)
+    fibers = {
+        "fiber_velocity": state.fiber_velocity,
+        "optimal_fiber_length": state.muscles.optimal_fiber_length,
+    }
+    strength = state.muscles.max_isometric_force
+    return Problem(arm, needed, state.force_capacity, strength, **fibers, **fields)
 
 
 def dofs(side):
@@ -66,7 +84,7 @@ def test_elimination_of_the_multipliers_gives_the_reduced_problem(walk):
         np.testing.assert_allclose(made.moment, road.moment, atol=1e-9)
 
 
-@pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "soft_saturation"])
+@pytest.mark.parametrize("cost", COSTS)
 def test_both_formulations_give_the_same_activations(walk, cost):
     model, motion, pushes, states = walk
     full = solve_full(full_problem(model, motion, pushes, [states["r"]], dofs("r")), cost)
@@ -103,11 +121,30 @@ def test_joint_reactions_are_read_from_the_multipliers(walk):
     tension = road.force + states["r"].passive_force
     segments = segment_motion(model, motion)
     _, contact = joint_forces(model, motion, segments, pushes, states["r"], tension)
-    behind = acting_bodies(model)[1]
-    for joint, dof in JOINTS.items():
-        far = model.topology.bodies[behind[model.dof(f"{dof}_r")]].name
+    for joint, far in FAR.items():
         force = next(value for (body, _), value in read.items() if body == far)
         assert np.abs(force - contact[joint]).max() < 1e-6 * np.abs(contact[joint]).max(), joint
+
+
+def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
+    """The joint reactions that the cost keeps small are those of the multipliers in the one, of pulls in the other."""
+    model, motion, pushes, states = walk
+    state = states["r"]
+    across = np.swapaxes(state.path.pull(model.behind("knee_flexion_r")), 1, 2)
+    net = joint_forces(model, motion, segment_motion(model, motion), pushes, state, state.passive_force)[1]
+    data = {"reaction_matrix": across, "reaction_offset": net["knee"]}
+    cost = JointReactionSquared(effort=100.0)
+    expanded = expand(model)
+    found = solve_full(full_problem(expanded, motion, pushes, [state], dofs("r"), data=data), cost)
+    road = solve(reduced(walk, "r", **data), cost)
+    assert road.solved.sum() >= 6
+    np.testing.assert_array_equal(found.solved, road.solved)
+    np.testing.assert_allclose(found.activation, road.activation, atol=1e-6)
+    read = contact_forces(expanded, motion, found.multiplier)
+    knee = next(value for (body, _), value in read.items() if body == FAR["knee"])
+    effort = 100.0 * np.square(found.force / state.muscles.max_isometric_force).sum(axis=1)
+    squares = np.square(knee).sum(axis=1) + effort
+    np.testing.assert_allclose(squares[found.solved], found.cost[found.solved], rtol=1e-6)
 
 
 def test_the_prices_of_the_equations_are_a_virtual_displacement(walk):
