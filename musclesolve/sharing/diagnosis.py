@@ -101,15 +101,14 @@ class Diagnosis:
             short = self.shortage[number, self.dof.index(dof)]
             kind = (directions or {}).get(dof, ("positive moment", "negative moment"))[int(short < 0)]
             parts.append(f"{dof} lacks {_plain(abs(short))} N m of {kind}")
-        return f"{' and '.join(parts)} {when}; {self._remedy(number)}"
+        return f"{_listed(parts)} {when}; {self._remedy(number)}"
 
     def _remedy(self, number: int) -> str:
         names = self.limited_muscles(number)
         if not names:
             return "no muscle can produce it"
-        shown = ", ".join(names[:_NAMED]) + (
-            f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        )
+        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        shown = _listed(names[:_NAMED] + more)
         verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
         own, together = self.limited_factor[number], self.strength_factor[number]
         remedy = "no strength would do"
@@ -253,6 +252,11 @@ def _programme(
     below = None if limits is None else np.zeros(len(limits))
     found = linprog(cost, A_ub=limits, b_ub=below, A_eq=rows, b_eq=right, bounds=bounds)
     return (found.x, found.eqlin.marginals) if found.status == 0 else None
+
+
+def _listed(parts: list[str]) -> str:
+    """One, two and three."""
+    return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
 def _plain(value: float) -> str:

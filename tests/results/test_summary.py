@@ -119,3 +119,13 @@ def test_completed_parts_as_list_or_text():
     assert summary(data) == listed
     assert listed.count("completed ") == 1
     assert listed.splitlines()[-1].split() == ["the", "hands", "follow", "the", "forearms"]
+
+
+def test_reasons_stand_below_the_leg_they_are_of():
+    data = with_troubles(result())
+    data.attrs["reasons_r"] = ["the knee lacks 3 N m", "the reserve is large"]
+    lines = summary(data).splitlines()
+    first = next(k for k, text in enumerate(lines) if text.startswith("left leg"))
+    assert [text.strip() for text in lines[first - 2 : first]] == data.attrs["reasons_r"]
+    data.attrs["reasons_r"] = "\n".join(data.attrs["reasons_r"])
+    assert summary(data).splitlines() == lines

@@ -38,7 +38,7 @@ def test_one_joint_by_hand():
     assert found.limited.tolist() == [[True, True, False]]
     np.testing.assert_allclose([found.strength_factor, found.limited_factor], 80 / 68, rtol=1e-9)
     assert found.sentence(0, [0.91], {"elbow_flexion": ("flexion", "extension")}) == (
-        "elbow_flexion lacks 12.0 N m of flexion at 0.910 s; biceps, brachialis are at their limit; "
+        "elbow_flexion lacks 12.0 N m of flexion at 0.910 s; biceps and brachialis are at their limit; "
         "1.18 times their strength would do"
     )
 
