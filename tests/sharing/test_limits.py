@@ -40,6 +40,7 @@ def least_maximum(matrix, moment, ratio):
 def test_high_powers_approach_min_max(kind, moment):
     """All muscles of one joint are then loaded alike, M / sum r F0; the distance falls with 1 / p."""
     even = moment / (ARM @ STRONGEST)
+    np.testing.assert_allclose(solve(elbow(moment), "min_max", "linprog").activation, even, rtol=1e-7)
     assert least_maximum((ARM * STRONGEST)[None], [moment], np.ones(3)) == pytest.approx(even)
     distance = []
     for exponent in (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0):

@@ -97,6 +97,60 @@ def test_a_wrong_value_names_its_owner(name, value, owner):
         problem(**(names | {name: value}))
 
 
+REACTION = {"reaction_matrix": np.ones((2, 3)), "reaction_offset": np.zeros(2)}
+
+
+def test_optional_fields_are_broadcast_and_go_with_their_frames():
+    made = problem(
+        fiber_velocity=np.arange(12.0).reshape(4, 3),
+        optimal_fiber_length=[0.1, 0.2, 0.3],
+        emg=[0.1, np.nan, 0.3],
+        **REACTION,
+    )
+    assert made.reaction_matrix.shape == (4, 2, 3) and made.reaction_offset.shape == (4, 2)
+    assert made.emg.shape == (4, 3) and made.reaction == ("reaction_0", "reaction_1")
+    part = made.frames(np.array([2, 0]))
+    np.testing.assert_array_equal(part.fiber_velocity[:, 0], [6.0, 0.0])
+    assert part.reaction_matrix.shape == (2, 2, 3) and part.optimal_fiber_length.shape == (3,)
+    assert made.valid.all() and problem().fiber_velocity is None and problem().reaction is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"fiber_velocity": np.zeros((4, 2))}, "fiber_velocity has the shape (4, 2)"),
+        ({"optimal_fiber_length": [0.1, 0.0, 0.1]}, "optimal_fiber_length is 0 for muscle_1"),
+        ({"optimal_fiber_length": [0.1, np.nan, 0.1]}, "optimal_fiber_length is nan for muscle_1"),
+        ({"emg": [0.1, -0.2, 0.1]}, "emg is -0.2 for muscle_1 in frame 0"),
+        ({"emg": [0.1, np.inf, 0.1]}, "emg is inf for muscle_1 in frame 0"),
+        ({"reaction_matrix": np.ones((2, 3))}, "both a matrix and an offset"),
+        ({"reaction_offset": np.ones(2)}, "both a matrix and an offset"),
+        ({"reaction": ["knee"]}, "no reactions"),
+        (REACTION | {"reaction": ["knee", "knee"]}, "'knee' appears twice"),
+        (REACTION | {"reaction_offset": np.zeros(3)}, "reaction_offset has the shape (3,)"),
+        (
+            {"reaction_matrix": np.ones(3), "reaction_offset": np.zeros(1)},
+            "reaction_matrix has the shape (3,)",
+        ),
+    ],
+)
+def test_a_wrong_optional_field_is_named(fields, said):
+    with pytest.raises(InputError) as caught:
+        problem(**fields)
+    assert said in str(caught.value) and "Problem." in str(caught.value)
+
+
+def test_an_optional_field_that_is_not_finite_spoils_its_frame_only():
+    velocity = np.zeros((4, 3))
+    velocity[2, 1] = np.nan
+    np.testing.assert_array_equal(problem(fiber_velocity=velocity).valid, [True, True, False, True])
+    offset = np.zeros((4, 2))
+    offset[0] = np.inf
+    np.testing.assert_array_equal(
+        problem(**(REACTION | {"reaction_offset": offset})).valid, [False, True, True, True]
+    )
+
+
 def test_frames_that_are_not_finite_are_flagged_and_the_others_solved(make_leg):
     whole = make_leg(6)
     moment, capacity, upper = whole.moment.copy(), whole.force_capacity.copy(), whole.upper.copy()
