@@ -26,6 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.level_certificate import level_residual
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import LEAST_REACH, slope_scale
 
@@ -33,7 +34,14 @@ TOLERANCE = 1e-6
 LEAST_SIZE = 1e-9
 
 
-def kkt_residual(problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array) -> Array:
+def kkt_residual(
+    problem: Problem,
+    cost: Cost,
+    activation: Array,
+    reserve: Array,
+    multiplier: Array,
+    level_price: Array | None = None,
+) -> Array:
     """The certificate of each frame: zero at the optimum, below 1e-6 for a frame that counts as solved.
 
     Args:
@@ -42,11 +50,16 @@ def kkt_residual(problem: Problem, cost: Cost, activation: Array, reserve: Array
         activation: (T, n).
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
+        level_price: (T, L, m), for a cost of levels (min/max), whose certificate is in level_certificate.py.
 
     Returns:
-        (T,) without unit; infinite where the answer contains a number that is not finite.
+        (T,) without unit; infinite where the answer contains a number that is not finite, or lacks its level prices.
     """
     problem = within_domain(problem, cost)
+    if "linear_programme" in cost.needs:
+        if level_price is None:
+            return np.full(problem.n_frames, np.inf)
+        return level_residual(problem, cost, activation, reserve, level_price)
     matrix = problem.moment_matrix
     with np.errstate(invalid="ignore", over="ignore"):
         produced = np.matmul(matrix, activation[:, :, None])[:, :, 0]

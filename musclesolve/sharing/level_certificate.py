@@ -7,12 +7,14 @@ produces the moments without a load above t among these muscles satisfies
     sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)),
 
 and where both sides are equal no such answer has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
-p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As in the certificate of smooth costs, of the two
-misses, the distance of a_i from that bound and |p_i| / sum_k |A_ki y_k|, the smaller one counts. Where y is zero,
-the muscle with the largest load has to be at its lower bound; muscles that no level decides have to be at theirs.
+p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As in the certificate of smooth costs, of two
+misses the smaller one counts: the distance of the load rho_i a_i from that bound, as a share of the largest rho,
+and the change of t with the load, |p_i| / rho_i over the sum of p_j / rho_j of those that t limits. Where y is
+zero, the muscle with the largest load has to be at its lower bound; those that no level decides have to be at theirs.
 
-Reserves come first: their weighted squares are the least possible whatever the loads, so that with eta = w s the
-answer has a_i = upper_i where (A^T eta)_i > 0 and a_i = lower_i where it is negative; the misses are counted alike.
+Reserves come first: their weighted squares are the least possible, whatever the loads. With q = A^T (w s) the squares
+s . w s / 2 exceed the least by no more than sum_i |q_i| times the distance of a_i from upper_i where q_i > 0, else
+from lower_i; that duality gap counts as a share of s . w s, and muscles with |q_i| > 1e-6 s . w s are decided by it.
 """
 
 from __future__ import annotations
@@ -54,9 +56,11 @@ def level_residual(problem: Problem, cost: Cost, activation: Array, reserve: Arr
         miss = (np.abs(produced + reserve - problem.moment) / scale).max(axis=1)
         inside = (activation >= problem.lower) & (activation <= problem.upper)
         miss = np.where(inside.all(axis=1), miss, np.inf)
-        miss = np.maximum(miss, _reserves(problem, activation, reserve))
-        load = relative_load(problem, cost)
-        open_ = np.ones(activation.shape, np.bool_)
+        goal, share, held = reserve_pull(problem, reserve)
+        gap = (share * np.abs(activation - goal)).sum(axis=1)
+        spare = 0.0 if problem.reserve_weight is not None else np.abs(reserve).max(axis=1)
+        miss = np.maximum(np.maximum(miss, gap), spare)
+        load, open_ = relative_load(problem, cost), ~held
         for level in np.moveaxis(price, 1, 0):
             used = np.isfinite(level).all(axis=1)
             missed, decided = _level(problem, load, activation, np.where(used[:, None], level, 0.0), open_)
@@ -67,11 +71,11 @@ def level_residual(problem: Problem, cost: Cost, activation: Array, reserve: Arr
     return np.where(np.isfinite(miss), miss, np.inf)
 
 
-def weight_of(matrix: Array, price: Array) -> tuple[Array, Array]:
-    """p = A^T y and its size as a share of sum_k |A_ki y_k|, both (T, n)."""
-    pull = np.matmul(price[:, None, :], matrix)[:, 0, :]
-    size = np.matmul(np.abs(price)[:, None, :], np.abs(matrix))[:, 0, :]
-    return pull, np.divide(np.abs(pull), size, out=np.zeros_like(pull), where=size > 0)
+def weight_of(pull: Array, load: Array, limited: NDArray[np.bool_]) -> Array:
+    """|p_i| / rho_i as a share of the sum of those that t limits, (T, n); infinite where there is none."""
+    each = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
+    total = np.where(limited, each, 0.0).sum(axis=1, keepdims=True)
+    return np.divide(each, total, out=np.full_like(each, np.inf), where=total > 0)
 
 
 def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
@@ -83,14 +87,16 @@ def _level(
     problem: Problem, load: Array, activation: Array, price: Array, open_: NDArray[np.bool_]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """The miss of one level, (T,), and which muscles it decides, (T, n)."""
-    pull, share = weight_of(problem.moment_matrix, price)
+    pull = np.matmul(price[:, None, :], problem.moment_matrix)[:, 0, :]
     present = np.where(open_, load * activation, -np.inf)
     top = present.max(axis=1, keepdims=True)
+    limited = open_ & (pull > 0) & (load * problem.upper >= top)
+    share = weight_of(pull, load, limited)
     goal = np.where(pull > 0, bound_of_level(problem.upper, load, top), problem.lower)
-    missed = np.where(open_, np.minimum(np.abs(activation - goal), share), 0.0).max(axis=1)
+    distance = load * np.abs(activation - goal) / load.max(axis=1, keepdims=True)
+    missed = np.where(open_, np.minimum(distance, share), 0.0).max(axis=1)
     decided = open_ & (share > DECIDED)
-    carried = (decided & (pull > 0) & (load * problem.upper >= top)).any(axis=1)
-    missed = np.where(carried, missed, np.inf)
+    missed = np.where(limited.any(axis=1), missed, np.inf)
 
     free = ~np.any(price, axis=1)
     first = open_ & (present >= top - SAME * np.abs(top))
@@ -99,10 +105,14 @@ def _level(
     return np.where(free, above.min(axis=1), missed), np.where(free[:, None], at_floor, decided)
 
 
-def _reserves(problem: Problem, activation: Array, reserve: Array) -> Array:
+def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """The bound that each muscle is to reach, |q_i| as a share of s . w s, and which muscles that decides, (T, n)."""
     if problem.reserve_weight is None:
-        return np.abs(reserve).max(axis=1)
-    needed = (np.abs(reserve) > DECIDED * np.maximum(1.0, np.abs(problem.moment))).any(axis=1)
-    pull, share = weight_of(problem.moment_matrix, problem.reserve_weight * reserve)
-    distance = np.abs(activation - np.where(pull > 0, problem.upper, problem.lower))
-    return np.where(needed, np.minimum(distance, share).max(axis=1), 0.0)
+        none = np.zeros(problem.lower.shape, np.bool_)
+        return problem.lower, np.zeros(problem.lower.shape), none
+    asked = problem.reserve_weight * reserve
+    used = (np.abs(reserve) > DECIDED * np.maximum(1.0, np.abs(problem.moment))).any(axis=1, keepdims=True)
+    pull = np.matmul(asked[:, None, :], problem.moment_matrix)[:, 0, :]
+    squares = np.where(used, (asked * reserve).sum(axis=1, keepdims=True), 1.0)
+    share = np.where(used, np.abs(pull) / squares, 0.0)
+    return np.where(pull > 0, problem.upper, problem.lower), share, share > DECIDED

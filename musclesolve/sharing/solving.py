@@ -13,7 +13,6 @@ from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
-from musclesolve.sharing.level_certificate import level_residual
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import slope_scale
 from musclesolve.sharing.solution import Solution
@@ -119,6 +118,7 @@ class _Answer:
     iterations: NDArray[np.int64]
     proof: Array
     weight: Array
+    level_price: Array | None = None
 
     @classmethod
     def empty(cls, problem: Problem) -> _Answer:
@@ -152,6 +152,7 @@ class _Answer:
             reserve_weight=self.weight,
             solver=solver.name,
             cost_name=cost.label,
+            level_price=self.level_price,
         )
 
 
@@ -168,7 +169,9 @@ def _attempt(
         return
     part = problem.frames(which)
     attempt = solver.solve(rested(part, cost), cost, None if start is None else start[which])
-    residual = _residual(part, cost, attempt)
+    residual = kkt_residual(
+        part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_price
+    )
     status = np.where(attempt.claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
     status[residual <= TOLERANCE] = Status.SOLVED
     helped = (np.abs(attempt.reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
@@ -184,16 +187,23 @@ def _attempt(
     answer.activation[which] = np.where(solved, attempt.activation, np.nan)
     answer.reserve[which] = np.where(solved, attempt.reserve, np.nan)
     answer.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
+    if attempt.level_price is not None:
+        prices = np.where(solved[:, :, None], attempt.level_price, np.nan)
+        answer.level_price = _stacked(answer, which, prices)
     answer.status[which], answer.residual[which] = status, residual
     answer.iterations[which] += attempt.iterations
 
 
-def _residual(problem: Problem, cost: Cost, attempt: Attempt) -> Array:
-    if "linear_programme" not in cost.needs:
-        return kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    if attempt.level_price is None:
-        return np.full(problem.n_frames, np.inf)
-    return level_residual(problem, cost, attempt.activation, attempt.reserve, attempt.level_price)
+def _stacked(answer: _Answer, which: NDArray[np.bool_], levels: Array) -> Array:
+    """The level prices of some frames among those of all, (T, L, m), with L as large as needed."""
+    before = answer.level_price
+    depth = max(levels.shape[1], 0 if before is None else before.shape[1])
+    table = np.full((len(answer.status), depth, levels.shape[2]), np.nan)
+    if before is not None:
+        table[:, : before.shape[1]] = before
+    table[which] = np.nan
+    table[which, : levels.shape[1]] = levels
+    return table
 
 
 def _proofs(problem: Problem, attempt: Attempt, open_: NDArray[np.bool_]) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import cyipopt
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
@@ -82,17 +83,22 @@ class _Functions:
         self.objective, self.gradient = programme.value, programme.gradient
 
     def constraints(self, x: Array) -> Array:
+        """A a + s over the scale of its rows."""
         return self.programme.matrix @ x
 
     def jacobian(self, x: Array) -> Array:
+        """The matrix, row after row."""
         return self.programme.matrix.ravel()
 
-    def hessianstructure(self) -> tuple[Array, Array]:
+    def hessianstructure(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the Hessian has entries."""
         return self.places
 
     def hessian(self, x: Array, price: Array, factor: float) -> Array:
+        """Those entries; the constraints are linear and have none."""
         return factor * self.programme.hessian(x)[self.places]
 
     def intermediate(self, *report: Any) -> bool:
+        """Count the iterations, and go on."""
         self.iterations = int(report[1])
         return True

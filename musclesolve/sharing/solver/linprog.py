@@ -6,18 +6,25 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.least_squares import NoCost
-from musclesolve.sharing.level_certificate import DECIDED, bound_of_level, relative_load, weight_of
+from musclesolve.sharing.level_certificate import (
+    DECIDED,
+    bound_of_level,
+    relative_load,
+    reserve_pull,
+    weight_of,
+)
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.status import Status
 
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
-NOTHING, SAME, RANK = 1e-11, 1e-9, 1e-9
+NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-9, 1e-7
 NEGLIGIBLE = 1e-7  # reserve beside max(1 N m, |moment|)
 
 
@@ -45,16 +52,11 @@ class Linprog:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to HiGHS through SciPy and is ignored."""
-        levels, attempt, moment = "linear_programme" in cost.needs, Attempt.blank(problem), problem.moment
-        if problem.reserve_weight is not None:
-            soft = Batch().solve(problem, NoCost() if levels else cost)
-            if not levels:
-                return soft
-            attempt.reserve[:] = _missing(problem, soft.activation)
-            attempt.iterations[:] = soft.iterations
-            moment = moment - attempt.reserve
+        levels, attempt = "linear_programme" in cost.needs, Attempt.blank(problem)
         if levels:
-            return self._levels(problem, cost, moment, attempt)
+            return self._levels(problem, cost, attempt)
+        if problem.reserve_weight is not None:
+            return Batch().solve(problem, cost)
         slope = cost.gradient(problem, problem.lower)
         for t in range(problem.n_frames):
             self._linear(problem, slope, t, attempt)
@@ -71,16 +73,28 @@ class Linprog:
         attempt.multiplier[t] = found.price * scale
         attempt.iterations[t] = found.nit
 
-    def _levels(self, problem: Problem, cost: Cost, moment: Array, attempt: Attempt) -> Attempt:
+    def _levels(self, problem: Problem, cost: Cost, attempt: Attempt) -> Attempt:
         load, prices = relative_load(problem, cost), []
+        held, start = np.zeros(load.shape, np.bool_), problem.lower
+        if problem.reserve_weight is not None:
+            soft = Batch().solve(problem, NoCost())
+            goal, _, held = reserve_pull(problem, _missing(problem, soft.activation))
+            start = np.where(held, goal, problem.lower)
+            attempt.reserve[:] = _missing(problem, np.where(held, goal, soft.activation))
+            attempt.iterations[:] = soft.iterations
         for t in range(problem.n_frames):
-            work = _Levels(problem, load, moment, t)
+            work = _Levels(problem.frames(np.array([t])), load[t], attempt.reserve[t], start[t], ~held[t])
             while work.going:
-                work.take(self._call(*work.programme(), work.rows()))
+                found = self._call(*work.programme(), work.rows())
+                if (
+                    work.prices and found.x is None
+                ):  # what is held leaves the others no room but that of rounding
+                    loose = replace(self, tolerance=LOOSE)
+                    found = loose._call(*work.programme(), work.rows())
+                work.take(found)
             attempt.activation[t], attempt.claim[t] = work.activation, work.claim
             attempt.iterations[t] += work.iterations
-            if work.prices:
-                attempt.multiplier[t] = work.prices[0]
+            attempt.multiplier[t] = work.prices[0] if work.prices else 0.0
             prices.append(work.prices)
         depth = max((len(found) for found in prices), default=0)
         table = np.full((problem.n_frames, depth, problem.n_dof), np.nan)
@@ -89,9 +103,14 @@ class Linprog:
         return replace(attempt, level_price=table)
 
     def _call(
-        self, slope: Array, matrix: Array, moment: Array, bounds: Array, rows: tuple[Array, Array] | None = None
+        self,
+        slope: Array,
+        matrix: Array,
+        moment: Array,
+        bounds: Array,
+        rows: tuple[Array, Array] | None = None,
     ) -> Any:
-        """linprog with rows of order one; `price` is d cost / d moment."""
+        """SciPy's linprog with rows of order one; `price` is d cost / d moment."""
         size = np.abs(matrix).max(axis=1, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         found = linprog(
@@ -113,7 +132,7 @@ class Linprog:
 
 
 def _missing(problem: Problem, activation: Array) -> Array:
-    """b - A a, and exactly nothing in frames where it is negligible, (T, m)."""
+    """What is left of the moments, b - A a, and exactly nothing in frames where it is negligible, (T, m)."""
     short = problem.moment - np.matmul(problem.moment_matrix, activation[:, :, None])[:, :, 0]
     small = np.abs(short) <= NEGLIGIBLE * np.maximum(1.0, np.abs(problem.moment))
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)
@@ -130,29 +149,34 @@ def _independent(matrix: Array) -> Array:
 class _Levels:
     """One frame while its levels are found; muscles that are not open have their final activation."""
 
-    def __init__(self, problem: Problem, load: Array, moment: Array, t: int) -> None:
-        self.matrix, self.moment, self.load = problem.moment_matrix[t], moment[t], load[t]
-        self.lower, self.upper = problem.lower[t], problem.upper[t]
-        self.activation = np.array(self.lower)
-        self.open = np.ones(len(self.lower), np.bool_)
+    def __init__(
+        self, problem: Problem, load: Array, reserve: Array, start: Array, open_: NDArray[np.bool_]
+    ) -> None:
+        self.matrix, self.moment = problem.moment_matrix[0], problem.moment[0] - reserve
+        self.lower, self.upper, self.load = problem.lower[0], problem.upper[0], load
+        self.activation, self.open = np.array(start), open_ & (load > 0)
         self.basis = np.eye(len(self.moment))
         self.prices: list[Array] = []
-        self.iterations, self.going, self.claim = 0, True, Status.SOLVED
+        self.iterations, self.going, self.claim = 0, bool(self.open.any()), Status.SOLVED
 
     def programme(self) -> tuple[Array, Array, Array, Array]:
-        """Slope, matrix, moment and bounds of the open muscles and t, which comes last."""
-        matrix = self.matrix[:, self.open]
+        """Slope, matrix, moment and bounds; the unknowns are the loads of the open muscles, and t."""
+        load = self.load[self.open]
+        matrix = self.matrix[:, self.open] / load
         rest = self.moment - self.matrix @ np.where(self.open, 0.0, self.activation)
         if self.prices:  # rows that only repeat others would contradict them by rounding
             matrix, rest = self.basis.T @ matrix, self.basis.T @ rest
         matrix = np.hstack([matrix, np.zeros((len(rest), 1))])
-        bounds = np.stack([np.append(self.lower[self.open], 0.0), np.append(self.upper[self.open], np.inf)], 1)
-        return np.append(np.zeros(self.open.sum()), 1.0), matrix, rest, bounds
+        lower, upper = (
+            np.append(load * self.lower[self.open], 0.0),
+            np.append(load * self.upper[self.open], np.inf),
+        )
+        return np.append(np.zeros(len(load)), 1.0), matrix, rest, np.stack([lower, upper], axis=1)
 
     def rows(self) -> tuple[Array, Array]:
-        """rho_i a_i - t <= 0."""
+        """Every load no more than t."""
         count = int(self.open.sum())
-        return np.hstack([np.diag(self.load[self.open]), -np.ones((count, 1))]), np.zeros(count)
+        return np.hstack([np.eye(count), -np.ones((count, 1))]), np.zeros(count)
 
     def take(self, found: Any) -> None:
         """Hold the muscles that this level decides; end where all are held, or all others rest."""
@@ -163,7 +187,9 @@ class _Levels:
             self.going, self.claim = False, Status.SOLVER_FAILED if lost else claim
             return
         level = found.x[-1]
-        self.activation[self.open] = np.clip(found.x[:-1], self.lower[self.open], self.upper[self.open])
+        self.activation[self.open] = np.clip(
+            found.x[:-1] / self.load[self.open], self.lower[self.open], self.upper[self.open]
+        )
         if level <= NOTHING * self.load.max():
             self.activation[self.open], self.going = self.lower[self.open], False
             return
@@ -171,12 +197,15 @@ class _Levels:
         self.activation = np.where(decided, goal, self.activation)
         self.prices.append(price)
         self.open &= ~decided
-        self.basis = _independent(self.matrix[:, self.open])
+        self.basis = _independent(self.matrix[:, self.open] / self.load[self.open])
         self.going = bool(self.open.any() and decided.any())
 
-    def _decided(self, price: Array, level: float) -> tuple[Array, Array, Array]:
-        pull, share = (x[0] for x in weight_of(self.matrix[None], price[None]))
-        if np.abs(pull).max() > SAME * self.load.max():
+    def _decided(self, price: Array, level: float) -> tuple[Array, NDArray[np.bool_], Array]:
+        """Of this level: the price, which open muscles it decides, and where it holds them."""
+        pull = price @ self.matrix
+        limited = self.open & (pull > DECIDED * self.load) & (self.load * self.upper >= level)
+        if limited.any():
+            share = weight_of(pull[None], self.load[None], limited[None])[0]
             cap = bound_of_level(self.upper, self.load, np.full_like(self.load, level))
             return price, self.open & (share > DECIDED), np.where(pull > 0, cap, self.lower)
         # a lower bound alone holds the level up
