@@ -221,6 +221,7 @@ def test_a_label_says_what_differs_from_the_defaults():
     assert (
         2 * ActivationPower(3.0) + MusclePower()
     ).label == "2 * activation_power(exponent=3.0) + muscle_power"
+    assert (2 * EmgTracking() + MusclePower()).data == ("emg", "fiber_velocity")
     assert hash(JointReactionSquared({"knee": 1})) == hash(JointReactionSquared({"knee": 1.0}))
 
 

@@ -50,6 +50,11 @@ class Sum(Cost):
         return all(term.linear for term in self.terms)
 
     @property
+    def data(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the terms need of a problem."""
+        return tuple(dict.fromkeys(field for term in self.terms for field in term.data))
+
+    @property
     def parameter_rows(self) -> int:  # type: ignore[override]
         """The rows of all terms."""
         return sum(term.parameter_rows for term in self.terms)
@@ -141,6 +146,11 @@ class Scaled(Cost):
     def linear(self) -> bool:
         """Whether the cost is linear."""
         return self.cost.linear
+
+    @property
+    def data(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What the cost needs of a problem."""
+        return self.cost.data
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]

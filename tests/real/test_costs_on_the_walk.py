@@ -1,0 +1,50 @@
+"""Every cost on the recorded walk, from the files to the forces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sharing_cases import SMOOTH
+
+import musclesolve as ms
+from musclesolve.sharing.cost import JointReactionSquared
+
+NAMES = [name for name in SMOOTH if name != "emg_tracking"]
+
+
+@pytest.fixture(scope="module")
+def results(recorded_walk_trial):
+    return {name: ms.run(recorded_walk_trial, cost=name) for name in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_frame_of_both_legs_is_certified(results, name):
+    result = results[name]
+    assert set(np.unique(result.status)) <= {ms.Status.SOLVED, ms.Status.SOLVED_WITH_RESERVE}
+    assert float(result.kkt_residual.max()) < 1e-6
+
+
+def test_the_knees_are_loaded_least_where_that_is_the_cost(recorded_walk_trial, results):
+    """In the contact forces of the result, on frames in which the muscles alone produce the moments."""
+    spared = ms.run(recorded_walk_trial, cost=JointReactionSquared({"knee": 1.0}, effort=10.0))
+    for side in "rl":
+
+        def alone(result, side=side):
+            return (result.status.sel(side=side) == ms.Status.SOLVED).values
+
+        def load(result, joint=f"knee_{side}"):
+            return np.square(result.joint_reaction.sel(joint=joint).values).sum(axis=1)
+
+        least = load(spared)
+        for name, result in results.items():
+            both = alone(spared) & alone(result)
+            assert both.sum() > 80
+            # 43 muscles at an effort of 10 N^2
+            assert (load(result)[both] >= least[both] - 430.0).all(), name
+        both = alone(spared) & alone(results["stress_cubed"])
+        assert least[both].mean() < 0.9 * load(results["stress_cubed"])[both].mean()
+
+
+def test_without_measured_activations_tracking_is_refused(recorded_walk_trial):
+    with pytest.raises(ms.InputError, match="emg_tracking needs emg"):
+        ms.run(recorded_walk_trial, cost="emg_tracking", side="r")
