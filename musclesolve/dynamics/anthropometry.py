@@ -55,6 +55,7 @@ def segment_inertia(
         mass=share * np.array([m for m, _, _ in chosen]),
         center=np.array([c for _, c, _ in chosen]),
         inertia=share[:, None, None] * np.array([i for _, _, i in chosen]),
+        names=tuple(body.name for body in topology.bodies),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from musclesolve.dynamics.checks import increasing, numbers
 from musclesolve.dynamics.couples import Couples
 from musclesolve.dynamics.external import Wrench, external_force
 from musclesolve.dynamics.model import Model
@@ -42,21 +43,14 @@ class JointMoments:
         """Moments by the names of degrees of freedom.
 
         Args:
-            model: the body.
+            model: the model.
             moments: [N m], constants, functions of time, or samples at `time`, between which cubic splines run.
             time: (T,) [s] of the samples.
 
         Raises:
             InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.
         """
-        names = model.topology.dof_names[: model.tree.joint_count]
-        unknown = [name for name in moments if name not in names]
-        if unknown:
-            raise InputError(
-                f"there is no joint degree of freedom {unknown[0]!r} in {model.topology.name!r}",
-                expected=f"some of {', '.join(names)}",
-            )
-        courses = {names.index(name): _course(name, value, time) for name, value in moments.items()}
+        courses = {model.joint(name): _course(name, value, time) for name, value in moments.items()}
         return cls(Couples.build(model), courses)
 
     def values(self, time: Array) -> Array:
@@ -73,11 +67,14 @@ class JointMoments:
 
 @dataclass(frozen=True)
 class OutsideForces:
-    """Wrenches on bodies through time; between samples cubic splines run."""
+    """Wrenches on bodies through time; between samples cubic splines run.
+
+    courses: force and moment (T, 6) of each body at times (T,).
+    """
 
     model: Model
     bodies: tuple[str, ...]
-    course: Callable[[Array], Array]
+    courses: tuple[Callable[[Array], Array], ...]
 
     @classmethod
     def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> OutsideForces:
@@ -87,25 +84,15 @@ class OutsideForces:
             InputError: samples that do not fit `time`, or a body that the model does not have.
         """
         for wrench in wrenches:
-            if wrench.body not in model.topology.body_index:
-                raise InputError(
-                    f"a wrench acts on {wrench.body!r}, which {model.topology.name!r} does not have",
-                    expected=f"one of {', '.join(model.topology.body_index)}",
-                )
+            model.body(wrench.body)
         samples = [np.hstack([wrench.force, wrench.moment]) for wrench in wrenches]
         courses = [_course(wrench.body, x, time) for wrench, x in zip(wrenches, samples, strict=True)]
-        return cls(
-            model,
-            tuple(wrench.body for wrench in wrenches),
-            lambda at: np.stack([np.asarray(course(at)) for course in courses]),
-        )
+        return cls(model, tuple(wrench.body for wrench in wrenches), tuple(courses))
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        now = [
-            Wrench(body, both[:, :3], both[:, 3:])
-            for body, both in zip(self.bodies, self.course(time), strict=True)
-        ]
+        pairs = zip(self.bodies, (course(time) for course in self.courses), strict=True)
+        now = [Wrench(body, both[:, :3], both[:, 3:]) for body, both in pairs]
         return external_force(self.model, q, now)
 
 
@@ -113,16 +100,16 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     """A value through time as a function of times (T,)."""
     if callable(value):
         return value
-    samples = np.asarray(value, dtype=float)
-    if samples.ndim == 0:
+    if np.ndim(value) == 0:
+        samples = numbers(value, f"the value for {name!r}", (), axis=0)
         return lambda at: np.full(len(at), float(samples))
+    samples = numbers(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
     if time is None or len(time) != len(samples):
         raise InputError(
             f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
             remedy="pass time= with as many entries as there are samples",
         )
-    if not np.isfinite(samples).all():
-        raise InputError(f"the samples for {name!r} are not all finite numbers")
+    time = increasing(time, 2)
     spline = CubicSpline(time, samples, extrapolate=False)
     first, last = float(time[0]), float(time[-1])
 

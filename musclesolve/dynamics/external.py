@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.model import Model
+from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -17,11 +19,21 @@ class Wrench:
 
     Moment about the origin = point of application x force + free moment. Given this way an unloaded plate, whose
     centre of pressure is meaningless, is simply zero.
+
+    Raises:
+        InputError: force or moment are not (T, 3) finite numbers.
     """
 
     body: str
     force: Array
     moment: Array
+
+    def __post_init__(self) -> None:
+        """Refuse what is no force through time."""
+        force = numbers(self.force, f"the force on {self.body!r}", ("T", 3))
+        moment = numbers(self.moment, f"the moment on {self.body!r}", (len(force), 3))
+        object.__setattr__(self, "force", force)
+        object.__setattr__(self, "moment", moment)
 
     def about(self, point: Array) -> Array:
         """Moment about a moving point (T, 3) [N m]."""
@@ -29,7 +41,12 @@ class Wrench:
 
 
 def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
-    """Generalized force (T, N, 3) of wrenches on bodies."""
+    """Generalized force (T, N, 3) of wrenches on bodies.
+
+    Raises:
+        InputError: a wrench on a body that the model does not have, or with another number of frames.
+    """
+    check_frames(wrenches, len(q))
     elements = model.elements
     force = np.zeros((len(q), len(elements.slots), 4, 3), q.dtype)
     couple = np.zeros((len(q), len(elements.slots), 3), q.dtype)
@@ -38,3 +55,13 @@ def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
         force[:, body, 0] += wrench.force
         couple[:, body] += wrench.about(q[:, elements.slots[body, 0]])
     return elements.generalized(q, force + elements.moment_forces(q, couple))
+
+
+def check_frames(wrenches: list[Wrench], frames: int) -> None:
+    """Refuse wrenches that do not last as long as the motion."""
+    for wrench in wrenches:
+        if len(wrench.force) != frames:
+            raise InputError(
+                f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
+                expected="a force and a moment for every frame of the motion",
+            )

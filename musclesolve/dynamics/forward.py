@@ -16,6 +16,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from musclesolve.dynamics.applied import Force
+from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.constraints import Constraints
 from musclesolve.dynamics.energy import kinetic_energy, potential_energy
 from musclesolve.dynamics.forward_system import System, held_constraints
@@ -74,7 +75,7 @@ def simulate(
     """Motion of a model under gravity and forces, from a starting position and velocity.
 
     Args:
-        model: the body.
+        model: the model.
         q0: (N, 3) starting position; `Motion.q[k]`, or `Tree.pose` of joint coordinates.
         qd0: (N, 3) starting velocity.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
@@ -87,12 +88,13 @@ def simulate(
         largest_step: [s]; needed only where forces are too short to be noticed.
 
     Raises:
-        InputError: a start that is not finite or violates the constraints (names the rows), a duration that cannot
-            be, a motion that no mass resists (names bodies and coordinates).
+        InputError: a start that is not finite or violates the constraints (names the rows), a duration, tolerance or
+            step that cannot be, a force that is none, a motion that no mass resists (names bodies and coordinates).
         MuscleSolveError: the simulation cannot go on: a loop that cannot close, forces that are not finite, steps
             that become too small; says when.
     """
     times = _times(duration)
+    _check_settings(forces, tolerance, largest_step)
     own = model.constraints if constraints is None else constraints
     system = System(model, held_constraints(own, model, held, q0), tuple(forces), method)
     run = _integrate(system, times, system.checked_start(q0, qd0), tolerance, largest_step)
@@ -156,12 +158,26 @@ def _integrate(system: System, times: Array, start: Array, tolerance: float, lar
 
 
 def _times(duration: float | Array) -> Array:
-    times = np.asarray(duration, dtype=float)
+    times = numbers(duration, "the duration", ("T",) if np.ndim(duration) else (), axis=0, finite=False)
     if times.ndim == 0:
-        times = np.linspace(0.0, float(times), 101)
+        times = np.linspace(0.0, float(times), 101) if np.isfinite(times) else np.full(2, np.nan)
     if len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise InputError(
             f"a duration of {duration}" if np.ndim(duration) == 0 else "times of frames that do not increase",
             expected="a positive number of seconds, or increasing times of two frames or more",
         )
     return times
+
+
+def _check_settings(forces: Sequence[Force], tolerance: float, largest_step: float) -> None:
+    """Refuse what no integrator can work with."""
+    if not 0.0 < tolerance < 1.0:
+        raise InputError(f"tolerance = {tolerance}", expected="a number between 0 and 1, such as 1e-9")
+    if not largest_step > 0.0:
+        raise InputError(f"largest_step = {largest_step}", expected="a positive number of seconds")
+    if callable(forces) or not all(callable(force) for force in forces):
+        raise InputError(
+            f"forces = {forces!r:.60}",
+            expected="a list of things that can be called with time, q and qd",
+            remedy="put a single force into a list" if callable(forces) else None,
+        )

@@ -62,6 +62,6 @@ def _inertia(topology: Topology, person: Model) -> MassProperties:
         )
         whole.append((body.share * mass, center, body.share * inertia))
     masses, centers, inertias = zip(*whole, strict=True)
-    return MassProperties(
-        np.array(masses), np.array(centers), np.array(inertias), person.mass.allow_impossible
-    )
+    bodies = tuple(body.name for body in topology.bodies)
+    arrays = np.array(masses), np.array(centers), np.array(inertias)
+    return MassProperties(*arrays, person.mass.allow_impossible, bodies)

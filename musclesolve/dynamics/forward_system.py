@@ -86,23 +86,26 @@ class System:
         jacobian = rows.jacobian(q[None])[0].reshape(len(rows.names), -1)
         right = rows.gamma(qd[None])[0] - FREQUENCY**2 * rows.value(q[None])[0]
         right -= 2.0 * DAMPING * FREQUENCY * (jacobian @ qd.ravel())
+        force = self.force(time, q, qd).ravel()
         try:
-            return ROUTES[self.method](self.mass(q), jacobian, self.force(time, q, qd).ravel(), right)
+            return ROUTES[self.method](self.mass(q), jacobian, force, right)
         except (MuscleSolveError, np.linalg.LinAlgError) as fault:
             raise MuscleSolveError(f"the simulation stops at {time:.4f} s: {fault}") from fault
 
     def derivative(self, time: float, state: Array) -> Array:
         """dy/dt (6N,)."""
-        q, qd = self.split(state)
+        q, qd = self.split(time, state)
         return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd).qdd])
 
-    def split(self, state: Array) -> tuple[Array, Array]:
+    def split(self, time: float, state: Array) -> tuple[Array, Array]:
         """Positions and velocities (N, 3) of a state; refuses what is no finite number."""
         q, qd = state.reshape(2, -1, 3)
         if not np.isfinite(state).all():
             names = self.model.topology.coordinate_names
             bad = [name for k, name in enumerate(names) if not np.isfinite([q[k], qd[k]]).all()]
-            raise MuscleSolveError(f"the coordinates of {', '.join(bad[:_SHOWN])} are not finite numbers")
+            raise MuscleSolveError(
+                f"the simulation stops at {time:.4f} s: the coordinates of {', '.join(bad[:_SHOWN])} are not finite"
+            )
         return q, qd
 
     def projected(self, time: float, state: Array) -> tuple[Array, float]:
@@ -111,7 +114,7 @@ class System:
         Positions minimise 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
         Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
         """
-        before, moving = self.split(state)
+        before, moving = self.split(time, state)
         rows, mass = self.constraints, self.mass(before)
         q = before
         drift = float(np.abs(rows.violation(q[None])).max(initial=0.0))

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.elements import PLACES, Elements
 from musclesolve.errors import InputError
 
 Array = np.ndarray
+
+_SKEW = 1e-9
+"""Largest difference across the diagonal of an inertia, as a share of its trace."""
 
 
 @dataclass(frozen=True)
@@ -18,29 +22,51 @@ class MassProperties:
 
     mass (B,) [kg]; center (B, 3) [m] standing position; inertia (B, 3, 3) [kg m2] about the centre, global axes.
     allow_impossible: take inertias that no body can have, such as printed ones; good for inverse dynamics only.
+    names: of the bodies, for messages; they must be those of the model, in its order.
+
+    Raises:
+        InputError: shapes that do not fit, numbers that are not finite, or what no body can have; names the body.
     """
 
     mass: Array
     center: Array
     inertia: Array
     allow_impossible: bool = False
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no body can have: negative mass, principal moments that violate the triangle inequality."""
-        if not all(np.isfinite(field).all() for field in (self.mass, self.center, self.inertia)):
-            raise InputError("masses, centres and inertias must be finite numbers")
+        """Refuse what no body can have: negative mass, skew inertia, a principal moment above the sum of the others."""
+        names, count = self.names, np.size(self.mass)
+        shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
+        for field, shape in shapes.items():
+            array = numbers(getattr(self, field), f"the {field} of the bodies", shape, names, axis=0)
+            object.__setattr__(self, field, array)
+        if names and len(names) != count:
+            raise InputError(
+                f"{len(names)} names of {count} bodies", expected="one name for each body, or none"
+            )
         if (self.mass < 0).any():
-            raise InputError(f"body {int(np.argmin(self.mass))} has a negative mass ({self.mass.min():g} kg)")
+            body = int(np.argmin(self.mass))
+            raise InputError(f"{self._called(body)} has a negative mass ({self.mass[body]:g} kg)")
+        size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
+        skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
+        if (skew > _SKEW).any():
+            raise InputError(
+                f"the inertia of {self._called(int(np.argmax(skew)))} is not symmetric",
+                expected="the same product of inertia on both sides of the diagonal",
+            )
         if self.allow_impossible:
             return
         smallest = np.linalg.eigvalsh(second_moment(self.inertia))[:, 0]
-        limit = -1e-9 * np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
-        if (smallest < limit).any():
-            body = int(np.argmin(smallest - limit))
+        if (smallest < -1e-9 * size).any():
+            body = int(np.argmin(smallest + 1e-9 * size))
             raise InputError(
-                f"the inertia of body {body} is one that no rigid body can have",
+                f"the inertia of {self._called(body)} is one that no rigid body can have",
                 expected="each principal moment at most the sum of the other two",
             )
+
+    def _called(self, body: int) -> str:
+        return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"
 
     @property
     def total(self) -> float:
@@ -99,7 +125,15 @@ def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Ar
     """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for.
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
+
+    Raises:
+        InputError: the coordinates are those of another model.
     """
+    if q.shape[1] != len(elements.incidence):
+        raise InputError(
+            f"a motion of {q.shape[1]} points and vectors for a model that has {len(elements.incidence)}",
+            expected="the motion of this model",
+        )
     acceleration = elements.basic_acceleration(q, qd, qdd)
     return elements.generalized(q, np.einsum("bef,tbfx->tbex", basic, acceleration))
 

@@ -1,4 +1,4 @@
-"""One person's model: the topology laid out with his lengths and given his masses."""
+"""A model: a topology laid out with the lengths of one person or mechanism and given its masses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve.dynamics.constraints import Constraints
 from musclesolve.dynamics.elements import Elements
 from musclesolve.dynamics.inertia import MassProperties, basic_mass_matrix
+from musclesolve.dynamics.model_checks import check_model
 from musclesolve.dynamics.topology import Topology
 from musclesolve.dynamics.tree import Tree
 
@@ -19,13 +20,21 @@ STANDARD_GRAVITY = 9.80665
 
 @dataclass(frozen=True)
 class Model:
-    """A topology, the standing layout (N, 3) of one person, the mass properties of his bodies, his stature [m]."""
+    """A topology, its standing layout (N, 3), the mass properties of its bodies, the stature of a person [m].
+
+    Raises:
+        InputError: joints, bodies, constraints and masses that do not agree; says which.
+    """
 
     topology: Topology
     standing: np.ndarray
     mass: MassProperties
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -STANDARD_GRAVITY]))
     stature: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a model that is not in itself consistent."""
+        check_model(self)
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -48,7 +57,11 @@ class Model:
         return basic_mass_matrix(self.elements, self.mass)
 
     def body(self, name: str) -> int:
-        """Index of a body."""
+        """Index of a body.
+
+        Raises:
+            InputError: the model has no such body; so with the other names below.
+        """
         return self.topology.body_index[name]
 
     def slot(self, name: str) -> int:
@@ -57,8 +70,12 @@ class Model:
 
     def behind(self, dof: str) -> np.ndarray:
         """Indices of the bodies that hang behind a joint degree of freedom."""
-        return np.flatnonzero(self.tree.carries[: len(self.topology.bodies), self.dof(dof)])
+        return np.flatnonzero(self.tree.carries[: len(self.topology.bodies), self.joint(dof)])
 
     def dof(self, name: str) -> int:
         """Index of a degree of freedom."""
-        return self.topology.dof_names.index(name)
+        return self.topology.dof_index[name]
+
+    def joint(self, name: str) -> int:
+        """Index of a degree of freedom of a joint; those of the base are refused."""
+        return self.topology.joint_index[name]

@@ -52,7 +52,8 @@ def printed_inertia(
             parts[number] = _part(rows[number], place, where, chi_m)
     chosen = [parts[body.number] for body in topology.bodies]
     masses, centers, inertias = zip(*chosen, strict=True)
-    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), allow_impossible)
+    names = tuple(body.name for body in topology.bodies)
+    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), allow_impossible, names)
 
 
 def _refuse_impossible(topology: Topology, rows: dict[int, dict]) -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.external import Wrench
+from musclesolve.dynamics.external import Wrench, check_frames
 from musclesolve.dynamics.model import Model
-from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.motion import Motion, check_fits
 from musclesolve.dynamics.rotations import from_cardan
 
 Array = np.ndarray
@@ -38,16 +38,20 @@ class SegmentMotion:
 
 
 def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
-    """Motion of every body as a rigid segment."""
+    """Motion of every body as a rigid segment.
+
+    Raises:
+        InputError: the motion is that of another model.
+    """
+    check_fits(model, motion)
     tree, joints, bodies = model.tree, model.tree.joint_count, len(model.topology.bodies)
-    origin = motion.coordinates[:, joints : joints + 3]
     axes = tree.axes(motion.q)
     spin = tree.angular_velocity(motion.q, motion.speeds)
     each = axes * motion.speed_rates[:, :joints, None]
     each += np.cross(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
     twist = np.einsum("tkx,fk->tfx", each, tree.carries) + motion.speed_rates[:, None, joints + 3 :]
     base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    rotation = tree.frames(motion.coordinates[:, :joints], origin, base)[0][:, :bodies]
+    rotation = tree.frames(motion.coordinates[:, :joints], motion.origin, base)[0][:, :bodies]
     spin, twist = spin[:, :bodies], twist[:, :bodies]
     near = model.elements.slots[:, 0]
     arm = np.einsum("tbxy,by->tbx", rotation, model.mass.center - model.standing[near])
@@ -70,8 +74,12 @@ def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Array) 
 def joint_load(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], dof: str
 ) -> JointLoad:
-    """Net load at the pivot of one degree of freedom, by the recursion over what hangs behind it."""
-    tree, index = model.tree, model.topology.dof_names.index(dof)
+    """Net load at the pivot of one degree of freedom, by the recursion over what hangs behind it.
+
+    Raises:
+        InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
+    """
+    tree, index = model.tree, model.joint(dof)
     beyond = np.flatnonzero(tree.carries[tree.child, index])
     return _recursion(model, motion, segments, wrenches, beyond)[int(tree.child[index])]
 
@@ -97,6 +105,8 @@ def _recursion(
     p is the pivot, M_ext the moment of the outside forces about it with the free moment of the plate, which 5.12
     leaves out (correction D3), and `far` the joints on the other end of the body.
     """
+    check_fits(model, motion)
+    check_frames(wrenches, len(motion.q))
     tree = model.tree
     pivot = {int(tree.child[k]): motion.q[:, tree.pivot[k]] for k in joints}
     parent = {int(tree.child[k]): int(tree.parent[k]) for k in joints}

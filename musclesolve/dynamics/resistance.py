@@ -74,7 +74,7 @@ class JointResistance:
         """Resistance from a data file, bundled (by name) or a person's own (by path).
 
         Args:
-            model: the body.
+            model: the model.
             table: the file.
             damping: False leaves the viscous moments out.
             limits: False leaves the motion-limiting moments out.
@@ -94,7 +94,14 @@ class JointResistance:
             for row in stops:
                 viscous[model.dof(row["dof"])] = row["damping"]
             made = _cones(model, cones), _stops(model, stops)
-        except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError, IndexError) as fault:
+        except InputError as fault:
+            raise InputError(
+                f"not a table of joint resistance for the model {model.topology.name!r}: {fault.problem}",
+                file=path,
+                expected=fault.expected,
+                remedy=fault.remedy or "pass table=, a file of your own for this model",
+            ) from fault
+        except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError, TypeError, IndexError) as fault:
             raise InputError(
                 f"not a table of joint resistance for the model {model.topology.name!r}: {fault}", file=path
             ) from fault

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.external import Wrench
+from musclesolve.dynamics.external import Wrench, check_frames
 from musclesolve.dynamics.model import STANDARD_GRAVITY, Model
-from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.motion import Motion, check_fits
 from musclesolve.dynamics.reactions import SegmentMotion, angular_momentum_rate
 from musclesolve.errors import InputError
 
@@ -70,17 +70,20 @@ def intersegmental_moment(
     F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
 
     Args:
-        model: the person.
-        motion: his motion.
-        segments: the motion of his bodies, from `segment_motion`.
+        model: the model.
+        motion: its motion.
+        segments: the motion of its bodies, from `segment_motion`.
         wrenches: forces from outside; those on other bodies do not count.
         dof: name of the degree of freedom.
         height: height of the plates [m]. It shares the moment out between ground and free moment, no more. A wrench
             of less than 20 N vertically has no center of pressure; its moment is all in `ground`.
+
+    Raises:
+        InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
     """
-    index = model.topology.dof_names.index(dof)
-    behind = np.flatnonzero(model.tree.carries[: len(model.topology.bodies), index])
-    center = motion.q[:, model.tree.pivot[index]]
+    check_fits(model, motion)
+    check_frames(wrenches, len(motion.q))
+    behind, center = model.behind(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
     arm = segments.center[:, behind] - center[:, None]
     mass, weight = model.mass.mass[behind, None], model.mass.mass[behind, None] * model.gravity
     push = mass * segments.center_acceleration[:, behind]

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.dynamics.external import Wrench
+from musclesolve.dynamics.checks import numbers, unknown_name
+from musclesolve.dynamics.external import Wrench, check_frames
 from musclesolve.dynamics.model import Model
-from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.motion import Motion, check_fits
 from musclesolve.dynamics.reactions import SegmentMotion, angular_momentum_rate
-from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -44,7 +44,7 @@ class Sensitivity:
         """
         for name, known, what in ((dof, self.dofs, "degree of freedom"), (source, self.sources, "source")):
             if name not in known:
-                raise InputError(f"there is no {what} {name!r}", expected=f"one of {', '.join(known)}")
+                raise unknown_name(name, what, known)
         return self.values[:, self.dofs.index(dof), self.sources.index(source)]
 
     def largest(self) -> Array:
@@ -67,9 +67,9 @@ def mass_sensitivity(
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
 
     Args:
-        model: the person.
-        motion: his motion.
-        segments: the motion of his bodies, from `segment_motion`.
+        model: the model.
+        motion: its motion.
+        segments: the motion of its bodies, from `segment_motion`.
         inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
     """
     names = tuple(dict.fromkeys(body.segment for body in model.topology.bodies))
@@ -96,7 +96,11 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
     """By the components of a force on a body, its point of application (T, 3) [m] kept [per N].
 
     d tau_k / d F = -(a_k x (p - o_k)). NaN where the point is.
+
+    Raises:
+        InputError: no such body, or a point of another shape.
     """
+    point = numbers(point, "the point of application", (len(motion.q), 3), finite=False)
     _, reach = body_directions(model, motion, model.body(body), point)
     return Sensitivity("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
 
@@ -105,7 +109,11 @@ def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sen
     """By the coordinates of the point where a force acts, such as a centre of pressure, the force kept [per m].
 
     d tau_k / d p = a_k x F, for the joints between the body and the base.
+
+    Raises:
+        InputError: a wrench on a body that the model does not have, or with another number of frames.
     """
+    check_frames([wrench], len(motion.q))
     spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
     values = np.cross(spin, wrench.force[:, None])
     return Sensitivity(
@@ -125,11 +133,12 @@ def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tu
     These are the columns of D for a point that is not among the coordinates.
 
     Args:
-        model: the person.
+        model: the model.
         motion: the pose.
         body: index of the body.
         point: (T, 3) where the point is now [m].
     """
+    check_fits(model, motion)
     tree, joints = model.tree, model.tree.joint_count
     frames = len(motion.q)
     spin = np.zeros((frames, joints + 6, 3))
@@ -137,7 +146,7 @@ def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tu
     spin[:, joints + 3 :] = np.eye(3)
     pivot = np.zeros_like(spin)
     pivot[:, :joints] = motion.q[:, tree.pivot]
-    pivot[:, joints + 3 :] = motion.coordinates[:, None, joints : joints + 3]
+    pivot[:, joints + 3 :] = motion.origin[:, None]
     reach = np.cross(spin, point[:, None] - pivot)
     reach[:, joints : joints + 3] = np.eye(3)
     # A joint that does not carry the body feels nothing, not even where the point is unknown.

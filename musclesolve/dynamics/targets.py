@@ -1,4 +1,4 @@
-"""What was measured of a body: points and directions by the names of the model."""
+"""What was measured of a model: points and directions by the names of the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.model import Model
+from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -24,10 +26,21 @@ class Targets:
 
     @classmethod
     def build(cls, model: Model, points: dict[str, Array], directions: dict[str, Array]) -> Targets:
-        """Targets from named points [m] and unit directions, each (T, 3), by the model's names."""
+        """Targets from named points [m] and unit directions, each (T, 3), by the model's names.
+
+        Raises:
+            InputError: nothing was measured, a name that the model does not have or of the other kind, or values that
+                are not finite or not as many as the others.
+        """
         named = list(points.items()) + list(directions.items())
+        if not named:
+            raise InputError("no points or directions to fit", expected="at least those of one body")
         slots = np.array([model.slot(name) for name, _ in named])
-        values = np.stack([np.asarray(value, float) for _, value in named], axis=1)
+        for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
+            if slot >= model.topology.point_count:
+                raise InputError(f"{name!r} is a direction of {model.topology.name!r}, not a point")
+        frames = len(np.atleast_1d(named[0][1]))
+        values = np.stack([numbers(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1)
         weights = np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
         return cls(slots, values, weights)
 

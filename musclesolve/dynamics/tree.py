@@ -56,7 +56,7 @@ class Tree:
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Tree:
-        """Joint arrays of a topology for one person's standing layout (N, 3)."""
+        """Joint arrays of a topology for a standing layout (N, 3)."""
         frames, dofs = topology.frame_index, topology.dofs
         parent = np.array([frames[dof.parent] for dof in dofs])
         child = np.array([frames[dof.child] for dof in dofs])
@@ -100,8 +100,8 @@ class Tree:
         """
         count = len(self.carries)
         kind = np.result_type(angles, base_position, base_rotation)
-        rotation = np.empty((len(angles), count, 3, 3), kind)
-        shift = np.empty((len(angles), count, 3), kind)
+        rotation = np.full((len(angles), count, 3, 3), np.nan, kind)
+        shift = np.full((len(angles), count, 3), np.nan, kind)
         rotation[:, self.root], shift[:, self.root] = base_rotation, base_position
         padded = np.vstack([self.standing, np.zeros(3)])
         ball = {int(joints[0]): s for s, joints in enumerate(self.spherical)}
@@ -302,6 +302,6 @@ def _owners(topology: Topology, behind: Array) -> Array:
     owner: dict[str, int] = {}
     for index in np.argsort(depth[: len(topology.bodies)], kind="stable"):
         body = topology.bodies[index]
-        for name in (*body.points, *body.vectors, *body.extra):
+        for name in body.members:
             owner.setdefault(name, int(index))
     return np.array([owner[name] for name in topology.coordinate_names])

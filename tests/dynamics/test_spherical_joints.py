@@ -176,7 +176,11 @@ def test_a_turn_beyond_half_way_stays_continuous():
     [
         ("trunk_flexion = [0.0, 1.0, 0.0]", "trunk_flexion = [0.0, 1.0, 0.1]", "perpendicular"),
         ('extra = ["neck_base"]', 'extra = ["tail"]', "tail"),
-        ('["hip_r", "hip_l", "back"], vectors', '["hip_r", "back"], vectors', "too few points"),
+        (
+            '["hip_r", "hip_l", "back"], vectors',
+            '["hip_r", "back"], extra = ["hip_l"], vectors',
+            "too few points",
+        ),
     ],
     ids=["skew axes", "unknown point", "parent by cross product"],
 )

@@ -1,0 +1,274 @@
+"""What cannot be is refused where it comes in, by name and frame: numbers, names, shapes, settings."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from musclesolve.dynamics import (
+    JointMoments,
+    JointResistance,
+    OutsideForces,
+    Targets,
+    Wrench,
+    application_sensitivity,
+    differentiate,
+    expand,
+    fit_pose,
+    force_sensitivity,
+    forward_human_model,
+    intersegmental_moment,
+    joint_loads,
+    joint_reactions,
+    lagrange_multipliers,
+    load_topology,
+    mass_sensitivity,
+    projected_moments,
+    segment_motion,
+    simulate,
+)
+from musclesolve.dynamics.chains import random_chain
+from musclesolve.dynamics.checks import numbers
+from musclesolve.dynamics.mechanism import coincident, fixed, scalar_products
+from musclesolve.dynamics.motion import motion_from
+from musclesolve.dynamics.reactions import joint_load
+from musclesolve.errors import InputError, MuscleSolveError
+
+FRAMES = 8
+TIME = np.linspace(0.0, 0.7, FRAMES)
+ZERO = np.zeros((FRAMES, 3))
+
+
+@pytest.fixture(scope="module")
+def still(model):
+    return differentiate(model, TIME, np.zeros((FRAMES, 44)))
+
+
+@pytest.fixture(scope="module")
+def body(model):
+    return forward_human_model(model)
+
+
+def holed(shape, *at):
+    array = np.zeros(shape)
+    array[at] = np.nan
+    return array
+
+
+@pytest.mark.parametrize(
+    ("time", "coordinates", "words"),
+    [
+        (TIME, holed((FRAMES, 44), 3, 0), "coordinate of hip_flexion_r is nan in frame 3"),
+        (TIME, np.zeros((FRAMES, 40)), r"shape \(8, 40\)"),
+        (TIME, np.zeros((FRAMES, 45)), r"shape \(8, 45\)"),
+        (TIME[:7], np.zeros((FRAMES, 44)), r"(?s)shape \(8, 44\).*\(7, 44\)"),
+        (TIME[:4], np.zeros((4, 44)), "(?s)4 frames.*at least 6"),
+        (TIME[::-1], np.zeros((FRAMES, 44)), "time does not increase from frame 0"),
+        (np.r_[TIME[:-1], TIME[-2]], np.zeros((FRAMES, 44)), "does not increase from frame 6"),
+        (holed(FRAMES, 2), np.zeros((FRAMES, 44)), "time is nan in frame 2"),
+        (TIME, "text", "type"),
+        (TIME, [[1.0, 2.0], [1.0]], "different lengths"),
+    ],
+)
+def test_coordinates_that_are_no_motion(model, time, coordinates, words):
+    with pytest.raises(InputError, match=words):
+        differentiate(model, time, coordinates)
+
+
+def test_rates_are_checked_like_coordinates(model):
+    plain, bad = np.zeros((2, 44)), holed((2, 44), 1, 5)
+    with pytest.raises(InputError, match=f"the rate of {model.topology.dof_names[5]} is nan in frame 1"):
+        motion_from(model, np.arange(2.0), plain, bad, plain)
+
+
+@pytest.mark.parametrize("part", ["time", "coordinates", "rates", "speeds", "q", "qd", "qdd"])
+def test_a_motion_holds_finite_numbers_of_one_length(still, part):
+    bad = getattr(still, part).copy()
+    bad[2] = np.inf
+    with pytest.raises(InputError, match=f"{part}.* in frame 2"):
+        replace(still, **{part: bad})
+    if part != "time":
+        with pytest.raises(InputError, match=f"{part} has the shape"):
+            replace(still, **{part: bad[1:]})
+
+
+def test_the_origin_of_a_motion_is_the_base_position(model, motion):
+    np.testing.assert_array_equal(motion.origin, motion.coordinates[:, 38:41])
+
+
+@pytest.mark.parametrize(
+    ("force", "moment", "words"),
+    [
+        (holed((FRAMES, 3), 4, 1), ZERO, "force on 'foot_r' is nan in frame 4"),
+        (ZERO, holed((FRAMES, 3), 5, 1), "moment on 'foot_r' is nan in frame 5"),
+        (np.zeros(3), np.zeros(3), r"force on 'foot_r' has the shape \(3,\)"),
+        (ZERO, ZERO[1:], r"moment on 'foot_r' has the shape \(7, 3\)"),
+    ],
+)
+def test_a_wrench_that_is_none(force, moment, words):
+    with pytest.raises(InputError, match=words):
+        Wrench("foot_r", force, moment)
+
+
+def test_names_that_the_model_does_not_have(model, still):
+    segments, lost = segment_motion(model, still), [Wrench("fot_r", ZERO, ZERO)]
+    typos = {
+        "degree of freedom 'knee_flexion'": lambda: model.dof("knee_flexion"),
+        "body 'fot_r'": lambda: model.body("fot_r"),
+        "point or vector 'kne_r'": lambda: model.slot("kne_r"),
+        "joint degree of freedom 'knee'": lambda: model.behind("knee"),
+        "joint degree of freedom 'pelvis_tx'": lambda: intersegmental_moment(
+            model, still, segments, [], "pelvis_tx"
+        ),
+        "joint degree of freedom 'nee'": lambda: joint_load(model, still, segments, [], "nee"),
+    }
+    for words, call in typos.items():
+        with pytest.raises(InputError, match=f"no {words} in 'inverse_human'"):
+            call()
+    for call in (
+        lambda: projected_moments(model, still, lost),
+        lambda: joint_loads(model, still, segments, lost),
+        lambda: force_sensitivity(model, still, "fot_r", ZERO),
+        lambda: application_sensitivity(model, still, lost[0]),
+        lambda: OutsideForces.build(model, TIME, lost),
+    ):
+        with pytest.raises(InputError, match=r"(?s)no body 'fot_r'.*did you mean foot_r"):
+            call()
+    with pytest.raises(InputError, match=r"(?s)no source 'thig_r'.*thigh_r"):
+        mass_sensitivity(model, still, segments).of("knee_flexion_r", "thig_r")
+
+
+def test_names_of_rows_that_the_model_does_not_have(model):
+    topology, standing = model.topology, model.standing
+    for call in (
+        lambda: fixed(topology, standing, ["kne_r"]),
+        lambda: coincident(topology, [("knee_r", "kne_r")]),
+        lambda: scalar_products(topology, standing, [((None, "kne_r"), (None, "knee_axis_r"))]),
+    ):
+        with pytest.raises(InputError, match=r"(?s)'kne_r'.*did you mean knee_r"):
+            call()
+
+
+def test_wrenches_and_points_of_another_length(model, still):
+    short = [Wrench("foot_r", ZERO[:5], ZERO[:5])]
+    segments = segment_motion(model, still)
+    for call in (
+        lambda: projected_moments(model, still, short),
+        lambda: lagrange_multipliers(model, still, short),
+        lambda: joint_loads(model, still, segments, short),
+        lambda: intersegmental_moment(model, still, segments, short, "knee_flexion_r"),
+        lambda: application_sensitivity(model, still, short[0]),
+        lambda: joint_reactions(expand(model), still, short),
+    ):
+        with pytest.raises(InputError, match="'foot_r' has 5 frames, the motion 8"):
+            call()
+    with pytest.raises(InputError, match=r"point of application has the shape \(4, 3\)"):
+        force_sensitivity(model, still, "foot_r", ZERO[:4])
+
+
+def test_the_motion_of_another_model(still, model):
+    chain = random_chain(5)
+    for call in (
+        lambda: projected_moments(chain, still, []),
+        lambda: segment_motion(chain, still),
+        lambda: force_sensitivity(chain, still, "link2", ZERO),
+        lambda: expand(chain).motion(still),
+    ):
+        with pytest.raises(InputError, match="a motion of 47 points and vectors"):
+            call()
+
+
+def test_reactions_need_an_expanded_model(model, still):
+    with pytest.raises(InputError, match=r"(?s)not expanded.*expand"):
+        joint_reactions(model, still, [])
+    with pytest.raises(InputError, match=r"(?s)'shank'.*shank_r"):
+        joint_reactions(expand(model), still, []).joint("shank")
+
+
+@pytest.mark.parametrize(
+    ("points", "directions", "words"),
+    [
+        ({}, {}, "no points or directions"),
+        ({"kne_r": ZERO}, {}, "'kne_r'"),
+        ({"knee_axis_r": ZERO}, {}, "'knee_axis_r' is a direction"),
+        ({"knee_r": holed((FRAMES, 3), 4, 0)}, {}, "target 'knee_r' is nan in frame 4"),
+        ({"knee_r": ZERO, "hip_r": ZERO[:5]}, {}, r"target 'hip_r' has the shape \(5, 3\)"),
+        ({"knee_r": ZERO[0]}, {}, r"target 'knee_r' has the shape \(3,\)"),
+    ],
+)
+def test_targets_that_are_none(model, points, directions, words):
+    with pytest.raises(InputError, match=words):
+        fit_pose(model, Targets.build(model, points, directions))
+
+
+def test_settings_of_a_simulation(body):
+    q, still = body.standing, np.zeros_like(body.standing)
+    settings = {
+        "tolerance = 0": {"tolerance": 0},
+        "tolerance = -1": {"tolerance": -1},
+        "tolerance = nan": {"tolerance": np.nan},
+        "largest_step = 0": {"largest_step": 0},
+        "largest_step = nan": {"largest_step": np.nan},
+        "(?s)forces = .*single force": {"forces": JointResistance.build(body)},
+        "(?s)forces = .*called": {"forces": [3.0]},
+    }
+    for words, setting in settings.items():
+        with pytest.raises(InputError, match=words):
+            simulate(body, q, still, 0.01, **setting)
+    for duration in (-1.0, np.nan, np.zeros((3, 2)), "long"):
+        with pytest.raises(InputError, match=r"duration|increase"):
+            simulate(body, q, still, duration)
+
+
+def test_faults_of_forces_say_once_when_and_keep_their_kind(body):
+    q, still = body.standing, np.zeros_like(body.standing)
+
+    def narrow(time, q, qd):
+        return np.zeros(3)
+
+    def broken(time, q, qd):
+        return np.full_like(q, np.nan)
+
+    def refusing(time, q, qd):
+        raise InputError("no such force", expected="another")
+
+    with pytest.raises(InputError, match=r"^the force narrow has the shape \(3,\)"):
+        simulate(body, q, still, 0.01, forces=[narrow])
+    with pytest.raises(InputError, match=r"^no such force"):
+        simulate(body, q, still, 0.01, forces=[refusing])
+    with pytest.raises(MuscleSolveError) as caught:
+        simulate(body, q, still, 0.01, forces=[broken])
+    assert str(caught.value).count("the simulation stops at") == 1
+    with pytest.raises(InputError, match="value for 'knee_flexion_r' is nan"):
+        JointMoments.build(body, {"knee_flexion_r": np.nan})
+
+
+def test_forces_through_time_that_are_none(body):
+    with pytest.raises(InputError, match="time does not increase"):
+        JointMoments.build(body, {"knee_flexion_r": np.zeros(FRAMES)}, TIME[::-1])
+    with pytest.raises(InputError, match="'knee_flexion_r' is nan in frame 1"):
+        JointMoments.build(body, {"knee_flexion_r": holed(FRAMES, 1)}, TIME)
+    none = OutsideForces.build(body, TIME, [])
+    assert not none(TIME, np.repeat(body.standing[None], FRAMES, 0), np.zeros((FRAMES, 33, 3))).any()
+
+
+def test_a_table_of_resistance_of_another_model(model):
+    with pytest.raises(
+        InputError, match=r"(?s)forward_resistance\.toml.*'inverse_human'.*no degree of freedom"
+    ):
+        JointResistance.build(model)
+
+
+def test_complex_numbers_pass(model):
+    """An imaginary step carries derivatives along; it is no fault."""
+    array = np.ones((2, 3)) + 1e-30j
+    assert numbers(array, "x", ("T", 3)) is array
+    assert Wrench("foot_r", array, array).force is array
+
+
+def test_a_file_that_is_no_text(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_bytes(b"\xff\xfe\x00")
+    with warnings.catch_warnings(), pytest.raises(InputError, match=r"mine\.toml"):
+        load_topology(file)
