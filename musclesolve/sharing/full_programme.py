@@ -114,6 +114,7 @@ def programme(scaled: Scaled, muscles: int, cost: Cost, tolerance: float, limit:
     }
     ipopt: dict[str, Any] = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit}
     ipopt |= {"bound_relax_factor": 0.0, "constr_viol_tol": 1e-9, "compl_inf_tol": tolerance}
-    ipopt |= {"nlp_scaling_method": "none"}
+    # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
+    ipopt |= {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0, "nlp_scaling_method": "none"}
     quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     return casadi.nlpsol("full_sharing", "ipopt", problem, quiet | {"ipopt": ipopt})

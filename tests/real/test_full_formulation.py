@@ -18,6 +18,7 @@ from musclesolve.pipeline import joint_forces, mechanics
 from musclesolve.sharing import Problem, Status, solve
 from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full_solving import solve_full
+from musclesolve.sharing.solver.batch import Batch
 
 FRAMES = np.arange(6, 136, 18)
 SHARED = LEG_DOFS[:5]
@@ -36,17 +37,22 @@ COSTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def walk(recorded_walk_trial):
-    """Model, a handful of frames, pushes of the ground, and the muscles of both legs."""
-    recorded = mechanics(recorded_walk_trial)
-    motion = recorded.motion.frames(FRAMES)
-    pushes = [Wrench(w.body, w.force[FRAMES], w.moment[FRAMES]) for w in recorded.wrenches]
-    options = recorded_walk_trial.muscles
+def some_frames(trial, frames):
+    """Model, some frames of the walk, pushes of the ground, and the muscles of both legs."""
+    recorded = mechanics(trial)
+    motion = recorded.motion.frames(frames)
+    pushes = [Wrench(w.body, w.force[frames], w.moment[frames]) for w in recorded.wrenches]
+    options = trial.muscles
     database = muscle_db.load(options.database)
     muscles = {s: place_muscles(recorded.model, database, s, options.strength_factor) for s in "rl"}
     states = {s: muscle_state(recorded.model, muscles[s], motion) for s in "rl"}
     return recorded.model, motion, pushes, states
+
+
+@pytest.fixture(scope="module")
+def walk(recorded_walk_trial):
+    """A handful of frames."""
+    return some_frames(recorded_walk_trial, FRAMES)
 
 
 def reduced(walk, side, **fields):
@@ -94,6 +100,18 @@ def test_both_formulations_give_the_same_activations(walk, cost):
     assert full.kkt_residual[full.solved].max() < 1e-6
     np.testing.assert_allclose(full.activation, road.activation, atol=1e-6)
     np.testing.assert_allclose(full.cost, road.cost, rtol=1e-6)
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_every_frame_of_the_walk(recorded_walk_trial, side):
+    """Cubed stress is flat at rest: the cost for which the activations are the hardest to tell."""
+    whole = some_frames(recorded_walk_trial, np.arange(136))
+    model, motion, pushes, states = whole
+    full = solve_full(full_problem(model, motion, pushes, [states[side]], dofs(side)), "stress_cubed")
+    road = solve(reduced(whole, side), "stress_cubed", Batch(tolerance=1e-11))
+    np.testing.assert_array_equal(full.status, road.status)
+    assert full.solved.sum() > 100
+    np.testing.assert_allclose(full.activation, road.activation, atol=1e-6)
 
 
 def test_both_legs_at_once_are_the_two_legs(walk):
