@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.dynamics import Model, Topology
+from musclesolve.dynamics.guided import AngleDriver
 from musclesolve.dynamics.inertia import MassProperties
+from musclesolve.dynamics.mechanism import Rigid, coincident, fixed
 from musclesolve.dynamics.motion import Motion, motion_from
 from musclesolve.dynamics.topology import Body, Dof, Point
 
@@ -90,3 +92,35 @@ def random_chain(links: int, seed: int, slant: float = 0.0) -> Model:
 
 def _dof(name, parent, child, axis, pivot) -> Dof:
     return Dof(name, parent, child, axis, 1, pivot, axis, axis)
+
+
+def four_bar(guide) -> tuple[Model, list, Rigid]:
+    """A four-bar in the plane of x and z, its crank led from the line of its ground by a guide; and what of it stays.
+
+    A tree of three bars, whose loop is closed where the coupler's end c and the rocker's end e are one.
+    """
+    top, base = np.array([0.0, 0.0, 0.3]), np.array([1.0, 0.0, 0.0])
+    across = base - top
+    size = np.linalg.norm(across)
+    along = (0.9**2 - 0.6**2 + size**2) / (2.0 * size)
+    height = np.sqrt(0.9**2 - along**2)
+    joint = top + along * across / size + height * np.cross([0.0, -1.0, 0.0], across / size)
+    points = {"a": np.zeros(3), "d": base, "b": top, "c": joint, "e": joint, "up": np.array([0.0, 0.0, 0.2])}
+    vectors = {"axis": [0, 1, 0], "v1": [1, 0, 0], "v2": [0, 0, 1], "v3": [1, 0, 0]}
+    bodies = {
+        "ground": (("a", "d", "up"), ("axis",)),
+        "crank": (("a", "b"), ("axis", "v1")),
+        "coupler": (("b", "c"), ("axis", "v2")),
+        "rocker": (("d", "e"), ("axis", "v3")),
+    }
+    dofs = [
+        Dof("crank", "ground", "crank", (None, "axis"), 1, "a", ("a", "d"), ("a", "b")),
+        Dof("coupler", "crank", "coupler", (None, "axis"), 1, "b", ("a", "b"), ("b", "c")),
+        Dof("rocker", "ground", "rocker", (None, "axis"), 1, "d", ("a", "d"), ("d", "e")),
+    ]
+    topology, standing = laid_out("four-bar", points, vectors, bodies, (), dofs)
+    model = Model(topology, standing, random_mass(standing, topology, 3))
+    rows = model.constraints.with_linear(*fixed(topology, standing, ["a", "d", "up", "axis"]))
+    rigid = Rigid(rows.with_linear(*coincident(topology, [("c", "e")])))
+    driver = AngleDriver.build(topology, standing, (None, "axis"), ("a", "d"), ("a", "b"), guide)
+    return model, [rigid, driver], rigid

@@ -10,8 +10,9 @@ from musclesolve.dynamics.actuators import actuated_moments
 from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.anthropometry import segment_table
 from musclesolve.dynamics.applied import JointMoments, OutsideForces
-from musclesolve.dynamics.assembly import assemble
+from musclesolve.dynamics.assembly import assemble, consistent_rates
 from musclesolve.dynamics.constraints import Constraints
+from musclesolve.dynamics.drivers import driver_rows
 from musclesolve.dynamics.elements import Elements
 from musclesolve.dynamics.expanded import joint_reactions
 from musclesolve.dynamics.expansion import expand
@@ -19,38 +20,66 @@ from musclesolve.dynamics.external import Wrench
 from musclesolve.dynamics.fit import Fit, fit_pose
 from musclesolve.dynamics.forward import Simulation, simulate
 from musclesolve.dynamics.forward_human import forward_human_model
+from musclesolve.dynamics.guided import AngleDriver, LengthDriver, MotionDriver
 from musclesolve.dynamics.human import human_model
+from musclesolve.dynamics.inertia import MassProperties, mass_matrix
 from musclesolve.dynamics.inverse import lagrange_multipliers, projected_moments
 from musclesolve.dynamics.landmark_sensitivity import landmark_sensitivity
+from musclesolve.dynamics.mechanism import Rigid, coincident, combination, fixed, scalar_products
+from musclesolve.dynamics.mechanism_forces import Mechanism, MechanismForces, mechanism_forces
 from musclesolve.dynamics.model import Model
-from musclesolve.dynamics.motion import Motion, differentiate
+from musclesolve.dynamics.motion import Motion, differentiate, motion_from
+from musclesolve.dynamics.projection import (
+    absolute_system,
+    joint_wrenches,
+    reactions_by_projection,
+    reactions_classical,
+)
 from musclesolve.dynamics.reactions import joint_loads, segment_motion
 from musclesolve.dynamics.resistance import JointResistance
-from musclesolve.dynamics.segmental import intersegmental_moment
+from musclesolve.dynamics.segmental import (
+    center_of_pressure_from_motion,
+    intersegmental_moment,
+    neglected_share,
+)
 from musclesolve.dynamics.sensitivity import application_sensitivity, force_sensitivity, mass_sensitivity
 from musclesolve.dynamics.targets import Targets
-from musclesolve.dynamics.topology import Topology, load_topology
+from musclesolve.dynamics.topology import Topology, load_topology, standing_layout
 
 __all__ = [
+    "AngleDriver",
     "Constraints",
     "Elements",
     "Fit",
     "JointMoments",
     "JointResistance",
+    "LengthDriver",
+    "MassProperties",
+    "Mechanism",
+    "MechanismForces",
     "Model",
     "Motion",
+    "MotionDriver",
     "OutsideForces",
+    "Rigid",
     "Simulation",
     "Targets",
     "Topology",
     "Wrench",
+    "absolute_system",
     "actuated_moments",
     "application_sensitivity",
     "assemble",
+    "center_of_pressure_from_motion",
+    "coincident",
+    "combination",
+    "consistent_rates",
     "differentiate",
     "disagreement",
+    "driver_rows",
     "expand",
     "fit_pose",
+    "fixed",
     "force_sensitivity",
     "forward_human_model",
     "human_model",
@@ -58,12 +87,21 @@ __all__ = [
     "joint_loads",
     "joint_moments_by_route",
     "joint_reactions",
+    "joint_wrenches",
     "lagrange_multipliers",
     "landmark_sensitivity",
     "load_topology",
+    "mass_matrix",
     "mass_sensitivity",
+    "mechanism_forces",
+    "motion_from",
+    "neglected_share",
     "projected_moments",
+    "reactions_by_projection",
+    "reactions_classical",
+    "scalar_products",
     "segment_motion",
     "segment_table",
     "simulate",
+    "standing_layout",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.couples import dual_axes
 from musclesolve.dynamics.external import Wrench
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
@@ -78,11 +79,6 @@ def shifted(arm: Array) -> Array:
     matrix[..., 0, 4], matrix[..., 0, 5], matrix[..., 1, 5] = z, -y, x
     matrix[..., 1, 3], matrix[..., 2, 3], matrix[..., 2, 4] = -z, y, -x
     return matrix
-
-
-def dual_axes(axes: Array) -> Array:
-    """(T, a, 3) with dual_k . axis_l = 1 for k = l, else 0."""
-    return np.swapaxes(np.linalg.pinv(axes), 1, 2)
 
 
 def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -> Array:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.dynamics.couples import Couples
 from musclesolve.dynamics.drivers import driver_rows
 from musclesolve.dynamics.external import Wrench
 from musclesolve.dynamics.inverse import required_force
@@ -83,41 +84,10 @@ def couple_rows(model: Model, motion: Motion) -> Array:
     alone. On the base, unit forces at the layout's origin and unit couples, global axes.
     """
     q, joints = motion.q, model.tree.joint_count
-    before, behind = acting_bodies(model)
-    axis = _dual_axes(model.tree.axes(q), before, behind)
     rows = np.zeros((len(q), joints + 6, *q.shape[1:]))
-    for bodies, sign in ((behind, 1.0), (before, -1.0)):
-        picked = model.elements.subset(bodies)
-        force = picked.slot_forces(q, picked.moment_forces(q, sign * axis))
-        rows[:, :joints] += np.einsum("nks,tksx->tknx", picked.incidence, force)
+    rows[:, :joints] = Couples.build(model).unit_forces(q)
     rows[:, joints:] = _base_rows(model, motion)
     return rows
-
-
-def acting_bodies(model: Model) -> tuple[Array, Array]:
-    """Bodies before and behind every joint (K,); a massless cross is passed over to the next body."""
-    topology, tree = model.topology, model.tree
-    count = len(topology.bodies)
-    into = {int(c): int(p) for p, c in zip(tree.parent, tree.child, strict=True)}
-    out = {int(p): int(c) for p, c in zip(tree.parent, tree.child, strict=True)}
-    before, behind = tree.parent.copy(), tree.child.copy()
-    for k in range(len(before)):
-        while before[k] >= count:
-            before[k] = into[int(before[k])]
-        while behind[k] >= count:
-            behind[k] = out[int(behind[k])]
-    return before, behind
-
-
-def _dual_axes(axes: Array, before: Array, behind: Array) -> Array:
-    """Axes b_k with b_k . a_l = 1 for k = l, else 0, among joints between the same two bodies (T, K, 3)."""
-    dual = axes.copy()
-    pairs = np.stack([before, behind], axis=1)
-    for pair in np.unique(pairs, axis=0):
-        group = np.flatnonzero((pairs == pair).all(axis=1))
-        if len(group) > 1:
-            dual[:, group] = np.swapaxes(np.linalg.pinv(axes[:, group]), 1, 2)
-    return dual
 
 
 def _base_rows(model: Model, motion: Motion) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
+from musclesolve.dynamics.rotation_vector import from_vector, to_vector
 from musclesolve.dynamics.rotations import from_cardan
 
 Array = np.ndarray
@@ -75,6 +76,39 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
         gamma.append(-2.0 * _dot(rate, moved) - _dot(now, moved_twice))
         jacobian[:, row] = weights[:, None] * fixed[:, None]
     return np.hstack(value), jacobian, np.hstack(nu), np.hstack(gamma), -np.ones((len(q), 6))
+
+
+def base_gaps(model: Model, motion: Motion, q: Array, turn: float) -> tuple[Array, Array, Array]:
+    """How far the base's point and its directions a and b are from where they should be.
+
+    The rows above hold as well where the base is turned by 180 degrees about one of its axes; these do not.
+
+    Returns:
+        the gaps (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a turn by `turn` [rad] at most closes.
+    """
+    hold, joints = BaseHold.of(model), model.tree.joint_count
+    turned = from_cardan(*motion.coordinates[:, joints + 3 :].T)
+    place = motion.coordinates[:, joints : joints + 3] + turned @ model.standing[hold.point]
+    weights = np.vstack([np.eye(q.shape[1])[hold.point], hold.combinations])
+    now, axes = weights @ q, turned @ hold.triad
+    present = _triad(now[:, 1], now[:, 2])
+    rest = to_vector(axes @ np.swapaxes(present, 1, 2))
+    share = np.minimum(1.0, turn / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-12))
+    near = from_vector(share * rest) @ present
+    gap, part = (
+        (now - np.stack([place, goal[..., 0], goal[..., 1]], axis=1)).reshape(len(q), 9)
+        for goal in (axes, near)
+    )
+    jacobian = np.einsum("rn,xy->rxny", weights, np.eye(3)).reshape(9, -1, 3)
+    return gap, np.broadcast_to(jacobian, (len(q), *jacobian.shape)), part
+
+
+def _triad(line: Array, across: Array) -> Array:
+    """Square unit axes as columns (T, 3, 3), the first along the line, the second towards `across`."""
+    a = line / np.linalg.norm(line, axis=1, keepdims=True)
+    b = across - _dot(a, across) * a
+    b = b / np.linalg.norm(b, axis=1, keepdims=True)
+    return np.stack([a, b, np.cross(a, b)], axis=-1)
 
 
 def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:

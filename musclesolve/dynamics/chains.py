@@ -7,6 +7,7 @@ import numpy as np
 from musclesolve.dynamics.inertia import MassProperties
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.topology import Body, Dof, Point, Topology
+from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -23,7 +24,12 @@ def random_chain(links: int, seed: int = 0) -> Model:
     Args:
         links: how many, at least two.
         seed: of the random shapes and masses.
+
+    Raises:
+        InputError: fewer than two links.
     """
+    if links < 2:
+        raise InputError(f"a chain of {links} links", expected="two links at least")
     rng = np.random.default_rng(seed)
     lines, axes = _shape(links, rng)
     points = tuple(

@@ -9,12 +9,12 @@ its gamma zero (2.19). It ties an extra point to the base of its body, or holds 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
-from musclesolve.dynamics.elements import Elements
+from musclesolve.dynamics.elements import Elements, body_slots
 from musclesolve.dynamics.topology import Direction, Topology
 
 Array = np.ndarray
@@ -25,6 +25,8 @@ class Constraints:
     """Constraint rows (c): s scalar products, then the three rows of each of l linear combinations.
 
     first, second (s, 2): from- and to-slots; constant (s,). weights (l, N), target (l, 3) of the linear combinations.
+    handed (b,): bodies whose mirror images meet all rows as well; triads (b, 3, 2): three lines of each; hand (b,): the
+    determinant of these as the body is made.
     """
 
     names: tuple[str, ...]
@@ -34,6 +36,9 @@ class Constraints:
     size: int
     weights: Array
     target: Array
+    handed: tuple[str, ...] = ()
+    triads: Array = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=int))
+    hand: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Constraints:
@@ -47,10 +52,17 @@ class Constraints:
             rows.setdefault(_key(pair), pair)
         first = np.array([topology.slots_of(a) for a, _ in rows.values()])
         second = np.array([topology.slots_of(b) for _, b in rows.values()])
-        names = tuple(f"{_text(a)} . {_text(b)}" for a, b in rows.values())
+        names = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in rows.values())
         size = len(standing)
         blank = cls(names, first, second, np.zeros(len(first)), size, np.zeros((0, size)), np.zeros((0, 3)))
-        filled = replace(blank, constant=blank.value(standing[None])[0])
+        full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
+        triads = np.array([body_slots(body, topology.slot, size) for body in full], dtype=int).reshape(
+            -1, 3, 2
+        )
+        blank = replace(blank, handed=tuple(body.name for body in full), triads=triads)
+        filled = replace(
+            blank, constant=blank.value(standing[None])[0], hand=blank.handedness(standing[None])[0]
+        )
         return filled.with_linear(*_extra_rows(topology, standing))
 
     def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
@@ -75,6 +87,12 @@ class Constraints:
         a, b = self._directions(q)
         product = np.einsum("tcx,tcx->tc", a, b) - self.constant
         return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
+
+    def handedness(self, q: Array) -> Array:
+        """Determinant of the three lines of each body that its rows do not tell from its mirror image, (T, b)."""
+        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+        lines = padded[:, self.triads[..., 1]] - padded[:, self.triads[..., 0]]
+        return np.einsum("tbx,tbx->tb", lines[:, :, 0], np.cross(lines[:, :, 1], lines[:, :, 2]))
 
     def violation(self, q: Array) -> Array:
         """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
@@ -141,6 +159,7 @@ def _key(pair: tuple[Direction, Direction]) -> tuple:
     return tuple(sorted(tuple(sorted(name or "" for name in direction)) for direction in pair))
 
 
-def _text(direction: Direction) -> str:
+def direction_text(direction: Direction) -> str:
+    """A direction as messages show it."""
     start, end = direction
     return end if start is None else f"({start}->{end})"

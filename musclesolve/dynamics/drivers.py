@@ -59,6 +59,14 @@ def driver_rows(
 
 
 def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
+    value, jacobian, nu, gamma, factor = angle_rows(*led_angles(model, motion), q, qd)
+    return value, jacobian, nu, gamma, model.tree.sign * factor
+
+
+def led_angles(
+    model: Model, motion: Motion
+) -> tuple[dict[str, Array], Array, Array, tuple[Array, Array, Array]]:
+    """Lines, lengths and angles of all joints in a motion, as `angle_rows` takes them."""
     tree, topology = model.tree, model.topology
     lines = {
         "n": tree.axis,
@@ -75,8 +83,7 @@ def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Arra
         tree.sign * motion.rates[:, :joints],
         tree.sign * motion.second[:, :joints],
     )
-    value, jacobian, nu, gamma, factor = angle_rows(lines, length, axial, angle, q, qd)
-    return value, jacobian, nu, gamma, tree.sign * factor
+    return lines, length, axial, angle
 
 
 def angle_rows(
@@ -117,6 +124,31 @@ def angle_rows(
     }
     jacobian = _spread(lines, gradients, q.shape[1])
     return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
+
+
+def angle_gaps(
+    lines: dict[str, Array], length: Array, axial: Array, angle: Array, q: Array
+) -> tuple[Array, Array]:
+    """How far the angle from v to u about n is from a given one, a - phi (T, K) within half a turn [rad].
+
+    With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
+    at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
+
+    Returns:
+        a - phi, and its Jacobian (T, K, N, 3).
+    """
+    n, v, u = (_line(q, slots) for slots in lines.values())
+    size = axial / length
+    sine, cosine = _dot(n, np.cross(v, u)) / size, _dot(v, u)
+    square = np.maximum(sine**2 + cosine**2, 0.01 * length**2)
+    along, across = (cosine / size / square)[..., None], (sine / square)[..., None]
+    gradients = {
+        "n": along * np.cross(v, u),
+        "v": along * np.cross(u, n) - across * u,
+        "u": along * np.cross(n, v) - across * v,
+    }
+    gap = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
+    return gap, _spread(lines, gradients, q.shape[1])
 
 
 def _line(q: Array, slots: Array) -> Array:

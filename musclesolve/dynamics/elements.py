@@ -56,7 +56,7 @@ class Elements:
             InputError: the points and vectors of a body lie in one plane.
         """
         none = len(standing)
-        slots = np.array([_slots(body, topology.slot, none) for body in topology.bodies])
+        slots = np.array([body_slots(body, topology.slot, none) for body in topology.bodies])
         crossed = np.array([len(body.points) + len(body.vectors) == 3 for body in topology.bodies])
         padded = np.vstack([standing, np.zeros(3)])
         r_ij = padded[slots[:, 1]] - padded[slots[:, 0]]
@@ -172,7 +172,7 @@ class Elements:
         return np.concatenate([-on_columns[:, :, :1], on_columns], axis=2)
 
 
-def _slots(body: Body, slot: dict[str, int], none: int) -> list[int]:
+def body_slots(body: Body, slot: dict[str, int], none: int) -> list[int]:
     """The six slots of one body; where v is a cross product its two are none."""
     points, vectors = [slot[name] for name in body.points], [slot[name] for name in body.vectors]
     i, j = points[:2]

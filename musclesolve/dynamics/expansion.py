@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from musclesolve.dynamics.actuators import acting_bodies
+from musclesolve.dynamics.couples import acting_bodies
 from musclesolve.dynamics.expanded import ExpandedModel, Tie
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.topology import Body, Direction, Dof, Point, Topology

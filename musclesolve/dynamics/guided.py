@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.drivers import angle_rows, driver_rows
-from musclesolve.dynamics.mechanism import Rows, direction_text
+from musclesolve.dynamics.base_driver import base_gaps
+from musclesolve.dynamics.constraints import direction_text
+from musclesolve.dynamics.drivers import angle_gaps, angle_rows, driver_rows, led_angles
+from musclesolve.dynamics.mechanism import Gaps, Rows
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
 from musclesolve.dynamics.topology import Direction, Topology
@@ -18,6 +20,27 @@ Array = np.ndarray
 
 Guide = Callable[[Array], tuple[Array, Array, Array]]
 """From time (T,) to a guided quantity and its first and second derivative, (T,) each."""
+
+_TURN = 0.3
+"""How far one step of the assembly may turn a driven angle [rad]."""
+
+
+def guided(guide: Guide, time: Array, name: str) -> tuple[Array, Array, Array]:
+    """What a guide gives, each (T,).
+
+    Raises:
+        InputError: it is not three numbers, or arrays of one number per time.
+    """
+    try:
+        value, rate, second = (
+            np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in guide(time)
+        )
+    except (TypeError, ValueError) as fault:
+        raise InputError(
+            f"the guide of driver {name!r}: {fault}",
+            expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
+        ) from fault
+    return value, rate, second
 
 
 @dataclass(frozen=True)
@@ -68,12 +91,18 @@ class AngleDriver:
         value, jacobian, nu, gamma, _ = self._all(time, q, qd)
         return Rows((self.name,), value, jacobian, nu, gamma)
 
+    def gaps(self, time: Array, q: Array) -> Gaps:
+        """How far the angle is from the guide [rad]; unlike the row not zero at the mirrored angle."""
+        angle = guided(self.guide, time, self.name)[0][:, None]
+        gap, jacobian = angle_gaps(self.lines, self.length, self.axial, angle, q)
+        return Gaps((self.name,), gap, jacobian, np.clip(gap, -_TURN, _TURN))
+
     def moment(self, time: Array, q: Array, multiplier: Array) -> Array:
         """Moment (T,) on the body of u about n, from the multiplier (T,) (correction B3) [N m]."""
         return self._all(time, q, np.zeros_like(q))[4][:, 0] * multiplier
 
     def _all(self, time: Array, q: Array, qd: Array) -> tuple[Array, ...]:
-        angle = tuple(np.reshape(part, (-1, 1)) for part in self.guide(time))
+        angle = tuple(part[:, None] for part in guided(self.guide, time, self.name))
         return angle_rows(self.lines, self.length, self.axial, angle, q, qd)
 
 
@@ -92,7 +121,7 @@ class LengthDriver:
 
     def rows(self, time: Array, q: Array, qd: Array) -> Rows:
         """One row."""
-        length, rate, second = self.guide(time)
+        length, rate, second = guided(self.guide, time, self.name)
         line, moving = q[:, self.end] - q[:, self.start], qd[:, self.end] - qd[:, self.start]
         jacobian = np.zeros((len(q), 1, *q.shape[1:]))
         jacobian[:, 0, self.end], jacobian[:, 0, self.start] = 2.0 * line, -2.0 * line
@@ -102,17 +131,38 @@ class LengthDriver:
 
     def tension(self, time: Array, multiplier: Array) -> Array:
         """Force (T,) with which the driver draws its points together [N]."""
-        return 2.0 * self.guide(time)[0] * multiplier
+        return 2.0 * guided(self.guide, time, self.name)[0] * multiplier
 
 
 @dataclass(frozen=True)
 class MotionDriver:
-    """Drives every degree of freedom of a model through a motion (5.7)."""
+    """Drives every degree of freedom of a model through a motion (5.7), at times of its frames."""
 
     model: Model
     motion: Motion
 
     def rows(self, time: Array, q: Array, qd: Array) -> Rows:
         """One row for each degree of freedom."""
-        found = driver_rows(self.model, self.motion, q, qd)
+        found = driver_rows(self.model, self._at(time), q, qd)
         return Rows(self.model.topology.dof_names, found.value, found.jacobian, found.nu, found.gamma)
+
+    def gaps(self, time: Array, q: Array) -> Gaps:
+        """How far every joint angle is from the motion, then the base's point and directions."""
+        motion, topology = self._at(time), self.model.topology
+        lines, length, axial, angle = led_angles(self.model, motion)
+        gap, slope = angle_gaps(lines, length, axial, angle[0], q)
+        joints, base = (gap, slope, np.clip(gap, -_TURN, _TURN)), base_gaps(self.model, motion, q, _TURN)
+        value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))
+        hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]
+        return Gaps(topology.dof_names[: len(topology.dofs)] + tuple(hold), value, jacobian, part)
+
+    def _at(self, time: Array) -> Motion:
+        """The motion at some of its times."""
+        if np.array_equal(time, self.motion.time):
+            return self.motion
+        nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
+        if not np.array_equal(self.motion.time[nearest], time):
+            raise InputError(
+                "the times are not those of the motion that drives", expected="times of its frames"
+            )
+        return self.motion.frames(nearest)

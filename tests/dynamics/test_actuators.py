@@ -6,6 +6,7 @@ from small_models import laid_out, random_chain, random_motion
 
 from musclesolve.dynamics import Model, Wrench, projected_moments
 from musclesolve.dynamics.actuators import actuated_moments, couple_rows
+from musclesolve.dynamics.couples import Couples
 from musclesolve.dynamics.inertia import MassProperties
 from musclesolve.dynamics.inverse import lagrange_multipliers
 from musclesolve.dynamics.motion import motion_from
@@ -56,6 +57,20 @@ def test_each_actuator_works_on_its_own_degree_of_freedom_alone(model, motion):
     directions = model.tree.allowed(motion.q, motion.coordinates[:, 38:41])
     power = np.einsum("tknx,tnxl->tkl", couple_rows(model, motion), directions)
     np.testing.assert_allclose(power, np.broadcast_to(np.eye(44), power.shape), atol=1e-12)
+
+
+@pytest.mark.parametrize("slant", [0.0, 0.6], ids=["square cross", "slanted cross"])
+def test_couples_do_the_work_of_joint_moments_and_give_the_joint_rates(slant):
+    chain = random_chain(5, 2, slant)
+    moving, couples = random_motion(chain, 2), Couples.build(chain)
+    joints = chain.tree.joint_count
+    np.testing.assert_allclose(couples.rates(moving.q, moving.qd), moving.speeds[:, :joints], atol=1e-11)
+    moments = np.random.default_rng(3).normal(size=(len(moving.time), joints))
+    force = couples.force(moving.q, moments)
+    power = np.einsum("tnx,tnx->t", force, moving.qd)
+    np.testing.assert_allclose(power, (moments * moving.speeds[:, :joints]).sum(axis=1), atol=1e-10)
+    rows = couple_rows(chain, moving)[:, :joints]
+    np.testing.assert_allclose(force, np.einsum("tknx,tk->tnx", rows, moments), atol=1e-11)
 
 
 def test_what_nothing_drives_is_named(model, motion, wrenches):

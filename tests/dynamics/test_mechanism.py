@@ -118,7 +118,7 @@ def test_velocities_and_accelerations_are_the_derivatives_of_assembled_positions
     topology, standing, kinds = MECHANISMS[name](middle, 0.4)
     start = np.repeat(standing[None], len(TIME), axis=0)
     turned = rotation_about(Y, np.array([middle]))[0].T if "revolute" in name else np.eye(3)
-    moving = [topology.slot[n] for n in ("e", "ahead") if n in topology.slot]
+    moving = [topology.slot[n] for n in ("e", "ahead", "side") if n in topology.slot]
     start[:, moving] = standing[moving] @ turned  # where the driver has a gradient, on the right branch
     q = assemble(kinds, TIME, start, topology.coordinate_names)
     assert np.abs(violation(all_rows(kinds, TIME, q))).max() < 1e-12

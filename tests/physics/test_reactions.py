@@ -5,7 +5,7 @@ import pytest
 from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.actuators import acting_bodies
+from musclesolve.dynamics.couples import acting_bodies
 from musclesolve.dynamics.expanded import joint_reactions
 from musclesolve.dynamics.expansion import expand
 from musclesolve.dynamics.forward_human import forward_human_model
