@@ -16,13 +16,15 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve.dynamics.actuators import actuated_moments
+from musclesolve.dynamics.checks import unknown_name
 from musclesolve.dynamics.constraints import Constraints
 from musclesolve.dynamics.couples import acting_bodies
-from musclesolve.dynamics.external import Wrench
+from musclesolve.dynamics.external import Wrench, check_frames
 from musclesolve.dynamics.mechanism import coincident
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
 from musclesolve.dynamics.redundancy import rigid_wrench
+from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -51,6 +53,9 @@ class ExpandedModel(Model):
     ties: tuple[Tie, ...] = ()
     crossed: tuple[Tie, ...] = ()
 
+    def __post_init__(self) -> None:
+        """The original was checked; here no two bodies share a pivot or an axis."""
+
     @cached_property
     def constraints(self) -> Constraints:
         """Rows of every body by itself, of perpendicular vectors, then of the ties."""
@@ -60,8 +65,19 @@ class ExpandedModel(Model):
 
     def motion(self, motion: Motion) -> Motion:
         """The motion of the original by these coordinates."""
+        if motion.q.shape[1] != self.original:
+            raise InputError(
+                f"a motion of {motion.q.shape[1]} points and vectors for {self.topology.name!r}, made from a model "
+                f"with {self.original}",
+                expected="the motion of the model that was expanded",
+            )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
         return replace(motion, q=q, qd=qd, qdd=qdd)
+
+    @property
+    def original(self) -> int:
+        """How many points and vectors the original has."""
+        return int(self.source.max(initial=-1)) + 1
 
     @cached_property
     def joint_rows(self) -> dict[tuple[str, str], list[int]]:
@@ -92,8 +108,15 @@ class JointReactions:
     moments: Array
 
     def joint(self, far: str) -> int:
-        """Index of the joint before a body."""
-        return [names[0] for names in self.joints].index(far)
+        """Index of the joint before a body.
+
+        Raises:
+            InputError: no joint leads to it.
+        """
+        bodies = [names[0] for names in self.joints]
+        if far not in bodies:
+            raise unknown_name(far, "joint before a body", bodies)
+        return bodies.index(far)
 
 
 def joint_reactions(
@@ -106,7 +129,17 @@ def joint_reactions(
         motion: of the original model.
         wrenches: forces from outside.
         drivers: degrees of freedom led by drivers; the others have unknown couples.
+
+    Raises:
+        InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.
     """
+    if not isinstance(expanded, ExpandedModel):
+        raise InputError(
+            f"the model {expanded.topology.name!r} is not expanded",
+            expected="a model in which no two bodies share points and vectors",
+            remedy="joint_reactions(expand(model), motion, wrenches)",
+        )
+    check_frames(wrenches, len(motion.time))
     parts = []
     for start in range(0, len(motion.time), _BLOCK):
         keep = np.arange(start, min(start + _BLOCK, len(motion.time)))
@@ -125,7 +158,7 @@ def reactions_of(expanded: ExpandedModel, q: Array, multipliers: Array) -> tuple
     found = []
     for (far, near), rows in expanded.joint_rows.items():
         body = topology.bodies[topology.body_index[far]]
-        slots = np.array([topology.slot[name] for name in (*body.points, *body.vectors, *body.extra)])
+        slots = np.array([topology.slot[name] for name in body.members])
         force = -np.einsum("trnx,tr->tnx", jacobian[:, rows][:, :, slots], multipliers[:, rows])
         about = q[:, _pivot(expanded, far, near)]
         found.append((about, *rigid_wrench(q[:, slots], force, slots < topology.point_count, about)))
