@@ -16,6 +16,7 @@ from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.nearest import NearestPose, Pose
 from musclesolve.dynamics.rotations import best_rotation, to_cardan
 from musclesolve.dynamics.targets import Targets
+from musclesolve.errors import InputError
 
 Array = np.ndarray
 
@@ -51,13 +52,14 @@ def fit_pose(
     Every tenth frame is found from the standing pose, the others from their neighbours among those.
 
     Args:
-        model: the person.
+        model: the model.
         targets: measured points and directions.
         time: (T,) [s], to name frames by; their numbers are named without it.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: give up after so many steps.
 
     Raises:
+        InputError: no point of the base body was measured.
         MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
     """
     frames = len(targets.values)
@@ -103,6 +105,12 @@ def _start(model: Model, targets: Targets) -> Pose:
     own = np.isin(targets.slots, np.flatnonzero(model.tree.owner == model.tree.root))
     slots, values = targets.slots[own], targets.values[:, own]
     point = slots < model.topology.point_count
+    if not point.any():
+        base = model.topology.bodies[model.tree.root]
+        raise InputError(
+            f"no point of the base body {base.name!r} was measured",
+            expected=f"some of {', '.join(base.points)} among the targets",
+        )
     middle = values[:, point].mean(axis=1)
     standing = model.standing[slots].copy()
     standing[point] -= standing[point].mean(axis=0)

@@ -190,6 +190,7 @@ def test_reactions_need_an_expanded_model(model, still):
     ("points", "directions", "words"),
     [
         ({}, {}, "no points or directions"),
+        ({"knee_r": ZERO}, {}, "no point of the base body 'pelvis' was measured"),
         ({"kne_r": ZERO}, {}, "'kne_r'"),
         ({"knee_axis_r": ZERO}, {}, "'knee_axis_r' is a direction"),
         ({"knee_r": holed((FRAMES, 3), 4, 0)}, {}, "target 'knee_r' is nan in frame 4"),

@@ -178,7 +178,7 @@ def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):
 
 
 def test_gravity_is_three_numbers(load):
-    with pytest.raises(InputError, match="gravity"):
+    with pytest.raises(InputError, match="gravity is nan"):
         made(load(RIG), gravity=np.array([0.0, np.nan, -9.81]))
 
 
