@@ -61,10 +61,6 @@ def full_problem(
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
     passive = np.concatenate([state.passive_force for state in states], axis=1)
     needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)
-    fibers = {
-        "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
-        "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
-    }
     return FullProblem(
         jacobian=_flat(jacobian),
         muscle_rows=rows,
@@ -75,7 +71,7 @@ def full_problem(
         reserve_weight=reserve_weight,
         muscle=tuple(name for state in states for name in state.muscles.names),
         dof=tuple(dofs),
-        data=fibers | dict(data or {}),
+        data=_fibers(states) | dict(data or {}),
     )
 
 
@@ -92,6 +88,14 @@ def contact_forces(
     q, rows = expanded.motion(motion).q, len(expanded.constraints.names)
     force = reactions_of(expanded, q, multiplier[:, :rows])[1]
     return {joint: force[:, k] for k, joint in enumerate(expanded.joint_rows)}
+
+
+def _fibers(states: Sequence[MuscleState]) -> dict[str, Array]:
+    """What some costs want to know of the fibers, as fields of Problem."""
+    return {
+        "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
+        "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
+    }
 
 
 def _rows(model: Model, moved: Motion, state: MuscleState) -> Array:

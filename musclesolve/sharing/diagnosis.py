@@ -135,10 +135,7 @@ def diagnose(
         InputError: passive forces that do not fit, a frame that does not exist.
     """
     passive = _passive(problem, passive_force)
-    number = np.arange(problem.n_frames) if frames is None else np.asarray(frames, dtype=np.int64).reshape(-1)
-    if number.size and not (0 <= number.min() and number.max() < problem.n_frames):
-        raise InputError(f"there is no frame {number.max()}", expected=f"0 to {problem.n_frames - 1}")
-    number = number[problem.valid[number]]
+    number = _chosen(problem, frames)
     found = [_least_shortage(problem, int(t)) for t in number]
     shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
     proof = np.array([one[1] for one in found]).reshape(-1, problem.n_dof)
@@ -164,6 +161,18 @@ def diagnose(
         muscle=problem.muscle or (),
         dof=problem.dof or (),
     )
+
+
+def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | None) -> NDArray[np.int64]:
+    """Numbers of the valid frames among those asked for."""
+    if frames is None:
+        return np.flatnonzero(problem.valid)
+    number = np.asarray(frames, dtype=np.int64).reshape(-1)
+    for unknown in number[(number < 0) | (number >= problem.n_frames)]:
+        raise InputError(
+            f"there is no frame {unknown}", where="diagnose", expected=f"0 to {problem.n_frames - 1}"
+        )
+    return number[problem.valid[number]]
 
 
 def _passive(problem: Problem, force: ArrayLike | None) -> Array:

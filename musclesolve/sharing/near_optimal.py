@@ -52,16 +52,8 @@ def near_optimal_range(
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a share or an accuracy
             that is not positive.
     """
-    for name, value in (("within", within), ("accuracy", accuracy)):
-        if not (np.isfinite(value) and value > 0):
-            raise InputError(f"{name} is {value:g}", where="near_optimal_range", expected="a positive number")
     chosen, wanted = find_cost(cost), chosen_muscles(problem, muscles)
-    if unfit := chosen.needs & UNFIT:
-        raise InputError(
-            f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}",
-            where="near_optimal_range",
-            expected="a convex cost with one value",
-        )
+    _check(chosen, within, accuracy)
     every = replace(problem)  # its arrays have the frame axis even if what was given had none
     best = solve(every, chosen, solver)
     frames = np.flatnonzero(best.solved)
@@ -76,6 +68,18 @@ def near_optimal_range(
                 array[frames, muscle] = part.force_capacity[:, muscle] * end
     span = ForceRange(*ends)
     return span.drop_frame_axis() if problem.single_frame else span
+
+
+def _check(cost: Cost, within: float, accuracy: float) -> None:
+    for name, value in (("within", within), ("accuracy", accuracy)):
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{name} is {value:g}", where="near_optimal_range", expected="a positive number")
+    if unfit := cost.needs & UNFIT:
+        raise InputError(
+            f"a near-optimal range under {cost.name} cannot be certified: it has {NEEDS[min(unfit)]}",
+            where="near_optimal_range",
+            expected="a convex cost with one value",
+        )
 
 
 @dataclass(frozen=True)

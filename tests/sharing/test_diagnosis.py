@@ -151,6 +151,8 @@ def test_only_the_frames_asked_for(make_leg):
     np.testing.assert_allclose(some.shortage, whole.shortage[1:3])
     with pytest.raises(InputError, match="no frame 30"):
         diagnose(problem, frames=[30])
+    with pytest.raises(InputError, match="no frame -1"):
+        diagnose(problem, frames=[3, -1])
     with pytest.raises(InputError, match="passive_force has the shape"):
         diagnose(problem, passive_force=np.zeros(5))
 
