@@ -48,14 +48,8 @@ def full_problem(
     Raises:
         InputError: a degree of freedom is unknown.
     """
-    names = model.topology.dof_names
-    if unknown := [dof for dof in dofs if dof not in names[: model.tree.joint_count]]:
-        raise InputError(
-            f"no joint has the degree of freedom {unknown[0]!r}",
-            expected=f"some of {', '.join(names[: model.tree.joint_count])}",
-        )
+    shared = _indices(model, dofs)
     moved = model.motion(motion) if isinstance(model, ExpandedModel) else motion
-    shared = np.array([model.dof(dof) for dof in dofs])
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
     jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
@@ -88,6 +82,15 @@ def contact_forces(
     q, rows = expanded.motion(motion).q, len(expanded.constraints.names)
     force = reactions_of(expanded, q, multiplier[:, :rows])[1]
     return {joint: force[:, k] for k, joint in enumerate(expanded.joint_rows)}
+
+
+def _indices(model: Model, dofs: Sequence[str]) -> Array:
+    names = model.topology.dof_names[: model.tree.joint_count]
+    if unknown := [dof for dof in dofs if dof not in names]:
+        raise InputError(
+            f"no joint has the degree of freedom {unknown[0]!r}", expected=f"some of {', '.join(names)}"
+        )
+    return np.array([model.dof(dof) for dof in dofs])
 
 
 def _fibers(states: Sequence[MuscleState]) -> dict[str, Array]:
