@@ -1,10 +1,10 @@
 """One frame as a nonlinear programme, for solvers that take one frame after the other.
 
-With x = (a, s / row), row_k the largest entry of row k of A, and f the whole cost of the muscles,
+With x = (a, s / (row unit)), row_k the largest entry of row k of A, and f the whole cost of the muscles,
 
     minimise f(a) / steepest + 1/2 sum_k w_k s_k^2 / steepest    subject to (A a + s)_k / row_k = b_k / row_k
 
-so that slopes, moments and unknowns are all of order one.
+so that slopes, moments and unknowns are all of order one; unit_k makes the curvature along a stiff reserve 1.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Programme:
         self.upper = np.concatenate([problem.upper[0], np.full(reserves, LARGE)])
         self.matrix = np.hstack([matrix / self.row[:, None], np.eye(problem.n_dof)[:, :reserves]])
         self.moment = problem.moment[0] / self.row
-        self.scale, self.weight = 1.0, np.zeros(reserves)
+        self.scale, self.weight, self.unit = 1.0, np.zeros(reserves), np.ones(reserves)
         middle = self.lower[: self.muscles] + 0.5 * np.minimum(
             self.upper[: self.muscles] - self.lower[: self.muscles], load(problem)
         )
@@ -63,7 +63,10 @@ class Programme:
             steepest = np.abs(self._slope(middle)).max()
         self.scale = steepest if steepest > 0 else 1.0
         if problem.reserve_weight is not None:
-            self.weight = problem.reserve_weight[0] * self.row**2 / self.scale
+            stiffness = problem.reserve_weight[0] * self.row**2 / self.scale
+            self.unit = 1.0 / np.sqrt(np.maximum(stiffness, 1.0))
+            self.weight = stiffness * self.unit**2
+            self.matrix[:, self.muscles :] *= self.unit
 
     def _slope(self, activation: Array) -> Array:
         slope: Array = self.cost.total_gradient(self.problem, activation[None])[0]
@@ -116,7 +119,7 @@ def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> 
     x = np.clip(outcome.x, programme.lower, programme.upper)
     attempt.activation[t] = x[: programme.muscles]
     if programme.weight.size:
-        attempt.reserve[t] = x[programme.muscles :] * programme.row
+        attempt.reserve[t] = x[programme.muscles :] * programme.unit * programme.row
     price = outcome.price
     if price is None:
         price = least_squares_price(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from musclesolve.sharing.cost.base import Cost
@@ -39,29 +41,36 @@ class TrustConstr:
 
     def _call(self, programme: Programme, guess: Array) -> Outcome:
         free = programme.upper - programme.lower > NO_ROOM
-        x = np.where(free, guess, programme.lower)
         if not free.any():
-            return Outcome(x, None, 0, Status.SOLVED)
-        lower, upper = programme.lower[free], programme.upper[free]
-        open_ = upper >= LARGE
-        matrix = programme.matrix[:, free]
+            return Outcome(programme.lower, None, 0, Status.SOLVED)
+        with warnings.catch_warnings():
+            # rows that depend on each other are no fault; SciPy says how it factors them
+            warnings.filterwarnings("ignore", category=UserWarning)
+            return self._minimise(programme, free)
+
+    def _minimise(self, programme: Programme, free: NDArray[np.bool_]) -> Outcome:
+        lower, upper, matrix = programme.lower[free], programme.upper[free], programme.matrix[:, free]
+        rest = programme.moment - programme.matrix[:, ~free] @ programme.lower[~free]
+        reserves = upper >= LARGE
+        start = np.where(reserves, 0.0, 0.5 * (lower + upper))
+        if reserves.any():  # they bear what the muscles do not
+            start[reserves] = (rest - matrix @ start) / programme.unit
 
         def whole(part: Array) -> Array:
+            x = np.array(programme.lower)
             x[free] = part
             return x
 
         found = minimize(
             lambda part: programme.value(whole(part)),
-            np.where(open_, 0.0, 0.5 * (lower + upper)),
+            start,
             jac=lambda part: programme.gradient(whole(part))[free],
             hess=lambda part: programme.hessian(whole(part))[np.ix_(free, free)],
             method="trust-constr",
             bounds=Bounds(
-                np.where(open_, -np.inf, lower), np.where(open_, np.inf, upper), keep_feasible=True
+                np.where(reserves, -np.inf, lower), np.where(reserves, np.inf, upper), keep_feasible=True
             ),
-            constraints=LinearConstraint(
-                matrix, *2 * [programme.moment - programme.matrix[:, ~free] @ programme.lower[~free]]
-            ),
+            constraints=LinearConstraint(matrix, rest, rest),
             options={
                 "gtol": self.tolerance,
                 "xtol": self.tolerance,
