@@ -20,6 +20,9 @@ Array = np.ndarray
 _LONGEST_STEP = 0.3
 """Longest move of a coordinate in one step [m or 1]; keeps a distant start on track."""
 
+_MET = 1e-6
+"""How far a row may be from being met where rates are asked for [m or 1]."""
+
 _SHOWN = 4
 """How many rows a message names."""
 
@@ -136,12 +139,13 @@ def consistent_rates(
         driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
 
     Raises:
-        MuscleSolveError: two drivers, or a driver and a joint, ask for different things; names the rows. Or nothing
-            drives something; names the points and vectors.
+        MuscleSolveError: the pose is open. Two drivers, or a driver and a joint, ask for different things; names the
+            rows. Nothing drives something; names the points and vectors.
     """
     kinds, time = _listed(kinds), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)
     rows = all_rows(kinds, time, q)
+    _check_met(rows)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     qd = least_squares(jacobian, rows.nu)
     _check_rates("velocities", rows.names, jacobian, qd, rows.nu)
@@ -167,6 +171,17 @@ def check_finite(q: Array, names: tuple[str, ...]) -> None:
 
 def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
     return tuple(names) + tuple(f"coordinate {slot}" for slot in range(len(names), count))
+
+
+def _check_met(rows: Rows) -> None:
+    """Refuse a pose that does not satisfy the rows: its rates would be those of no mechanism."""
+    apart = violation(rows)
+    frame, row = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    if apart[frame, row] > _MET:
+        raise MuscleSolveError(
+            f"the pose of frame {frame} is open: {rows.names[row]} by {apart[frame, row]:.3g} (m for points and "
+            "lengths, 1 for directions). Close it with `assemble` first."
+        )
 
 
 def _check_driven(rows: Rows, names: tuple[str, ...]) -> None:

@@ -172,6 +172,12 @@ def test_starts_of_the_wrong_shape_are_refused(shape):
         assemble(kinds, np.zeros(3), np.zeros(shape), topology.coordinate_names)
 
 
+def test_an_open_pose_has_no_rates():
+    model, kinds, _ = four_bar(held_at(0.5))
+    with pytest.raises(MuscleSolveError, match=r"frame 0 is open: .*assemble"):
+        consistent_rates(kinds, np.zeros(1), model.standing[None], model.topology.coordinate_names)
+
+
 def test_a_mechanism_of_nothing_is_refused():
     with pytest.raises(InputError, match="nothing"):
         assemble([], np.zeros(1), np.zeros((4, 3)))
