@@ -1,0 +1,72 @@
+"""How fast an activation can change, and the force-sharing problem of a whole motion that respects it.
+
+Activation a follows excitation u, 0 <= u <= 1, with a delay (Zajac 1989, "Muscle and tendon", Crit Rev Biomed Eng
+17:359-411):
+
+    da/dt = (u - (beta + (1 - beta) u) a) / tau_a,      beta = tau_a / tau_d,
+
+with the time constants of activation, tau_a, and of deactivation, tau_d. The right-hand side grows with u, so that the
+activations within reach after a time h lie between those for u = 0 and for u = 1, and all of them can be reached:
+
+    e_d a(t)  <=  a(t + h)  <=  1 - e_a (1 - a(t)),      e_d = exp(-h / tau_d),  e_a = exp(-h / tau_a).
+
+This is exact, whatever the time between two frames, and linear in the activations: the motion stays a convex problem.
+(De Groote et al. 2009, Comput Methods Biomech Biomed Engin 12:563-574, bring activation dynamics into inverse dynamics
+with linear limits of this kind. The time constants of Thelen 2003, J Biomech Eng 125:70-77, depend on the activation,
+tau_a (0.5 + 1.5 a) and tau_d / (0.5 + 1.5 a); the limits that follow from them are not convex. At a = 1/3 both models
+agree.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.problem import Array
+
+
+@dataclass(frozen=True)
+class RateLimits:
+    """The time constants of activation dynamics.
+
+    Args:
+        activation_time: tau_a [s]; zero: activation may rise at once.
+        deactivation_time: tau_d [s]; zero: it may fall at once.
+
+    Raises:
+        InputError: a time that is negative or not finite.
+    """
+
+    activation_time: float = 0.010
+    deactivation_time: float = 0.040
+
+    def __post_init__(self) -> None:
+        for name in ("activation_time", "deactivation_time"):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0):
+                raise InputError(
+                    f"{name} is {value!r}",
+                    where=f"RateLimits.{name}",
+                    expected="seconds, zero or more; 0.010 and 0.040 are usual",
+                )
+
+    def decay(self, step: Array) -> tuple[Array, Array]:
+        """e_a and e_d for times between frames (T-1,) [s]."""
+        return _left(step, self.activation_time), _left(step, self.deactivation_time)
+
+    def reach(self, activation: Array, step: ArrayLike) -> tuple[Array, Array]:
+        """The least and the greatest activation a time later [s], of the shape of activation."""
+        rest, fade = self.decay(np.asarray(step, dtype=np.float64))
+        return fade * activation, 1.0 - rest * (1.0 - activation)
+
+    def excess(self, activation: Array, time: Array) -> Array:
+        """How far each change of activation (T, n) is out of reach, (T-1, n); zero where the limits are kept."""
+        low, high = self.reach(activation[:-1], np.diff(time)[:, None])
+        return np.maximum(np.maximum(low - activation[1:], activation[1:] - high), 0.0)
+
+
+def _left(step: Array, constant: float) -> Array:
+    return np.exp(-step / constant) if constant > 0 else np.zeros_like(step)
