@@ -24,7 +24,7 @@ from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.status import Status
 
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
-NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-9, 1e-7
+NOTHING, SAME, RANK, LOOSE = 1e-11, 1e-9, 1e-7, 1e-7
 NEGLIGIBLE = 1e-7  # reserve beside max(1 N m, |moment|)
 
 
@@ -138,12 +138,14 @@ def _missing(problem: Problem, activation: Array) -> Array:
     return np.where(small.all(axis=1, keepdims=True), 0.0, short)
 
 
-def _independent(matrix: Array) -> Array:
-    """Combinations of the rows that are independent of each other and stand for all, (m, rank)."""
-    size = np.abs(matrix).max(axis=1, initial=0.0)
-    left, value, _ = np.linalg.svd(matrix / np.where(size > 0, size, 1.0)[:, None], full_matrices=False)
-    kept: Array = left[:, value > RANK * value.max(initial=0.0)]
-    return kept / np.where(size > 0, size, 1.0)[:, None]
+def _independent(matrix: Array, size: Array) -> Array:
+    """Combinations of the rows that are independent of each other and stand for all, (m, rank).
+
+    A row is nothing if it is so beside its size with all muscles, (m,): what is left of it may be rounding.
+    """
+    left, value, _ = np.linalg.svd(matrix / size[:, None], full_matrices=False)
+    kept: Array = left[:, value > RANK] / size[:, None]
+    return kept
 
 
 class _Levels:
@@ -155,6 +157,9 @@ class _Levels:
         self.matrix, self.moment = problem.moment_matrix[0], problem.moment[0] - reserve
         self.lower, self.upper, self.load = problem.lower[0], problem.upper[0], load
         self.activation, self.open = np.array(start), open_ & (load > 0)
+        each = np.divide(self.matrix, load, out=np.zeros_like(self.matrix), where=load > 0)
+        size = np.abs(each).max(axis=1)
+        self.size = np.where(size > 0, size, 1.0)
         self.basis = np.eye(len(self.moment))
         self.prices: list[Array] = []
         self.iterations, self.going, self.claim = 0, bool(self.open.any()), Status.SOLVED
@@ -197,7 +202,7 @@ class _Levels:
         self.activation = np.where(decided, goal, self.activation)
         self.prices.append(price)
         self.open &= ~decided
-        self.basis = _independent(self.matrix[:, self.open] / self.load[self.open])
+        self.basis = _independent(self.matrix[:, self.open] / self.load[self.open], self.size)
         self.going = bool(self.open.any() and decided.any())
 
     def _decided(self, price: Array, level: float) -> tuple[Array, NDArray[np.bool_], Array]:
