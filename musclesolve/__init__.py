@@ -12,7 +12,20 @@ if TYPE_CHECKING:
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
     from musclesolve.recording import read_trial
-    from musclesolve.sharing import Cost, Problem, Solution, Status, costs, expression_cost, solve, solvers
+    from musclesolve.sharing import (
+        Cost,
+        Problem,
+        RateLimits,
+        Solution,
+        Status,
+        costs,
+        explain,
+        expression_cost,
+        pareto_front,
+        solve,
+        solve_rate_limited,
+        solvers,
+    )
     from musclesolve.version import __version__
 
 _HOME = {
@@ -20,16 +33,20 @@ _HOME = {
     "InputError": "musclesolve.errors",
     "MuscleSolveError": "musclesolve.errors",
     "Problem": "musclesolve.sharing",
+    "RateLimits": "musclesolve.sharing",
     "Solution": "musclesolve.sharing",
     "Status": "musclesolve.sharing",
     "__version__": "musclesolve.version",
     "compare": "musclesolve.comparison",
     "costs": "musclesolve.sharing",
+    "explain": "musclesolve.sharing",
     "expression_cost": "musclesolve.sharing",
     "muscle_geometry": "musclesolve.muscles",
+    "pareto_front": "musclesolve.sharing",
     "read_trial": "musclesolve.recording",
     "run": "musclesolve.pipeline",
     "solve": "musclesolve.sharing",
+    "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
 }
 
@@ -38,16 +55,20 @@ __all__ = [
     "InputError",
     "MuscleSolveError",
     "Problem",
+    "RateLimits",
     "Solution",
     "Status",
     "__version__",
     "compare",
     "costs",
+    "explain",
     "expression_cost",
     "muscle_geometry",
+    "pareto_front",
     "read_trial",
     "run",
     "solve",
+    "solve_rate_limited",
     "solvers",
 ]
 

@@ -9,12 +9,20 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve.dynamics import Model, projected_moments
-from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
+from musclesolve.dynamics import projected_moments
+from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles import MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
-from musclesolve.pipeline import LegResult, Mechanics, Progress, _share, joint_forces, mechanics
+from musclesolve.pipeline import (
+    JointLoads,
+    LegResult,
+    Mechanics,
+    Progress,
+    _share,
+    joint_loads,
+    mechanics,
+)
 from musclesolve.recording import Trial, read_trial
 from musclesolve.results.agreement import agreement
 from musclesolve.results.assemble import assemble
@@ -22,6 +30,7 @@ from musclesolve.results.cocontraction import co_contraction
 from musclesolve.sharing import Cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.solver.base import Solver
+from musclesolve.sharing.solver.registry import REGISTRY, find_solver
 
 Array = np.ndarray
 
@@ -52,7 +61,8 @@ def compare(
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
         costs: two or more, names or Cost objects with names of their own.
-        solver: name of a solver, or a Solver, for all costs; that of the trial file unless given.
+        solver: name of a solver, or a Solver, for all costs. Unless given it is that of the trial file, and for a cost
+            that this one cannot minimise the first of `solvers()` that can; the attribute `solver` says which.
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
 
@@ -74,10 +84,11 @@ def compare(
     legs = _Legs.of(trial, options, recorded)
     results = []
     for number, cost in enumerate(found):
-        report(f"cost {cost.name}", 0.4 + 0.5 * number / len(found))
-        results.append(legs.result(trial, replace(options, cost=cost), recorded))
+        report(f"cost {cost.label}", 0.4 + 0.5 * number / len(found))
+        able = options.solver if solver is not None else _able(options.solver, cost)
+        results.append(legs.result(trial, replace(options, cost=cost, solver=able), recorded))
     report("agreement", 0.95)
-    return side_by_side(results, [cost.name for cost in found])
+    return side_by_side(results, [cost.label for cost in found])
 
 
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
@@ -97,7 +108,8 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
         variables["least_cost"][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in OF_A_COST if name in first])
     result = shared.assign(variables).assign_coords(cost=list(names))
-    result.attrs |= {"cost": ", ".join(names)}
+    solvers = dict.fromkeys(str(each.attrs["solver"]) for each in results if "solver" in each.attrs)
+    result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})
     return result.assign(co_contraction(result)).assign(agreement(result))
 
 
@@ -110,7 +122,7 @@ def _different(costs: Sequence[str | Cost]) -> list[Cost]:
             remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
         )
     found = [find_cost(cost) for cost in costs]
-    names = [cost.name for cost in found]
+    names = [cost.label for cost in found]
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise InputError(
@@ -122,32 +134,36 @@ def _different(costs: Sequence[str | Cost]) -> list[Cost]:
     return found
 
 
+def _able(solver: Solver, cost: Cost) -> Solver:
+    """The solver, or the first one that can minimise the cost where this one cannot."""
+    record = REGISTRY.get(solver.name)
+    if record is None or record.fits(cost):
+        return solver
+    able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
+    return find_solver(able[0]) if able else solver
+
+
 @dataclass(frozen=True)
 class _Legs:
     """What does not depend on the cost."""
 
     moments: Array
-    segments: SegmentMotion
-    states: dict[str, MuscleState]
+    muscles: list[tuple[MuscleState, JointLoads]]
 
     @classmethod
     def of(cls, trial: Trial, options: Options, recorded: Mechanics) -> _Legs:
-        model, motion = recorded.model, recorded.motion
-        factor = trial.muscles.strength_factor
-        states = {
-            leg: muscle_state(model, place_muscles(model, options.database, leg, factor), motion)
-            for leg in options.sides
-        }
-        moments = projected_moments(model, motion, recorded.wrenches)
-        return cls(moments, segment_motion(model, motion), states)
+        model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
+        segments, factor = segment_motion(model, motion), trial.muscles.strength_factor
+        muscles = []
+        for leg in options.sides:
+            state = muscle_state(model, place_muscles(model, options.database, leg, factor), motion)
+            muscles.append((state, joint_loads(model, motion, segments, wrenches, state)))
+        return cls(projected_moments(model, motion, wrenches), muscles)
 
     def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
-        legs = [self._leg(trial, options, recorded, state) for state in self.states.values()]
+        legs = []
+        for state, loads in self.muscles:
+            solution, dofs = _share(trial, options, state, self.moments, recorded.model, loads)
+            contact = loads.contact(solution.force + state.passive_force)
+            legs.append(LegResult(state.muscles.side, state, dofs, solution, loads.net, contact))
         return assemble(trial, recorded, self.moments, legs)
-
-    def _leg(self, trial: Trial, options: Options, recorded: Mechanics, state: MuscleState) -> LegResult:
-        model: Model = recorded.model
-        solution, dofs = _share(trial, options, state, self.moments, model)
-        tension = solution.force + state.passive_force
-        net, contact = joint_forces(model, recorded.motion, self.segments, recorded.wrenches, state, tension)
-        return LegResult(state.muscles.side, state, dofs, solution, net, contact)

@@ -18,6 +18,7 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.comparison import COST_COLORS, FIGURES, comparison_files
 from musclesolve.results import comparison_tables
 from musclesolve.results.cocontraction import co_contraction
+from musclesolve.sharing.cost import ActivationPower
 
 REFERENCE = "musclesolve/data/reference_stride/trial.toml"
 COSTS = ["stress_cubed", "force_squared"]
@@ -226,3 +227,17 @@ def test_the_command_refuses_a_single_cost_with_two(tmp_path, pytestconfig):
     assert done.exit_code == 2
     assert "two costs or more" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_cost_that_the_solver_cannot_take_gets_one_that_can(pytestconfig):
+    trial = pytestconfig.rootpath / REFERENCE
+    found = ms.compare(trial, ["stress_cubed", "min_max"], side="r")
+    assert found.attrs["solver"] == "batch, linprog"
+    with pytest.raises(InputError, match="linprog"):
+        ms.compare(trial, ["stress_cubed", "min_max"], solver="batch", side="r")
+
+
+def test_costs_of_one_kind_are_told_apart_by_their_options(pytestconfig):
+    costs = [ActivationPower(), ActivationPower(5.0)]
+    found = ms.compare(pytestconfig.rootpath / REFERENCE, costs, side="r")
+    assert len(set(found["cost"].values)) == 2

@@ -6,7 +6,11 @@ that list the registries; the classes are imported from the packages of the same
 
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost import Cost, costs, expression_cost
+from musclesolve.sharing.mixture import Mixture, explain
+from musclesolve.sharing.pareto import ParetoFront, pareto_front
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.rate_limits import RateLimits
+from musclesolve.sharing.rate_solving import RateLimited, solve_rate_limited
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver import solvers
 from musclesolve.sharing.solving import solve
@@ -14,12 +18,19 @@ from musclesolve.sharing.status import Status
 
 __all__ = [
     "Cost",
+    "Mixture",
+    "ParetoFront",
     "Problem",
+    "RateLimited",
+    "RateLimits",
     "Solution",
     "Status",
     "costs",
+    "explain",
     "expression_cost",
     "kkt_residual",
+    "pareto_front",
     "solve",
+    "solve_rate_limited",
     "solvers",
 ]
