@@ -283,3 +283,18 @@ def test_bounds_above_one_and_bad_constants_are_named():
     one = Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
     with pytest.raises(InputError, match="single frame"):
         solve_rate_limited(one, [0.0])
+
+
+def test_soft_rows_and_reserves_of_the_problem_are_shared_within_limits_too(make_leg):
+    """Joint reactions with reserves: certified, and cheaper than the sum of single frames can never be."""
+    leg, time = make_leg(8, seed=4, effort=0.3), 0.03 * np.arange(8)
+    cost = find_cost("joint_reaction_squared") + 1e3 * find_cost("stress_cubed")
+    problem = leg.with_reserve_weight(np.full_like(leg.moment, 1e5))
+    single, answer = solve(problem, cost), solve_rate_limited(problem, time, cost)
+    assert answer.solution.solved.all() and answer.solution.kkt_residual.max() <= 1e-6
+    assert RateLimits().excess(single.activation, time).max() > 1e-3
+
+    def total(solution):
+        return (solution.cost + 0.5e5 * np.square(solution.reserve).sum(axis=1)).sum()
+
+    assert total(single) < total(answer.solution) < 10 * total(single)
