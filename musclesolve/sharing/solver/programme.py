@@ -18,6 +18,7 @@ from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import load
 from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.polish import polished
 from musclesolve.sharing.solver.price import least_squares_price
 from musclesolve.sharing.status import Status
 
@@ -94,7 +95,9 @@ class Programme:
 def frame_by_frame(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Programme, Array], Outcome]
 ) -> Attempt:
-    """Every frame by `call(programme, first guess)`; without a warm start from the frame before it.
+    """Every frame by `call(programme, first guess)`, the last digits by Newton's method (polish.py).
+
+    Without a warm start each frame starts from the one before it.
 
     Args:
         problem: many frames.
@@ -117,13 +120,15 @@ def frame_by_frame(
 
 def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> None:
     x = np.clip(outcome.x, programme.lower, programme.upper)
-    attempt.activation[t] = x[: programme.muscles]
-    if programme.weight.size:
-        attempt.reserve[t] = x[programme.muscles :] * programme.unit * programme.row
     price = outcome.price
     if price is None:
         price = least_squares_price(
             programme.matrix, programme.gradient(x), x, programme.lower, programme.upper
         )
+    if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(price).all():
+        x, price = polished(programme, x, price)
+    attempt.activation[t] = x[: programme.muscles]
+    if programme.weight.size:
+        attempt.reserve[t] = x[programme.muscles :] * programme.unit * programme.row
     attempt.multiplier[t] = price * programme.scale / programme.row
     attempt.iterations[t], attempt.claim[t] = outcome.iterations, outcome.claim

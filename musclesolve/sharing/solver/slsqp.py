@@ -14,7 +14,8 @@ from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.programme import LARGE, Outcome, Programme, frame_by_frame
 from musclesolve.sharing.status import Status
 
-ITERATION_LIMIT, INCOMPATIBLE = 9, 4
+ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes
+DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,12 @@ class Slsqp:
         return frame_by_frame(problem, cost, warm_start, self._call)
 
     def _call(self, programme: Programme, guess: Array) -> Outcome:
-        matrix, moment = programme.matrix, programme.moment
+        # rows that repeat others are a singular matrix to SLSQP: their independent combinations stand for all
+        left, value, _ = np.linalg.svd(programme.matrix, full_matrices=False)
+        left = left[:, value > DEPENDENT * value.max(initial=0.0)]
+        matrix, moment = left.T @ programme.matrix, left.T @ programme.moment
+        if np.abs(left @ moment - programme.moment).max() > INCONSISTENT:
+            return Outcome(guess, None, 0, Status.INFEASIBLE)
         free = programme.upper >= LARGE
         bounds = np.stack([programme.lower, programme.upper], axis=1)
         bounds[free] = (-np.inf, np.inf)

@@ -1,0 +1,52 @@
+"""The last digits of an answer, by Newton's method on the bounds at which it has arrived."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from musclesolve.sharing.problem import Array
+
+if TYPE_CHECKING:
+    from musclesolve.sharing.solver.programme import Programme
+
+STEPS = 4
+LAST = 1e-13
+
+
+def polished(programme: Programme, x: Array, price: Array) -> tuple[Array, Array]:
+    """The answer and its multipliers of the rows after some steps, or as they were if these lead out of the bounds.
+
+    An unknown is held at a bound if the force that presses it there, |g - A^T lambda|, exceeds its distance. On the
+    others each step solves H dx - A^T lambda = -g together with A (x + dx) = b.
+
+    Args:
+        programme: one frame.
+        x: an answer good to a few digits.
+        price: its multipliers.
+    """
+    first, best = (x, price), x
+    for _ in range(STEPS):
+        force = programme.gradient(best) - programme.matrix.T @ price
+        low, high = best - programme.lower < force, programme.upper - best < -force
+        best = np.where(low, programme.lower, np.where(high, programme.upper, best))
+        free = ~(low | high)
+        matrix, rows = programme.matrix[:, free], len(programme.moment)
+        system = np.block(
+            [[programme.hessian(best)[np.ix_(free, free)], -matrix.T], [matrix, np.zeros((rows, rows))]]
+        )
+        right = np.concatenate([-programme.gradient(best)[free], programme.moment - programme.matrix @ best])
+        if not (np.isfinite(system).all() and np.isfinite(right).all()):
+            return first
+        step = np.linalg.lstsq(system, right, rcond=1e-14)[0]
+        best[free] += step[: free.sum()]
+        price = step[free.sum() :]
+        if (best < programme.lower).any() or (best > programme.upper).any():
+            best = np.clip(best, programme.lower, programme.upper)
+        elif np.abs(step[: free.sum()]).max(initial=0.0) <= LAST:
+            break
+    met = np.abs(programme.matrix @ best - programme.moment).max() <= 1e-9 * (
+        1.0 + np.abs(programme.moment).max()
+    )
+    return (best, price) if met and np.isfinite(price).all() else first
