@@ -16,12 +16,11 @@ from musclesolve.muscles import MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.pipeline import (
     JointLoads,
-    LegResult,
     Mechanics,
     Progress,
-    _share,
     joint_loads,
     mechanics,
+    share_leg,
 )
 from musclesolve.recording import Trial, read_trial
 from musclesolve.results.agreement import agreement
@@ -161,9 +160,8 @@ class _Legs:
         return cls(projected_moments(model, motion, wrenches), muscles)
 
     def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
-        legs = []
-        for state, loads in self.muscles:
-            solution, dofs = _share(trial, options, state, self.moments, recorded.model, loads)
-            contact = loads.contact(solution.force + state.passive_force)
-            legs.append(LegResult(state.muscles.side, state, dofs, solution, loads.net, contact))
+        legs = [
+            share_leg(trial, options, state, self.moments, recorded.model, loads)
+            for state, loads in self.muscles
+        ]
         return assemble(trial, recorded, self.moments, legs)

@@ -63,10 +63,15 @@ class LegResult:
 
     side: str
     state: MuscleState
-    dofs: tuple[str, ...]
+    problem: Problem
     solution: Solution
     net_reaction: dict[str, Array]
     contact_force: dict[str, Array]
+
+    @property
+    def dofs(self) -> tuple[str, ...]:
+        """The shared degrees of freedom."""
+        return self.problem.dof or ()
 
 
 def run(
@@ -109,9 +114,7 @@ def run(
         muscles = place_muscles(model, options.database, leg, trial.muscles.strength_factor)
         state = muscle_state(model, muscles, motion)
         loads = joint_loads(model, motion, segments, wrenches, state)
-        solution, dofs = _share(trial, options, state, moments, model, loads)
-        contact = loads.contact(solution.force + state.passive_force)
-        legs.append(LegResult(leg, state, dofs, solution, loads.net, contact))
+        legs.append(share_leg(trial, options, state, moments, model, loads))
     report("result", 1.0)
     return assemble(trial, recorded, moments, legs)
 
@@ -138,18 +141,10 @@ def _inside(trial: Trial, time: Array) -> Array:
     return (time > trial.time_range[0] - half) & (time < trial.time_range[1] + half)
 
 
-def _share(
-    trial: Trial,
-    options: Options,
-    state: MuscleState,
-    moments: Array,
-    model: Model,
-    loads: JointLoads | None = None,
-) -> tuple[Solution, tuple[str, ...]]:
-    """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones.
-
-    Without the loads of the joints a cost that looks at joint reactions is refused.
-    """
+def share_leg(
+    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
+) -> LegResult:
+    """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones."""
     muscles, weight = state.muscles, trial.sharing.reserve_weight
     rows = [LEG_DOFS.index(dof) for dof in options.dofs]
     dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
@@ -165,11 +160,13 @@ def _share(
         dof=dofs,
         fiber_velocity=state.fiber_velocity,
         optimal_fiber_length=muscles.optimal_fiber_length,
-        reaction_matrix=None if loads is None else loads.matrix,
-        reaction_offset=None if loads is None else loads.offset(state.passive_force),
-        reaction=None if loads is None else loads.names(muscles.side),
+        reaction_matrix=loads.matrix,
+        reaction_offset=loads.offset(state.passive_force),
+        reaction=loads.names(muscles.side),
     )
-    return solve(problem, options.cost, options.solver, on_infeasible="reserve"), dofs
+    solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
+    contact = loads.contact(solution.force + state.passive_force)
+    return LegResult(muscles.side, state, problem, solution, loads.net, contact)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve.muscles import LEG_DOFS
 from musclesolve.results.directions import directions
-from musclesolve.sharing import Problem, Status
+from musclesolve.sharing import Status
 from musclesolve.sharing.diagnosis import diagnose
 from musclesolve.sharing.reserve_check import Verdict, check_reserves
 
@@ -34,29 +33,14 @@ def reasons(leg: LegResult, moment: Array, time: Array) -> list[str]:
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))
     if not helped.any():
         return []
-    problem = _problem(leg, moment)
-    found = diagnose(problem, leg.state.passive_force, _worst(helped, solution.reserve))
+    found = diagnose(leg.problem, leg.state.passive_force, _worst(helped, solution.reserve))
     names = {dof: directions(dof) for dof in leg.dofs}
     sentences = [found.sentence(k, time, names) for k in np.argsort(-found.total, kind="stable")]
-    check = check_reserves(problem, solution, moment)
+    check = check_reserves(leg.problem, solution, moment)
     worst = int(check.share.argmax())
     if check.verdict[worst] is not Verdict.NONE:
         sentences.append(check.sentence(check.dof[worst]))
     return sentences
-
-
-def _problem(leg: LegResult, moment: Array) -> Problem:
-    """What the muscles of the leg were asked for: all but what their passive elements bear."""
-    state = leg.state
-    arm = state.moment_arm[:, [LEG_DOFS.index(dof.rsplit("_", 1)[0]) for dof in leg.dofs]]
-    return Problem(
-        moment_arm=arm,
-        moment=moment - np.einsum("tkm,tm->tk", arm, state.passive_force),
-        force_capacity=state.force_capacity,
-        max_isometric_force=state.muscles.max_isometric_force,
-        muscle=state.muscles.names,
-        dof=leg.dofs,
-    )
 
 
 def _worst(helped: Array, reserve: Array) -> Array:

@@ -28,7 +28,7 @@ def leg(moment, passive=0.0):
     needed = moment - np.einsum("tkm,tm->tk", rows, rest)
     problem = Problem(rows, needed, capacity, STRENGTH, muscle=names, dof=("ankle_dorsiflexion_r",))
     solution = solve(problem, "force_squared", on_infeasible="reserve")
-    return SimpleNamespace(side="r", state=state, dofs=("ankle_dorsiflexion_r",), solution=solution)
+    return SimpleNamespace(side="r", state=state, problem=problem, dofs=problem.dof, solution=solution)
 
 
 def moments(**frames):

@@ -1,0 +1,5 @@
+"""`python -m musclesolve` is the command `musclesolve`."""
+
+from musclesolve.cli import main
+
+main()

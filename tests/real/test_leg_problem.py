@@ -1,0 +1,54 @@
+"""From a result back to the problem of one leg."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.results import write_result
+
+
+@pytest.fixture(scope="module")
+def result(recorded_walk_trial):
+    return ms.run(recorded_walk_trial)
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_solving_the_problem_of_a_leg_again_gives_its_activations(result, side):
+    problem = ms.leg_problem(result, side)
+    again = ms.solve(problem, result.attrs["cost"])
+    solved = again.status == ms.Status.SOLVED
+    np.testing.assert_array_equal(solved, result.status.sel(side=side).values == ms.Status.SOLVED)
+    known = result.activation.sel(muscle=list(problem.muscle)).values
+    np.testing.assert_allclose(again.activation[solved], known[solved], atol=1e-9)
+
+
+def test_the_problem_survives_the_file(result, tmp_path):
+    file = tmp_path / "result.nc"
+    write_result(result, file)
+    kept, direct = ms.leg_problem(ms.read_result(file), "l"), ms.leg_problem(result, "l")
+    np.testing.assert_array_equal(kept.moment, direct.moment)
+    assert kept.muscle == direct.muscle and kept.dof == direct.dof
+
+
+def test_the_best_answer_lies_within_its_ranges(result):
+    problem = ms.leg_problem(result.isel(time=slice(60, 70)), "r")
+    best = ms.solve(problem)
+    wide = ms.feasible_range(problem, ["soleus_r"])
+    near = ms.near_optimal_range(problem, within=0.05, muscles=["soleus_r"])
+    k, solved = problem.muscle.index("soleus_r"), best.status == ms.Status.SOLVED
+    assert solved.sum() > 4
+    for low, high in ((wide.least, near.least), (near.least, best.force), (best.force, near.greatest)):
+        assert (low[solved, k] <= high[solved, k] + 0.5).all()
+    assert (near.greatest[solved, k] <= wide.greatest[solved, k] + 0.5).all()
+    assert (near.greatest - near.least)[solved, k].min() > 0
+
+
+def test_what_is_not_the_result_of_a_run_is_refused(result):
+    with pytest.raises(ms.InputError, match="no muscles of side 'x'"):
+        ms.leg_problem(result, "x")
+    with pytest.raises(ms.InputError, match="has no moment_arm"):
+        ms.leg_problem(result.drop_vars("moment_arm"), "r")
+    with pytest.raises(ms.InputError, match=r"a result of musclesolve\.run"):
+        ms.leg_problem(None, "r")
