@@ -54,7 +54,7 @@ def solve(
     if not isinstance(problem, Problem):
         raise InputError(f"a {type(problem).__name__} was given", where="solve", expected="a Problem")
     chosen, method = find_cost(cost), find_solver(solver)
-    refuse_unfit(method, chosen)
+    refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
     start = _warm(problem, warm_start)
     problem = within_domain(problem, chosen)

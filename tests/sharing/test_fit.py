@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -28,6 +28,15 @@ def test_linprog_refuses_what_is_not_linear_and_lists_the_others(make_leg):
     with pytest.raises(registry.UnfitSolverError, match="one of batch, ipopt, cyipopt, slsqp, trust-constr"):
         solve(make_leg(1), "stress_cubed", "linprog")
     assert (solve(make_leg(2), ActivationPower(1.0), "linprog").status == Status.SOLVED).all()
+
+
+@pytest.mark.parametrize(("on_infeasible", "weight"), [("reserve", None), ("report", 10.0)])
+def test_linprog_refuses_a_linear_cost_with_reserves(make_leg, on_infeasible, weight):
+    problem = replace(make_leg(1), reserve_weight=weight)
+    with pytest.raises(
+        registry.UnfitSolverError, match=r"quadratic cost of reserves\n  expected: one of batch"
+    ):
+        solve(problem, ActivationPower(1.0), "linprog", on_infeasible)
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ class Linprog:
     (Rasmussen, Damsgaard and Voigt 2001; level_certificate.py says why that is exact).
 
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
-    of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is left
-    to that method altogether.
+    of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
+    refused.
 
     Args:
         tolerance: primal and dual feasibility, on scaled rows.
@@ -55,8 +55,6 @@ class Linprog:
         levels, attempt = "linear_programme" in cost.needs, Attempt.blank(problem)
         if levels:
             return self._levels(problem, cost, attempt)
-        if problem.reserve_weight is not None:
-            return Batch().solve(problem, cost)
         slope = cost.gradient(problem, problem.lower)
         for t in range(problem.n_frames):
             self._linear(problem, slope, t, attempt)

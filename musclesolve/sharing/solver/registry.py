@@ -57,13 +57,14 @@ class SolverRecord:
         """Whether the package is there."""
         return importlib.util.find_spec(self.package) is not None
 
-    def fits(self, cost: Cost) -> bool:
+    def fits(self, cost: Cost, reserves: bool = False) -> bool:
         """Whether it can minimise that cost; what finds the optimum of levels finds that of a linear cost too."""
-        return _fits(self.can, cost)
+        return _fits(self.can, cost, reserves)
 
 
-def _fits(can: frozenset[str], cost: Cost) -> bool:
-    return cost.needs <= can or (cost.linear and "linear_programme" in can)
+def _fits(can: frozenset[str], cost: Cost, reserves: bool = False) -> bool:
+    """Quadratic reserves are no part of a linear programme; beside levels they have priority instead."""
+    return cost.needs <= can or (cost.linear and "linear_programme" in can and not reserves)
 
 
 _HERE = "musclesolve.sharing.solver"
@@ -181,18 +182,20 @@ def find_solver(solver: str | Solver) -> Solver:
     return found
 
 
-def refuse_unfit(solver: Solver, cost: Cost) -> None:
-    """See that the solver can minimise the cost.
+def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
+    """See that the solver can minimise the cost, beside reserves where there are or may be some.
 
     Raises:
         UnfitSolverError: it cannot; lists those that can.
     """
     record = REGISTRY.get(solver.name)
     can = record.can if record is not None else getattr(solver, "can", frozenset({"separable"}))
-    if _fits(can, cost):
+    if _fits(can, cost, reserves):
         return
-    able = [name for name, other in REGISTRY.items() if other.fits(cost)]
+    able = [name for name, other in REGISTRY.items() if other.fits(cost, reserves)]
     lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
+    if _fits(can, cost):
+        lacking = ["the quadratic cost of reserves"]
     raise UnfitSolverError(
         f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}",
         where="solve",
