@@ -1,0 +1,57 @@
+"""The examples of docs/sharing.md run as they stand, one after the other, and show what the text says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+
+TEXT = (Path(__file__).parents[2] / "docs" / "sharing.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def left():
+    """The names that the examples leave."""
+    names: dict = {}
+    for block in re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL):
+        exec(compile(block, "docs/sharing.md", "exec"), names)
+    return names
+
+
+def test_weak_plantarflexors_are_named(left):
+    assert len(left["why"].frame) > 0
+    sentence = left["why"].sentence(left["worst"])
+    assert sentence.startswith("ankle_dorsiflexion_r lacks") and "soleus_r" in sentence
+    assert (left["helped"].status == ms.Status.SOLVED_WITH_RESERVE).sum() == len(left["why"].frame)
+
+
+def test_ranges_hold_the_answer_and_one_another(left):
+    k, wide, near = left["soleus"], left["wide"], left["near"]
+    force = left["solution"].force[:, k]
+    assert (near.least[:, k] <= force + 0.5).all() and (near.greatest[:, k] >= force - 0.5).all()
+    assert (near.width[:, k] <= wide.width[:, k] + 1.0).all()
+    assert np.nanmax(wide.width) > 10 * np.nanmedian(near.width[:, k])
+
+
+def test_the_mixture_is_found_again(left):
+    assert left["found"].weight[1] / left["found"].weight[0] == pytest.approx(1e-3, rel=1e-2)
+
+
+def test_both_formulations_agree(left):
+    assert np.abs(left["answer"].activation - left["solution"].activation).max() < 4e-7
+    np.testing.assert_array_equal(left["answer"].status, left["solution"].status)
+
+
+def test_rate_limits_cost_something_or_nothing(left):
+    limited = left["limited"].solution
+    assert limited.solved.all()
+    assert limited.cost.sum() >= left["solution"].cost.sum() * (1 - 1e-9)
+
+
+def test_every_cost_and_solver_is_in_the_tables():
+    for name in [*ms.costs(), *ms.solvers()]:
+        assert f"| `{name}` |" in TEXT
