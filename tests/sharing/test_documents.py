@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -14,12 +16,23 @@ TEXT = (Path(__file__).parents[2] / "docs" / "sharing.md").read_text(encoding="u
 
 
 @pytest.fixture(scope="module")
-def left():
+def left(tmp_path_factory):
     """The names that the examples leave."""
+    matplotlib.use("agg")
     names: dict = {}
+    with contextlib.chdir(tmp_path_factory.mktemp("examples")):
+        run(names)
+    return names
+
+
+def run(names):
     for block in re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL):
         exec(compile(block, "docs/sharing.md", "exec"), names)
-    return names
+
+
+def test_high_powers_share_like_min_max(left):
+    apart = np.abs(left["shared"] - left["even"]).max(axis=1)
+    assert (np.diff(apart) < 0).all() and apart[-1] < 0.01 < 0.1 < apart[0]
 
 
 def test_weak_plantarflexors_are_named(left):
