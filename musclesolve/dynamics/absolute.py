@@ -83,11 +83,9 @@ def shifted(arm: Array) -> Array:
 
 def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -> Array:
     """D: a turn about an axis moves the mass centres of all links behind it (2.4)."""
-    tree, q = model.tree, motion.q
-    joints = tree.joint_count
-    origin = motion.coordinates[:, joints : joints + 3]
+    tree, q, joints = model.tree, motion.q, model.tree.joint_count
     turns = np.concatenate([tree.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
-    pivots = np.concatenate([q[:, tree.pivot], np.repeat(origin[:, None], 3, axis=1)], axis=1)
+    pivots = np.concatenate([q[:, tree.pivot], np.repeat(motion.origin[:, None], 3, axis=1)], axis=1)
     moved = np.column_stack([tree.carries[links.bodies], np.ones((len(links.bodies), 3))])[:, :, None]
     linear = np.cross(turns[:, None], center[:, :, None] - pivots[:, None]) * moved
     angular = turns[:, None] * moved
@@ -183,7 +181,7 @@ def actuator_forces(
         applied[:, joint.far, 3:] += couples[:, j]
         applied[:, joint.near, 3:] -= couples[:, j]
     root = int(np.flatnonzero(links.bodies == model.tree.root)[0])
-    force, arm = moments[:, joints : joints + 3], motion.coordinates[:, joints : joints + 3] - center[:, root]
+    force, arm = moments[:, joints : joints + 3], motion.origin - center[:, root]
     applied[:, root, :3] += force
     applied[:, root, 3:] += moments[:, joints + 3 :] + np.cross(arm, force)
     return applied

@@ -92,10 +92,8 @@ def couple_rows(model: Model, motion: Motion) -> Array:
 
 def _base_rows(model: Model, motion: Motion) -> Array:
     """Unit forces at the layout's origin and unit couples on the base body, (T, 6, N, 3)."""
-    q, joints = motion.q, model.tree.joint_count
-    root = model.elements.subset(np.array([model.tree.root]))
-    origin = motion.coordinates[:, joints : joints + 3]
-    arm = origin - q[:, root.slots[0, 0]]
+    q, root = motion.q, model.elements.subset(np.array([model.tree.root]))
+    arm = motion.origin - q[:, root.slots[0, 0]]
     rows = np.zeros((len(q), 6, *q.shape[1:]))
     for k in range(6):
         unit = np.broadcast_to(np.eye(3)[k % 3], arm.shape)
@@ -111,8 +109,7 @@ def _base_by_power(model: Model, motion: Motion, driven: Array, force: Array, mo
     """Base drivers act along prescribed axes; their force (T, N, 3) about the global ones, in place."""
     joints = model.tree.joint_count
     if driven[joints:].any():
-        origin = motion.coordinates[:, joints : joints + 3]
-        power = np.einsum("tnxk,tnx->tk", model.tree.allowed(motion.q, origin)[..., joints:], force)
+        power = np.einsum("tnxk,tnx->tk", model.tree.allowed(motion.q, motion.origin)[..., joints:], force)
         moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
 
 

@@ -88,7 +88,7 @@ def base_gaps(model: Model, motion: Motion, q: Array, turn: float) -> tuple[Arra
     """
     hold, joints = BaseHold.of(model), model.tree.joint_count
     turned = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    place = motion.coordinates[:, joints : joints + 3] + turned @ model.standing[hold.point]
+    place = motion.origin + turned @ model.standing[hold.point]
     weights = np.vstack([np.eye(q.shape[1])[hold.point], hold.combinations])
     now, axes = weights @ q, turned @ hold.triad
     present = _triad(now[:, 1], now[:, 2])

@@ -34,7 +34,7 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
         would need from outside, global axes, about the origin of the layout (mid-hip).
     """
     needed = required_force(model, motion, wrenches)
-    return model.tree.project(motion.q, _origin(model, motion), needed)
+    return model.tree.project(motion.q, motion.origin, needed)
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,3 @@ def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[
     moments = drivers.moment_factor * multipliers[:, rows:]
     base = residual_about_origin(model, motion, moments[:, joints:])
     return multipliers[:, :rows], np.hstack([moments[:, :joints], base])
-
-
-def _origin(model: Model, motion: Motion) -> Array:
-    joints = model.tree.joint_count
-    return motion.coordinates[:, joints : joints + 3]

@@ -176,13 +176,13 @@ def natural_multipliers_classical(model: Model, motion: Motion, wrenches: list[W
         MuscleSolveError: the mass matrix is singular; names the coordinates without mass.
     """
     constraint, missing = natural_system(model, motion, wrenches)
-    frames, joints = len(motion.q), model.tree.joint_count
+    frames = len(motion.q)
     mass = mass_matrix(model.elements, model.basic_mass, motion.q)
     spectrum, vectors = np.linalg.eigh(mass)
     light = np.abs(vectors).reshape(frames, -1, 3, mass.shape[1]).max(axis=2)
     light = (light * (spectrum <= 1e-12 * spectrum[:, -1:])[:, None]).max(axis=(0, 2)) > 1e-3
     _refuse_singular([model.topology.coordinate_names[slot] for slot in np.flatnonzero(light)])
-    allowed = model.tree.allowed(motion.q, motion.coordinates[:, joints : joints + 3])
+    allowed = model.tree.allowed(motion.q, motion.origin)
     bias = (motion.qdd - np.einsum("tnxk,tk->tnx", allowed, motion.speed_rates)).reshape(frames, -1)
     applied = missing + np.einsum("tij,tj->ti", mass, motion.qdd.reshape(frames, -1))
     eased = np.linalg.solve(mass, np.swapaxes(constraint, 1, 2))

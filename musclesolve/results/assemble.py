@@ -100,7 +100,7 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
         "joint_angle": (("time", "dof"), motion.coordinates[:, rows]),
         "joint_moment": (("time", "dof"), moments[:, rows]),
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
-        "pelvis_position": (("time", "axis"), motion.coordinates[:, joints : joints + 3]),
+        "pelvis_position": (("time", "axis"), motion.origin),
         "balanced": (("time",), force <= BALANCE_LIMIT * weight),
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
     }
