@@ -82,6 +82,8 @@ def numbers(
         InputError: no numbers, another shape, or a number that is not finite; says which and where.
     """
     wanted = f"numbers of the shape ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+    if not shape:
+        wanted = "a number"
     try:
         array = np.asarray(value)
     except ValueError:

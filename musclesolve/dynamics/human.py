@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.dynamics.anthropometry import length_scales, segment_inertia
+from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.inertia import MassProperties
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.printed_inertia import printed_inertia
@@ -44,6 +45,8 @@ def human_model(
     Raises:
         InputError: a mass, stature, sex, length or table that cannot be, or an offset of an unknown point.
     """
+    for what, value in (("mass", mass), ("stature", stature), ("shoe_mass", shoe_mass)):
+        numbers(value, what, ())
     if not (1.0 <= mass <= 500.0 and 0.3 <= stature <= 2.8):
         raise InputError(f"mass {mass:g} kg, stature {stature:g} m", expected="1 to 500 kg and 0.3 to 2.8 m")
     topology = load_topology("inverse_human")

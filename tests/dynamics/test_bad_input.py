@@ -18,6 +18,7 @@ from musclesolve.dynamics import (
     fit_pose,
     force_sensitivity,
     forward_human_model,
+    human_model,
     intersegmental_moment,
     joint_loads,
     joint_reactions,
@@ -273,3 +274,11 @@ def test_a_file_that_is_no_text(tmp_path):
     file.write_bytes(b"\xff\xfe\x00")
     with warnings.catch_warnings(), pytest.raises(InputError, match=r"mine\.toml"):
         load_topology(file)
+
+
+@pytest.mark.parametrize(
+    ("what", "value"), [("mass", "70"), ("stature", None), ("shoe_mass", [0.3, 0.3]), ("mass", np.nan)]
+)
+def test_a_person_is_made_of_numbers(what, value):
+    with pytest.raises(InputError, match=what):
+        human_model(**{what: value})
