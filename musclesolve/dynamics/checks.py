@@ -103,6 +103,8 @@ def numbers(
 
 
 def _not_finite(array: Array, what: str, names: tuple[str, ...], axis: int) -> InputError:
+    if not array.ndim:
+        return InputError(f"{what} is {array}", expected="a finite number")
     bad = np.argwhere(~np.isfinite(array))
     first = tuple(int(part) for part in bad[0])
     of = f" of {names[first[axis]]}" if names and axis < array.ndim else ""
