@@ -41,7 +41,7 @@ class Problem:
 
     An array that lacks the frame axis holds for every frame. If moment_arm, moment and force_capacity all lack
     it, there is a single frame, and the solution has no frame axis either. A frame with a number that is not
-    finite (or beyond 1e100) is not an error: it is marked in `valid` and ends as INVALID_INPUT.
+    finite (or beyond 1e100), or is masked, is not an error: it is marked in `valid` and ends as INVALID_INPUT.
 
     Args:
         moment_arm: (T, m, n) [m], positive when tension increases the coordinate.
@@ -64,7 +64,8 @@ class Problem:
         reaction: k names.
 
     Raises:
-        InputError: a shape, a bound, a capacity, a weight or a name is wrong; the message names the array.
+        InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
+            names the array.
     """
 
     moment_arm: Array
@@ -189,7 +190,12 @@ class Problem:
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:
+    """A copy in double precision; masked numbers are missing ones, NaN."""
     try:
+        if np.iscomplexobj(np.asarray(value)):
+            raise TypeError("it is complex")
+        if isinstance(value, np.ma.MaskedArray):
+            return np.array(value.astype(np.float64).filled(np.nan))
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not an array of numbers ({error})", where=f"Problem.{name}") from error

@@ -47,6 +47,18 @@ def test_labelled_arrays_and_lists_are_accepted():
     np.testing.assert_array_equal(made.moment_arm, ARM)
 
 
+def test_masked_numbers_are_missing():
+    moment = np.ma.masked_array(MOMENT, mask=False)
+    moment[1, 0] = np.ma.masked
+    made = problem(moment=moment)
+    np.testing.assert_array_equal(made.valid, [True, False, True, True])
+    assert np.isnan(made.moment[1, 0]) and (made.moment[0] == 10.0).all()
+    whole = problem(force_capacity=np.ma.masked_array(CAPACITY.astype(int), mask=CAPACITY > 0))
+    assert not whole.valid.any()
+    with pytest.raises(InputError, match="max_isometric_force is nan for muscle_2"):
+        problem(max_isometric_force=np.ma.masked_array(STRONGEST, mask=[False, False, True]))
+
+
 def test_it_does_not_change_with_the_arrays_it_was_made_from():
     arm = ARM.copy()
     made = problem(moment_arm=arm)
@@ -69,6 +81,8 @@ def test_it_does_not_change_with_the_arrays_it_was_made_from():
         ("lower", np.zeros(2), "shape (2,)"),
         ("reserve_weight", np.ones(3), "shape (3,)"),
         ("moment", [["a", "b"]] * 4, "not an array of numbers"),
+        ("moment", MOMENT + 1j, "it is complex"),
+        ("upper", 1.0 + 0j, "it is complex"),
     ],
 )
 def test_a_wrong_shape_names_the_array(name, value, shown):
