@@ -195,7 +195,7 @@ def _numbers(name: str, value: ArrayLike) -> Array:
         if np.iscomplexobj(np.asarray(value)):
             raise TypeError("it is complex")
         if isinstance(value, np.ma.MaskedArray):
-            return np.array(value.astype(np.float64).filled(np.nan))
+            return np.array(np.ma.filled(value.astype(np.float64), np.nan))
         return np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not an array of numbers ({error})", where=f"Problem.{name}") from error

@@ -182,6 +182,14 @@ def test_a_cost_names_what_the_problem_lacks(make_leg, name):
         lambda: JointReactionSquared(effort=np.inf),
         lambda: ActivationVolume(specific_strength=0.0),
         lambda: MinMax() + ForceSquared(),
+        lambda: ActivationPower("3"),
+        lambda: SoftSaturation([2.0]),
+        lambda: MusclePower(least_speed="slow"),
+        lambda: JointReactionSquared("knee"),
+        lambda: JointReactionSquared(3.0),
+        lambda: JointReactionSquared({"knee": "a"}),
+        lambda: JointReactionSquared({"knee": np.nan}),
+        lambda: JointReactionSquared({"knee": 1.0}, effort="much"),
     ],
 )
 def test_a_parameter_that_makes_no_sense_is_refused(make):

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
+from musclesolve.sharing.cost.power_sum import check_weight
 from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Array, Problem
 
@@ -31,6 +32,9 @@ class JointReactionSquared(NormalizedForceSquared):
             `{"knee": 1, "knee_x": 0}` without the one along x, `{"hip_r_z": 1}` a single one. The later entry
             counts. Reactions that are not named have none; without any entry all have the weight 1.
         effort: e [N^2]. At 1e4 N^2 a fully active muscle counts as much as a reaction of 100 N.
+
+    Raises:
+        InputError: a weight or the effort is not a number of zero or more.
     """
 
     weights: Weights = ()
@@ -42,12 +46,8 @@ class JointReactionSquared(NormalizedForceSquared):
     data: ClassVar[tuple[str, ...]] = ("reaction_matrix", "reaction_offset")
 
     def __post_init__(self) -> None:
-        pairs = self.weights.items() if isinstance(self.weights, Mapping) else self.weights
-        object.__setattr__(self, "weights", tuple((str(name), float(weight)) for name, weight in pairs))
-        for name, weight in (*self._pairs, ("effort", self.effort)):
-            if not (np.isfinite(weight) and weight >= 0):
-                what = "effort" if name == "effort" else f"weight of {name!r}"
-                raise InputError(f"the {what} of {self.name} is {weight:g}", expected="zero or more")
+        object.__setattr__(self, "weights", _pairs_of(self.name, self.weights))
+        check_weight(self.name, "the effort", self.effort)
 
     @property
     def _pairs(self) -> tuple[tuple[str, float], ...]:
@@ -98,3 +98,17 @@ class JointReactionSquared(NormalizedForceSquared):
                 )
             weight[np.array(fits)] = number
         return weight
+
+
+def _pairs_of(cost: str, weights: Weights) -> tuple[tuple[str, float], ...]:
+    try:
+        pairs = tuple(dict(weights).items())
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"the weights of {cost} are {weights!r}",
+            expected="names of reactions with a number each",
+            remedy='{"knee": 1.0}',
+        ) from error
+    for key, weight in pairs:
+        check_weight(cost, f"the weight of {key!r}", weight)
+    return tuple((str(key), float(weight)) for key, weight in pairs)

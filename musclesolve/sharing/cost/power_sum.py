@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,14 +65,24 @@ class PowerSum(Cost):
 
 def check_exponent(name: str, exponent: float) -> None:
     """See that it is a number of at least one."""
-    if not (np.isfinite(exponent) and exponent >= 1):
+    if not (_is_number(exponent) and exponent >= 1):
         raise InputError(
-            f"the exponent of {name} is {exponent:g}",
+            f"the exponent of {name} is {exponent!r}",
             expected="a number of at least 1: below, the cost is not convex",
         )
 
 
 def check_positive(name: str, what: str, number: float) -> None:
     """See that a parameter of a cost is positive."""
-    if not (np.isfinite(number) and number > 0):
-        raise InputError(f"{what} of {name} is {number:g}", expected="a positive number")
+    if not (_is_number(number) and number > 0):
+        raise InputError(f"{what} of {name} is {number!r}", expected="a positive number")
+
+
+def check_weight(name: str, what: str, number: float) -> None:
+    """See that a parameter of a cost is zero or more."""
+    if not (_is_number(number) and number >= 0):
+        raise InputError(f"{what} of {name} is {number!r}", expected="a number, zero or more")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
