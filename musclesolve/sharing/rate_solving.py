@@ -70,7 +70,8 @@ def solve_rate_limited(
         cost: a name or a Cost, smooth and convex; its sum over the frames is minimised.
         limits: the time constants; 10 and 40 ms unless given.
         method: "together": all frames as one convex problem, which foresees what is coming. "frame_by_frame": each
-            frame within what the frame before leaves it; not optimal, and it may end in frames out of reach.
+            frame within what the frame before leaves it; not optimal, and it may end in frames out of reach. A frame
+            whose bounds end before them is INFEASIBLE, with reserves as well; the next one follows the last one solved.
         solver: for single frames.
         on_infeasible: "report": a motion out of reach has no answer; where that is proved, every frame is INFEASIBLE.
             "reserve": it is solved with reserves, weighted so that 1 N m costs a tenth of all muscles at full
@@ -206,10 +207,7 @@ def _frame_by_frame(
     for t in range(problem.n_frames):
         frame = problem.frames(np.array([t]))
         if before is not None:
-            low, high = limits.reach(before, time[t] - time[since])
-            lower = np.clip(low, frame.lower[0], frame.upper[0])
-            upper = np.clip(high, lower, frame.upper[0])
-            frame = frame._changed(lower=lower[None], upper=upper[None])
+            frame = _within_reach(frame, *limits.reach(before, time[t] - time[since]))
         part = solve(frame, cost, solver, on_infeasible)
         parts.append(part)
         if part.solved[0]:
@@ -217,6 +215,14 @@ def _frame_by_frame(
     names = [name for name, x in vars(parts[0]).items() if isinstance(x, np.ndarray)]
     joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return _answer(_with(parts[0], joined), limits, problem, "frame_by_frame")
+
+
+def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:
+    """A frame within what the frame before leaves it; where that ends outside its own bounds it has no room at all."""
+    lower, upper = np.maximum(frame.lower, low), np.minimum(frame.upper, high)
+    touching = (lower > upper) & (lower <= upper + TOLERANCE)
+    lower = np.where(touching, np.minimum(lower, frame.upper), lower)
+    return frame._changed(lower=lower, upper=np.where(touching, lower, upper))
 
 
 def _answer(

@@ -178,6 +178,36 @@ def test_frame_by_frame_keeps_the_limits_but_costs_more():
     assert apart.method == "frame_by_frame" and np.isnan(apart.price_of_rising).all()
 
 
+@pytest.mark.parametrize("on_infeasible", ["report", "reserve"])
+@pytest.mark.parametrize(
+    ("moment", "lower", "upper", "good"),
+    [
+        ([60.0, 10.0, 10.0], 0.0, [1.0, 0.1, 1.0], [True, False, True]),
+        ([1.0, 10.0, 10.0], [0.0, 0.9, 0.0], 1.0, [True, False, True]),
+        ([10.0, 10.0, 10.0], [0.1, 0.0, 0.0], [0.1, 0.1 * np.exp(-0.025), 1.0], [True, True, True]),
+    ],
+)
+def test_bounds_that_a_muscle_cannot_reach_in_time_are_not_forced(moment, lower, upper, good, on_infeasible):
+    """The last case: bounds that touch what is within reach."""
+    lower, upper = (np.broadcast_to(np.reshape(x, (-1, 1)), (3, 2)) for x in (lower, upper))
+    problem = Problem(
+        [[0.05, 0.05]],
+        np.reshape(moment, (3, 1)),
+        [1000.0] * 2,
+        [1000.0] * 2,
+        lower,
+        upper,
+        reserve_weight=10.0,
+    )
+    time, limits = np.array([0.0, 0.001, 0.1]), RateLimits()
+    answer = solve_rate_limited(
+        problem, time, limits=limits, method="frame_by_frame", on_infeasible=on_infeasible
+    ).solution
+    np.testing.assert_array_equal(answer.solved, good)
+    assert (answer.status[~np.array(good)] == Status.INFEASIBLE).all()
+    assert limits.excess(answer.activation[good], time[good]).max() < 1e-6
+
+
 def test_a_motion_too_fast_is_proved_to_be_out_of_reach():
     problem, time = burst(height=0.95, step=0.002)
     limits = RateLimits(0.05, 0.2)
