@@ -122,14 +122,14 @@ class Diagnosis:
 def diagnose(
     problem: Problem,
     passive_force: ArrayLike | None = None,
-    frames: Sequence[int] | NDArray[np.int64] | None = None,
+    frames: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None,
 ) -> Diagnosis:
     """Find the infeasible frames of a problem and what is wrong with each.
 
     Args:
         problem: its reserves are left out of account; frames that are not valid are passed over.
         passive_force: (T, n) [N] passive tendon forces that grow with the strength; none unless given.
-        frames: numbers of the frames to look at; all unless given.
+        frames: numbers of the frames to look at, or (T,) truth values; all unless given.
 
     Raises:
         InputError: passive forces that do not fit, a frame that does not exist.
@@ -163,16 +163,32 @@ def diagnose(
     )
 
 
-def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | None) -> NDArray[np.int64]:
+def _chosen(
+    problem: Problem, frames: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
     """Numbers of the valid frames among those asked for."""
     if frames is None:
         return np.flatnonzero(problem.valid)
-    number = np.asarray(frames, dtype=np.int64).reshape(-1)
+    number = _numbers(problem, frames)
     for unknown in number[(number < 0) | (number >= problem.n_frames)]:
         raise InputError(
             f"there is no frame {unknown}", where="diagnose", expected=f"0 to {problem.n_frames - 1}"
         )
     return number[problem.valid[number]]
+
+
+def _numbers(problem: Problem, frames: object) -> NDArray[np.int64]:
+    """Frames that are given by their numbers or by one truth value each."""
+    given = np.asarray(frames)
+    if given.dtype == bool and given.shape == (problem.n_frames,):
+        return np.flatnonzero(given)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise InputError(
+            f"the frames are {frames!r}",
+            where="diagnose",
+            expected=f"whole numbers, or {problem.n_frames} truth values",
+        )
+    return given.astype(np.int64).reshape(-1)
 
 
 def _passive(problem: Problem, force: ArrayLike | None) -> Array:

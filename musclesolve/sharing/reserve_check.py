@@ -84,7 +84,8 @@ def check_reserves(
         limits: strict and usual, as shares of the peak moment.
 
     Raises:
-        InputError: moments that do not fit, limits that are not 0 < strict <= usual.
+        InputError: moments that do not fit or are not finite in a valid frame, limits that are not
+            0 < strict <= usual.
     """
     if not 0 < limits[0] <= limits[1]:
         raise InputError(f"the limits are {limits}", where="check_reserves", expected="0 < strict <= usual")
@@ -93,6 +94,7 @@ def check_reserves(
         raise InputError(
             f"moment has the shape {given.shape}", where="check_reserves", expected=f"{problem.moment.shape}"
         )
+    _refuse_unknown(problem, given)
     solved = np.atleast_1d(solution.solved)
     reserve = np.abs(np.atleast_2d(solution.reserve))[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
@@ -105,6 +107,15 @@ def check_reserves(
     largest = np.where(used.any(axis=0), _largest(np.where(used, weight, 0.0)), np.nan)
     rms = _share(_rms(reserve), _rms(size))
     return ReserveCheck(problem.dof or (), peak, top, share, rms, largest, verdict, limits)
+
+
+def _refuse_unknown(problem: Problem, moment: Array) -> None:
+    for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(moment))[:1]:
+        raise InputError(
+            f"the moment of {(problem.dof or ())[k]} in frame {t} is {moment[t, k]:g}",
+            where="check_reserves",
+            expected="a finite number in every valid frame [N m]",
+        )
 
 
 def _largest(values: Array) -> Array:

@@ -149,6 +149,12 @@ def test_only_the_frames_asked_for(make_leg):
     some = diagnose(problem, frames=whole.frame[1:3])
     np.testing.assert_array_equal(some.frame, whole.frame[1:3])
     np.testing.assert_allclose(some.shortage, whole.shortage[1:3])
+    mask = np.isin(np.arange(30), whole.frame[1:3])
+    np.testing.assert_array_equal(diagnose(problem, frames=mask).frame, whole.frame[1:3])
+    assert diagnose(problem, frames=[]).frame.size == 0
+    for wrong in (0.7, [0.0, 1.0], [True, False], "a", [None]):
+        with pytest.raises(InputError, match="the frames are"):
+            diagnose(problem, frames=wrong)
     with pytest.raises(InputError, match="no frame 30"):
         diagnose(problem, frames=[30])
     with pytest.raises(InputError, match="no frame -1"):
@@ -181,6 +187,26 @@ def test_verdict_on_reserves(missing, verdict):
     text = check.sentence("elbow_flexion")
     assert ("needs no reserve" in text) == (missing == 0)
     assert ("beyond the limit of 10 %" in text) == (verdict is Verdict.LARGE)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_moments_that_are_not_known_give_no_verdict(value):
+    problem = elbow(70.0)
+    answer = solve(problem, "force_squared", on_infeasible="reserve")
+    with pytest.raises(InputError, match=f"moment of elbow_flexion in frame 0 is {value}"):
+        check_reserves(problem, answer, moment=[value])
+
+
+def test_moments_of_frames_that_are_no_numbers_do_not_matter(make_leg):
+    leg = mixed(make_leg)
+    moment = leg.moment.copy()
+    moment[3, 0] = np.nan
+    hole = replace(leg, moment=moment)
+    answer = solve(hole, on_infeasible="reserve")
+    known = np.arange(30) != 3
+    np.testing.assert_array_equal(
+        check_reserves(hole, answer, moment).moment_peak, np.abs(moment[known]).max(axis=0)
+    )
 
 
 def test_limits_can_be_set_and_are_checked():
