@@ -49,8 +49,8 @@ def near_optimal_range(
         accuracy: how closely the ends are enclosed, in activation.
 
     Raises:
-        InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a share or an accuracy
-            that is not positive.
+        InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose best answer
+            is below zero, of which no share can be added; a share or an accuracy that is not positive.
     """
     chosen, wanted = find_cost(cost), chosen_muscles(problem, muscles)
     _check(chosen, within, accuracy)
@@ -60,7 +60,9 @@ def near_optimal_range(
     ends = [np.full(problem.force_capacity.shape, np.nan) for _ in range(4)]
     if frames.size:
         part = every.frames(frames)
-        optimum = _Optimum(part, chosen, solver, best.activation[frames], _total(part, best, frames), within)
+        least = _total(part, best, frames)
+        _refuse_negative(chosen, least, frames)
+        optimum = _Optimum(part, chosen, solver, best.activation[frames], least, within)
         lower, upper = _outermost(part, chosen, muscles)
         for muscle in wanted:
             enclosed = _enclosed(optimum, muscle, lower[:, muscle], upper[:, muscle], accuracy)
@@ -79,6 +81,16 @@ def _check(cost: Cost, within: float, accuracy: float) -> None:
             f"a near-optimal range under {cost.name} cannot be certified: it has {NEEDS[min(unfit)]}",
             where="near_optimal_range",
             expected="a convex cost with one value",
+        )
+
+
+def _refuse_negative(cost: Cost, least: Array, frames: NDArray[np.intp]) -> None:
+    for k in np.flatnonzero(least < 0)[:1]:
+        raise InputError(
+            f"the least cost of {cost.name} in frame {frames[k]} is {least[k]:g}",
+            where="near_optimal_range",
+            expected="a cost of zero or more, of which `within` is a share",
+            remedy="add a constant to the cost, so that zero is its natural origin",
         )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import casadi
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from musclesolve.errors import InputError
-from musclesolve.sharing import Problem, Status, solve
+from musclesolve.sharing import Problem, Status, expression_cost, solve
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.near_optimal import near_optimal_range
 from musclesolve.sharing.ranges import feasible_range
@@ -141,6 +142,15 @@ def test_a_muscle_without_capacity_has_no_force():
     span, near = feasible_range(problem), near_optimal_range(problem, "force_squared")
     assert span.least[0, 2] == span.greatest[0, 2] == near.greatest[0, 2] == 0.0
     np.testing.assert_allclose(span.greatest[0, :2], 600.0, atol=1e-3)
+
+
+def test_a_share_of_less_than_nothing_is_refused():
+    """A constant moves the width of the range, and ends it below zero."""
+    squares = expression_cost("squares", lambda a, force, data: casadi.sumsqr(a), convex=True)
+    below = expression_cost("below", lambda a, force, data: casadi.sumsqr(a) - 10.0, convex=True)
+    assert (near_optimal_range(pair(), squares).width > 1.0).any()
+    with pytest.raises(InputError, match="least cost of below in frame 0 is -9"):
+        near_optimal_range(pair(), below)
 
 
 def test_refusals():
