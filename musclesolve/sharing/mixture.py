@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_number
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -86,13 +87,16 @@ def explain(
         problem: moment arms, capacities and bounds; T frames.
         activation: (T, n) the pattern, or (n,) for a single frame.
         costs: J names or Cost objects with a gradient.
-        at_bound: activations nearer to a bound than this count as lying on it.
+        at_bound: activations nearer to a bound than this count as lying on it; larger than zero, because solvers end
+            a little away from the bounds.
 
     Raises:
-        InputError: the shape of the pattern, an activation beyond its bounds, a cost that has no gradient or does not
-            fit the problem, or a pattern that says nothing about these costs.
+        InputError: a distance `at_bound` that is not a positive number, the shape of the pattern, an activation beyond
+            its bounds, a cost that has no gradient or does not fit the problem, or a pattern that says nothing about
+            these costs.
     """
     found = _suitable(costs, problem)
+    at_bound = a_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in found:
         problem = within_domain(problem, cost)
     pattern = _checked(problem, activation, at_bound)

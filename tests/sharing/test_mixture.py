@@ -139,6 +139,13 @@ def test_bad_input_is_named(make_leg, pattern, costs, message):
         explain(bare, pattern, costs)
 
 
+@pytest.mark.parametrize("at_bound", [np.nan, np.inf, 0.0, -1.0, "near", True, None])
+def test_a_distance_from_the_bounds_that_is_none_is_named(problem, at_bound):
+    pattern = solve(problem, "stress_cubed").activation
+    with pytest.raises(InputError, match="at_bound is"):
+        explain(problem, pattern, ["stress_cubed"], at_bound)
+
+
 def test_a_single_frame_may_drop_its_axis(make_leg):
     leg = make_leg(1, seed=3)
     one = Problem(leg.moment_arm[0], leg.moment[0], leg.force_capacity[0], leg.max_isometric_force)
