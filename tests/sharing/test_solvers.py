@@ -147,3 +147,46 @@ def test_the_stiffer_the_reserves_the_nearer_to_none(make_leg, cost):
         largest = np.abs(answer.reserve).max()
     assert (answer.status == Status.SOLVED).all()
     np.testing.assert_allclose(answer.activation, exact.activation, atol=1e-4)
+
+
+def able(cost):
+    """The solvers that are here and can take a smooth cost."""
+    return [name for name, record in solvers().items() if record.installed and record.fits(REGISTRY[cost]())]
+
+
+@pytest.mark.parametrize("solver", able("stress_cubed"))
+def test_nothing_left_to_decide(solver):
+    """All muscles fixed by their bounds, where they meet the moment and where they do not."""
+    problem = Problem(
+        [[0.05, 0.03]], [[40.0], [50.0]], [1000.0, 2000.0], [1000.0, 2000.0], [0.32, 0.4], [0.32, 0.4]
+    )
+    answer = solve(problem, "stress_cubed", solver)
+    assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
+    np.testing.assert_array_equal(answer.activation[0], [0.32, 0.4])
+    powerless = solve(
+        replace(problem, force_capacity=[0.0, 0.0], moment=[[0.0], [1.0]], lower=0.0), solver=solver
+    )
+    assert powerless.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
+
+
+@pytest.mark.parametrize("solver", able("stress_cubed"))
+@pytest.mark.parametrize(("dofs", "muscles", "held"), [(2, 1, 0), (5, 3, 0), (4, 6, 4), (3, 3, 1), (6, 4, 2)])
+def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
+    """Moments that the free muscles can only meet in one way, then moments that they cannot meet."""
+    random = np.random.default_rng(dofs)
+    arm, strongest = random.uniform(-0.06, 0.06, (dofs, muscles)), np.full(muscles, 1000.0)
+    activation = random.uniform(0.1, 0.8, muscles)
+    moment = arm @ (strongest * activation) + np.array([[0.0], [5.0]]) * random.uniform(-1.0, 1.0, dofs)
+    fixed = np.arange(muscles) < held
+    problem = Problem(
+        arm,
+        moment,
+        strongest,
+        strongest,
+        np.where(fixed, activation, 0.0),
+        np.where(fixed, activation, 1.0),
+    )
+    answer = solve(problem, "stress_cubed", solver)
+    assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
+    np.testing.assert_allclose(answer.activation[0], activation, atol=1e-6)
+    assert capfd.readouterr() == ("", "")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
-from musclesolve.sharing.solver.programme import Outcome, Programme, frame_by_frame
+from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.status import Status
 
 # the return codes of Ipopt (IpReturnCodes_inc.h)
@@ -39,7 +39,7 @@ class Cyipopt:
         """See Solver."""
         return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Programme, guess: Array) -> Outcome:
+    def _call(self, programme: Reduced, guess: Array) -> Outcome:
         functions = _Functions(programme)
         ipopt = cyipopt.Problem(
             n=len(guess),
@@ -74,7 +74,7 @@ class Cyipopt:
 class _Functions:
     """What cyipopt calls, by the names that it looks for."""
 
-    def __init__(self, programme: Programme) -> None:
+    def __init__(self, programme: Reduced) -> None:
         self.programme, self.iterations = programme, 0
         size = len(programme.lower)
         # the lower triangle, or the diagonal alone where muscles do not meet in the cost

@@ -14,6 +14,7 @@ from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import load, slope_size
 from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.programme import independent_rows
 from musclesolve.sharing.status import Status
 
 CLAIMS = {
@@ -28,8 +29,8 @@ CLAIMS = {
 class Ipopt:
     """One nonlinear programme with parameters, built once for a size and a cost, called for every frame.
 
-    Cost and moments are scaled to order one before Ipopt sees them. Each frame starts from the previous one unless
-    a warm start is given.
+    Cost and moments are scaled to order one before Ipopt sees them, and rows that repeat others are left out. Each
+    frame starts from the previous one unless a warm start is given.
 
     Args:
         tolerance: Ipopt's `tol`, on the scaled problem.
@@ -45,16 +46,17 @@ class Ipopt:
         """See Solver."""
         soft, rows = problem.reserve_weight is not None, cost.soft_rows(problem)
         wishes = 0 if rows is None else rows.target.shape[1]
-        sizes = (problem.n_dof, problem.n_muscles, cost.parameters(problem).shape[1], wishes)
-        programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
+        numbers = cost.parameters(problem).shape[1]
         scaled = _Scaled.of(problem, cost, rows)
         attempt = _blank(problem)
         start = 0.5 * (problem.lower + problem.upper)[:1]
         for t in range(problem.n_frames):
             guess = start[0] if warm_start is None else warm_start[t]
-            answer, status = _call(
-                programme, problem, scaled, t, np.clip(guess, problem.lower[t], problem.upper[t])
-            )
+            combination = scaled.combination(problem, t)
+            sizes = (combination.shape[1], problem.n_muscles, numbers, wishes)
+            programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
+            guess = np.clip(guess, problem.lower[t], problem.upper[t])
+            answer, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
             x = np.asarray(answer["x"])[:, 0]
@@ -62,7 +64,8 @@ class Ipopt:
             if soft:
                 attempt.reserve[t] = x[problem.n_muscles :] * scaled.row[t]
             # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            attempt.multiplier[t] = -np.asarray(answer["lam_g"])[:, 0] * scaled.cost[t] / scaled.row[t]
+            price = -combination @ np.asarray(answer["lam_g"])[:, 0]
+            attempt.multiplier[t] = price * scaled.cost[t] / scaled.row[t]
             if attempt.claim[t] == Status.SOLVED:
                 start = attempt.activation[t : t + 1]
         return attempt
@@ -70,11 +73,14 @@ class Ipopt:
 
 @dataclass(frozen=True)
 class _Scaled:
-    """The parameters of every frame: rows divided by their largest entry, the cost by its steepest slope."""
+    """The numbers of every frame: rows divided by their largest entry, the cost by its steepest slope."""
 
     row: Array  # (T, m) [N m]
     cost: Array  # (T,)
-    parameters: Array  # (T, everything)
+    matrix: Array  # (T, m, n)
+    moment: Array  # (T, m)
+    numbers: Array  # (T, what the expression of the cost contains)
+    rest: Array  # (T, what follows the rows)
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost, rows: SoftRows | None) -> _Scaled:
@@ -82,17 +88,35 @@ class _Scaled:
         row = np.where(row > 0, row, 1.0)
         steepest = slope_size(problem, cost, load(problem)).max(axis=1)
         steepest = np.where(steepest > 0, steepest, 1.0)
-        parts = [
-            _columns_first(cost.parameters(problem)),
-            _columns_first(problem.moment_matrix / row[:, :, None]),
-            problem.moment / row,
-            1.0 / steepest[:, None],
-        ]
+        rest = [1.0 / steepest[:, None]]
         if problem.reserve_weight is not None:
-            parts.append(problem.reserve_weight * row**2 / steepest[:, None])
+            rest.append(problem.reserve_weight * row**2 / steepest[:, None])
         if rows is not None:
-            parts += [_columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
-        return cls(row, steepest, np.concatenate(parts, axis=1))
+            rest += [_columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
+        return cls(
+            row,
+            steepest,
+            problem.moment_matrix / row[:, :, None],
+            problem.moment / row,
+            _columns_first(cost.parameters(problem)),
+            np.concatenate(rest, axis=1),
+        )
+
+    def combination(self, problem: Problem, t: int) -> Array:
+        """What the rows are combined with, (m, m) or (m, rank): Ipopt wants no more rows than unknowns to be found.
+
+        They stay as they are where reserves or enough muscles that are not fixed make them independent.
+        """
+        rows = np.eye(problem.n_dof)
+        if problem.reserve_weight is not None:
+            return rows
+        independent = independent_rows(self.matrix[t] * (problem.upper[t] > problem.lower[t]))
+        return rows if independent.shape[1] == problem.n_dof else independent
+
+    def parameters(self, t: int, combination: Array) -> Array:
+        """The numbers of one frame in the order of the symbols of the programme."""
+        matrix, moment = combination.T @ self.matrix[t], combination.T @ self.moment[t]
+        return np.concatenate([self.numbers[t], matrix.ravel(order="F"), moment, self.rest[t]])
 
 
 def _columns_first(matrices: Array) -> Array:
@@ -103,7 +127,7 @@ def _columns_first(matrices: Array) -> Array:
 @lru_cache(maxsize=32)
 def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, tolerance: float, limit: int) -> Any:
     """Minimise f(a)/scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) subject to A a + s = b, with its derivatives."""
-    dofs, muscles, count, wishes = sizes
+    dofs, muscles, count, wishes = sizes  # of which dofs counts the rows that are left
     a = casadi.SX.sym("a", muscles)
     s = casadi.SX.sym("s", dofs if soft else 0)
     numbers = casadi.SX.sym("numbers", count, muscles)
@@ -137,12 +161,12 @@ def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, toleran
 
 
 def _call(
-    programme: Any, problem: Problem, scaled: _Scaled, t: int, guess: Array
+    programme: Any, problem: Problem, parameters: Array, t: int, guess: Array
 ) -> tuple[Any, dict[str, Any]]:
     free = np.full(0 if problem.reserve_weight is None else problem.n_dof, np.inf)
     answer = programme(
         x0=np.concatenate([guess, np.zeros_like(free)]),
-        p=scaled.parameters[t],
+        p=parameters,
         lbx=np.concatenate([problem.lower[t], -free]),
         ubx=np.concatenate([problem.upper[t], free]),
         lbg=0.0,

@@ -10,9 +10,10 @@ so that slopes, moments and unknowns are all of order one; unit_k makes the curv
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
@@ -23,11 +24,13 @@ from musclesolve.sharing.solver.price import least_squares_price
 from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # what solvers take for no bound at all
+NO_ROOM = 1e-12  # between the bounds of an unknown that is as good as fixed
+DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a backend says of one frame: x, the multipliers of the scaled rows (None: to be found), and its claim."""
+    """What a backend says of one frame: x, the multipliers of its rows (None: to be found), and its claim."""
 
     x: Array
     price: Array | None
@@ -92,8 +95,59 @@ class Programme:
         return full
 
 
+class Reduced:
+    """A programme without the unknowns that their bounds fix and without the rows that repeat others.
+
+    With A_y the columns of the free unknowns y, and U the left singular vectors of its singular values that are not
+    zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these are multipliers U p of all rows.
+
+    Args:
+        programme: one with at least one unknown that is free.
+    """
+
+    def __init__(self, programme: Programme) -> None:
+        self.programme, self.coupled, self.free = programme, programme.coupled, room(programme)
+        self.lower, self.upper = programme.lower[self.free], programme.upper[self.free]
+        held = ~self.free
+        rest = programme.moment - programme.matrix[:, held] @ programme.lower[held]
+        matrix = programme.matrix[:, self.free]
+        self.combination = independent_rows(matrix)
+        self.matrix, self.moment = self.combination.T @ matrix, self.combination.T @ rest
+        self.consistent = bool(np.abs(self.combination @ self.moment - rest).max() <= INCONSISTENT)
+
+    def whole(self, y: Array) -> Array:
+        """The free unknowns among all."""
+        x = np.array(self.programme.lower)
+        x[self.free] = y
+        return x
+
+    def value(self, y: Array) -> float:
+        """See Programme."""
+        return self.programme.value(self.whole(y))
+
+    def gradient(self, y: Array) -> Array:
+        """Along the free unknowns."""
+        return self.programme.gradient(self.whole(y))[self.free]
+
+    def hessian(self, y: Array) -> Array:
+        """Among the free unknowns."""
+        return self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)]
+
+
+def room(programme: Programme) -> NDArray[np.bool_]:
+    """Which unknowns their bounds leave free."""
+    return programme.upper - programme.lower > NO_ROOM
+
+
+def independent_rows(matrix: Array) -> Array:
+    """Orthonormal combinations of rows that stand for all of them: (m, n) to (m, rank)."""
+    left, value, _ = np.linalg.svd(matrix, full_matrices=False)
+    independent: Array = left[:, value > DEPENDENT * value.max(initial=0.0)]
+    return independent
+
+
 def frame_by_frame(
-    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Programme, Array], Outcome]
+    problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Outcome]
 ) -> Attempt:
     """Every frame by `call(programme, first guess)`, the last digits by Newton's method (polish.py).
 
@@ -103,7 +157,7 @@ def frame_by_frame(
         problem: many frames.
         cost: what is minimised.
         warm_start: (T, n) or None.
-        call: the backend.
+        call: the backend. It is asked only where something is left to be decided.
     """
     attempt = Attempt.blank(problem)
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
@@ -111,11 +165,22 @@ def frame_by_frame(
         programme = Programme(problem.frames(np.array([t])), cost)
         guess = previous[0] if warm_start is None else warm_start[t]
         guess = np.clip(guess, problem.lower[t], problem.upper[t])
-        outcome = call(programme, np.concatenate([guess, np.zeros_like(programme.weight)]))
+        outcome = _outcome(programme, np.concatenate([guess, np.zeros_like(programme.weight)]), call)
         _enter(attempt, t, programme, outcome)
         if outcome.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
     return attempt
+
+
+def _outcome(programme: Programme, guess: Array, call: Callable[[Reduced, Array], Outcome]) -> Outcome:
+    if not room(programme).any():
+        return Outcome(programme.lower, None, 0, Status.SOLVED)
+    reduced = Reduced(programme)
+    if not reduced.consistent:
+        return Outcome(guess, None, 0, Status.INFEASIBLE)
+    found = call(reduced, guess[reduced.free])
+    price = None if found.price is None else reduced.combination @ found.price
+    return replace(found, x=reduced.whole(found.x), price=price)
 
 
 def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> None:

@@ -11,11 +11,10 @@ from scipy.optimize import minimize
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
-from musclesolve.sharing.solver.programme import LARGE, Outcome, Programme, frame_by_frame
+from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.status import Status
 
 ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes
-DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,8 @@ class Slsqp:
         """See Solver."""
         return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Programme, guess: Array) -> Outcome:
-        # rows that repeat others are a singular matrix to SLSQP: their independent combinations stand for all
-        left, value, _ = np.linalg.svd(programme.matrix, full_matrices=False)
-        left = left[:, value > DEPENDENT * value.max(initial=0.0)]
-        matrix, moment = left.T @ programme.matrix, left.T @ programme.moment
-        if np.abs(left @ moment - programme.moment).max() > INCONSISTENT:
-            return Outcome(guess, None, 0, Status.INFEASIBLE)
+    def _call(self, programme: Reduced, guess: Array) -> Outcome:
+        matrix, moment = programme.matrix, programme.moment
         free = programme.upper >= LARGE
         bounds = np.stack([programme.lower, programme.upper], axis=1)
         bounds[free] = (-np.inf, np.inf)

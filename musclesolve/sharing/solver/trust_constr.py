@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, linprog, minimize
+from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, minimize
 
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
-from musclesolve.sharing.solver.programme import LARGE, Outcome, Programme, frame_by_frame
+from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.status import Status
 
-NO_ROOM, INSIDE = 1e-12, 1e-6
+INSIDE = 1e-6
+SLOPE_MET, NO_WAY_LEFT = 1, 2  # SciPy's codes
+FIRST_BARRIER, DECAY, LOW_BARRIER = 0.1, 0.2, 1e-9
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class TrustConstr:
     """The method of Byrd, Hribar and Nocedal (1999), `trust-constr` of SciPy, with exact gradients and Hessians.
 
     Each frame starts far from its bounds, where the moments are met: near a bound this method makes no way.
+    It goes on from where SciPy stops until the barrier that keeps it off the bounds is low.
 
     Args:
         tolerance: SciPy's `gtol`, `xtol` and `barrier_tol`, on the scaled problem.
@@ -39,45 +41,43 @@ class TrustConstr:
         """See Solver."""
         return frame_by_frame(problem, cost, warm_start, self._call)
 
-    def _call(self, programme: Programme, guess: Array) -> Outcome:
-        free = programme.upper - programme.lower > NO_ROOM
-        if not free.any():
-            return Outcome(programme.lower, None, 0, Status.SOLVED)
-        with warnings.catch_warnings():
-            # rows that depend on each other are no fault; SciPy says how it factors them
-            warnings.filterwarnings("ignore", category=UserWarning)
-            return self._minimise(programme, free)
+    def _call(self, programme: Reduced, guess: Array) -> Outcome:
+        start = _inner(
+            programme.matrix, programme.moment, programme.lower, programme.upper, programme.upper >= LARGE
+        )
+        found = self._minimise(programme, start, FIRST_BARRIER, self.max_iterations)
+        iterations = found.nit
+        # SciPy's `gtol` looks at the slope of the Lagrangian alone, which may be met while the barrier is still high
+        while found.status == SLOPE_MET and found.barrier_parameter > LOW_BARRIER:
+            barrier = DECAY * found.barrier_parameter
+            found = self._minimise(programme, found.x, barrier, self.max_iterations - iterations)
+            iterations += found.nit
+        claim = Status.SOLVED if found.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
+        return Outcome(found.x, -found.v[0], iterations, claim)
 
-    def _minimise(self, programme: Programme, free: NDArray[np.bool_]) -> Outcome:
-        lower, upper, matrix = programme.lower[free], programme.upper[free], programme.matrix[:, free]
-        rest = programme.moment - programme.matrix[:, ~free] @ programme.lower[~free]
-        reserves = upper >= LARGE
-        start = _inner(matrix, rest, lower, upper, reserves)
-
-        def whole(part: Array) -> Array:
-            x = np.array(programme.lower)
-            x[free] = part
-            return x
-
-        found = minimize(
-            lambda part: programme.value(whole(part)),
+    def _minimise(self, programme: Reduced, start: Array, barrier: float, iterations: int) -> OptimizeResult:
+        reserves = programme.upper >= LARGE
+        return minimize(
+            programme.value,
             start,
-            jac=lambda part: programme.gradient(whole(part))[free],
-            hess=lambda part: programme.hessian(whole(part))[np.ix_(free, free)],
+            jac=programme.gradient,
+            hess=programme.hessian,
             method="trust-constr",
             bounds=Bounds(
-                np.where(reserves, -np.inf, lower), np.where(reserves, np.inf, upper), keep_feasible=True
+                np.where(reserves, -np.inf, programme.lower),
+                np.where(reserves, np.inf, programme.upper),
+                keep_feasible=True,
             ),
-            constraints=LinearConstraint(matrix, rest, rest),
+            constraints=LinearConstraint(programme.matrix, programme.moment, programme.moment),
             options={
                 "gtol": self.tolerance,
                 "xtol": self.tolerance,
                 "barrier_tol": self.tolerance,
-                "maxiter": self.max_iterations,
+                "initial_barrier_parameter": barrier,
+                "initial_barrier_tolerance": barrier,
+                "maxiter": iterations,
             },
         )
-        claim = Status.SOLVED if found.status in (1, 2) else Status.MAX_ITERATIONS
-        return Outcome(whole(found.x), -found.v[0], found.nit, claim)
 
 
 def _inner(matrix: Array, moment: Array, lower: Array, upper: Array, reserves: NDArray[np.bool_]) -> Array:
