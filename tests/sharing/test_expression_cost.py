@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import casadi
@@ -120,6 +120,19 @@ def test_a_promise_of_convexity_is_watched(make_leg):
     hollow = expression_cost("hollow", lambda a, f, d: casadi.sum1(a - a**2), convex=True)
     with pytest.raises(InputError, match="hollow is said to be convex"):
         solve(make_leg(2), hollow)
+
+
+def test_where_nothing_costs_anything_every_feasible_activation_is_optimal(make_leg):
+    """Without any marginal cost the only price of a moment that fits is zero, exactly."""
+    problem = make_leg(6)
+    flat = expression_cost("flat", lambda a, f, d: 1 + 0 * casadi.sum1(a), convex=True)
+    hinge = expression_cost("hinge", lambda a, f, d: casadi.sumsqr(casadi.fmax(a - 0.9, 0)), convex=True)
+    for cost, least in ((flat, 1.0), (hinge, 0.0)):
+        answer = solve(problem, cost)
+        assert (answer.status == Status.SOLVED).all() and (answer.cost == least).all()
+        assert (answer.multiplier == 0).all() and (answer.kkt_residual < 1e-8).all()
+        hard = replace(problem, moment=10 * problem.moment)
+        assert (solve(hard, cost).status == Status.INFEASIBLE).all()
 
 
 def test_measured_activations_with_gaps_are_refused(make_leg):

@@ -118,7 +118,11 @@ class InteriorPoint:
         claim = np.full(len(miss), Status.MAX_ITERATIONS, np.int8)
         near = miss <= 1e3 * self.tolerance  # the costlier part only where it can matter
         if near.any():
-            miss = np.maximum(miss, _stationarity(problem, cost, frames, pull))
+            slope = _slope(problem, cost, frames)
+            free_of_charge = (slope == 0).all(axis=1) & near & (frames.compliance[:, :hard] == 0).all(axis=1)
+            # where no activation costs anything nor is any moment worth anything, however small
+            frames.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
+            miss = np.maximum(miss, _stationarity(problem, cost, frames, slope, pull))
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
         claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
@@ -244,12 +248,17 @@ def _short(x: _Frames) -> Array:
     return x.target - _product(x.matrix, x.a) - x.compliance * x.multiplier
 
 
-def _stationarity(problem: Problem, cost: Cost, x: _Frames, pull: Array) -> Array:
-    """The first line of the certificate, as it will be recomputed."""
+def _slope(problem: Problem, cost: Cost, x: _Frames) -> Array:
+    """The marginal cost of each muscle, that of soft rows included, (T, n)."""
     hard, slope = problem.n_dof, cost.gradient(problem, x.a)
     if x.matrix.shape[1] > hard:
         soft = x.matrix[:, hard:]
         slope = slope - _pull(soft, (x.target[:, hard:] - _product(soft, x.a)) / x.compliance[:, hard:])
+    return slope
+
+
+def _stationarity(problem: Problem, cost: Cost, x: _Frames, slope: Array, pull: Array) -> Array:
+    """The first line of the certificate, as it will be recomputed."""
     reach = np.maximum(LEAST_REACH, (x.a - problem.lower).max(axis=1))
     own = slope_scale(problem, cost, reach, x.row_curvature)
     return stationarity_miss(problem, x.a, slope, pull, own)
