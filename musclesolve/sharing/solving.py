@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.check import check_convexity, check_cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
@@ -47,7 +48,8 @@ def solve(
         warm_start: (T, n) or (n,) activations, for solvers that can use them.
 
     Raises:
-        InputError: unknown cost, solver or option; the problem lacks what the cost is made of.
+        InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
+            built in contradicts itself (cost/check.py), or is said to be convex and is not.
     """
     if on_infeasible not in ("report", "reserve"):
         raise InputError(f"on_infeasible is {on_infeasible!r}", expected="'report' or 'reserve'")
@@ -61,6 +63,7 @@ def solve(
     answer = _Answer.empty(problem)
     nowhere = problem.valid & empty_box(problem)
     answer.status[nowhere] = Status.INFEASIBLE
+    check_cost(problem.frames(problem.valid & ~nowhere), chosen)
     _attempt(answer, problem, chosen, method, problem.valid & ~nowhere, start)
     if on_infeasible == "reserve" and problem.reserve_weight is None:
         unanswered = (Status.INFEASIBLE, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
@@ -138,7 +141,9 @@ class _Answer:
     def solution(self, problem: Problem, cost: Cost, solver: Solver) -> Solution:
         solved = np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
         value = np.full(len(solved), np.nan)
-        value[solved] = cost.total_value(problem.frames(solved), self.activation[solved])
+        there = problem.frames(solved)
+        check_convexity(there, cost, self.activation[solved])
+        value[solved] = cost.total_value(there, self.activation[solved])
         return Solution(
             activation=self.activation,
             force=self.activation * problem.force_capacity,

@@ -31,7 +31,8 @@ class Cost(ABC):
     rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` says otherwise.
 
-    A new cost is a frozen dataclass with the first five methods. `2 * a + b` is again a cost.
+    A new cost is a frozen dataclass with the first five methods; `solve` sees at a few points that they fit together
+    (check.py). `2 * a + b` is again a cost.
 
     Attributes:
         name: what it is called.

@@ -49,8 +49,10 @@ def expression_cost(
             max_isometric_force, fiber_velocity, optimal_fiber_length, emg, upper.
         constants: further attributes of data by name, a number each or (n,) numbers.
         convex: whether you vouch for its convexity. Then every solver for convex costs takes it, `batch` too if each
-            term is of one muscle alone; a negative second derivative of one muscle on the way is an error.
-            Otherwise the certificate shows a point where the cost is stationary, not that it is the least.
+            term is of one muscle alone. `solve` looks at a few points between the bounds and at every answer: a
+            negative second derivative along any direction is an error there. Between those points it is your word
+            that makes the answer the least one. Without it the certificate shows a point where the cost is
+            stationary, not that it is the least.
         formula: for people.
         source: for people.
 
@@ -146,17 +148,39 @@ class ExpressionCost(Cost):
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
+    def check_convexity(self, problem: Problem, activation: Array) -> None:
+        """See that a promise of convexity holds at some activations (T, n).
+
+        Raises:
+            InputError: a second derivative is negative, along the activation of one muscle or of several together.
+        """
+        if not self.convex:
+            return
+        self.hessian_diagonal(problem, activation)  # which looks at the muscles one by one
+        if self.separable:
+            return
+        hessian = self.term_hessian(problem, activation)
+        hessian = hessian[np.isfinite(hessian).all(axis=(1, 2))]
+        values = np.linalg.eigvalsh(hessian)
+        if (values < -SLACK * np.abs(values).max(axis=1, keepdims=True, initial=0.0)).any():
+            raise self._broken_promise(f"its second derivative along some activations is {values.min():g}")
+
     def _check_curvature(self, problem: Problem, activation: Array, curvature: Array) -> None:
         largest = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
         bad = curvature < -SLACK * largest
         if bad.any():
             frame, muscle = np.argwhere(bad)[0]
-            raise InputError(
-                f"the cost {self.name} is said to be convex, but its second derivative by the activation of "
-                f"{(problem.muscle or ())[muscle]} is {curvature[frame, muscle]:g} at {activation[frame, muscle]:g}",
-                expected="a convex expression",
-                remedy="convex=False and a solver for costs that are not convex",
+            raise self._broken_promise(
+                f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
+                f"{curvature[frame, muscle]:g} at {activation[frame, muscle]:g}"
             )
+
+    def _broken_promise(self, found: str) -> InputError:
+        return InputError(
+            f"the cost {self.name} is said to be convex, but {found}",
+            expected="a convex expression",
+            remedy="convex=False and a solver for costs that are not convex",
+        )
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity, what is used of the problem, and the constants, (T, p, n)."""
