@@ -15,8 +15,20 @@ that the smaller of the two misses counts. S_i makes the miss relative,
     d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
 
 where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
-figure does not change when cost, moments or forces are expressed in other units. The misses of the second and third
-line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
+figure does not change when the cost is multiplied by a number. The misses of the second and third line are divided by
+max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
+
+It is not free of every unit: activations from 0 to 1 and moments of newton metres are its natural sizes. A residual
+of 1e-6 says
+
+    of each muscle   g_i = p_i to 1e-6 S_i, or a_i within 1e-6 of the lower bound where g_i > p_i, or within 1e-6 of
+                     the upper one where g_i < p_i
+    of each moment   that it is met to 1e-6 max(1 N m, |b_k|): muscles at rest meet one of 1e-6 N m
+
+and S_i never falls below the change of the marginal cost over the first 5e-4 of activation (or half the way to the
+upper bound, if that is less). So in a frame without larger activations than 1e-3 marginal costs of sum a^p are told
+apart only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose activations
+are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
 
 Of a cost that is not convex the certificate shows a point where it is stationary, not that it is the least.
 """

@@ -7,6 +7,7 @@ import pytest
 from sharing_cases import SMOOTH, equipped
 
 from musclesolve.sharing import Problem, Status, kkt_residual, solve
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.batch import Batch
@@ -63,7 +64,7 @@ def test_feasible_but_not_optimal_fails(cost):
 
 
 @pytest.mark.parametrize("cost", SMOOTH)
-def test_the_certificate_has_no_unit(make_leg, cost):
+def test_the_certificate_does_not_change_with_the_unit_of_the_cost(make_leg, cost):
     """Spoilt by one per cent, the residual is the same for a cost a million times larger."""
     problem, kind = make_leg(5), find_cost(cost)
     answer = solve(problem, kind)
@@ -107,6 +108,34 @@ def test_numbers_of_the_answer_belong_together(make_leg):
         problem, find_cost("force_squared"), answer.activation, answer.reserve, answer.multiplier
     )
     np.testing.assert_array_equal(answer.kkt_residual, recomputed)
+
+
+@pytest.mark.parametrize(
+    ("power", "activation", "resolved"),
+    [
+        *((3.0, size, True) for size in (0.5, 1e-2, 1e-3, 1e-4, 1e-5)),
+        *((3.0, size, False) for size in (5e-7, 1e-7, 1e-9)),
+        *((10.0, size, size >= 1e-3) for size in (1e-2, 1e-3, 5e-5, 1e-5)),
+    ],
+)
+def test_among_tiny_activations_the_sharing_is_not_resolved(power, activation, resolved):
+    """Two equal muscles, one of them 5 % too active and the other as much too little."""
+    problem = Problem([[0.05, 0.05]], [100 * activation], [1000.0] * 2, [1000.0] * 2)
+    optimal = solve(problem, ActivationPower(power))
+    price = ActivationPower(power).gradient(problem, np.full((1, 2), activation))[:, :1] / 50.0
+    spoilt = activation * np.array([[1.05, 0.95]])
+    residual = kkt_residual(problem, ActivationPower(power), spoilt, np.zeros((1, 1)), price)
+    assert (residual[0] > 1e-6) == resolved and optimal.solved.all()
+
+
+@pytest.mark.parametrize("moment", [0.0, 1e-3, 0.5, 30.0])
+def test_moments_count_from_one_newton_metre(moment):
+    cost, arms = ActivationPower(), [[0.05, 0.05]]
+    even, price = np.full((1, 2), moment / 100), np.full((1, 1), 2 * moment / 100 / 50)
+    for miss in (2e-7, -3e-4):
+        shifted = Problem(arms, [moment + miss], [1000.0] * 2, [1000.0] * 2)
+        residual = kkt_residual(shifted, cost, even, np.zeros((1, 1)), price)
+        assert residual[0] == pytest.approx(abs(miss) / max(1.0, moment + miss), rel=1e-6)
 
 
 def test_every_status_is_a_sentence():
