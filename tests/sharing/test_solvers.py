@@ -190,3 +190,20 @@ def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
     assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
     np.testing.assert_allclose(answer.activation[0], activation, atol=1e-6)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("solver", able("stress_cubed"))
+def test_only_reserves_are_left_to_decide(solver):
+    problem = Problem([[0.05], [0.0]], [45.0, 3.0], [1000.0], [1000.0], [0.8], [0.8], [1.0, 1e3])
+    answer = solve(problem, "stress_cubed", solver)
+    assert answer.status == Status.SOLVED_WITH_RESERVE
+    np.testing.assert_allclose(answer.reserve, [5.0, 3.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", able("emg_tracking"))
+def test_muscles_without_moment_arms_follow_the_cost(solver):
+    """No row is left: the measured activation of the first muscle, the least activation of the other."""
+    problem = Problem([[0.0, 0.0]], [0.0], [1000.0] * 2, [1000.0] * 2, emg=[0.4, np.nan])
+    answer = solve(problem, "emg_tracking", solver)
+    assert answer.status == Status.SOLVED
+    np.testing.assert_allclose(answer.activation, [0.4, 0.0], atol=1e-6)

@@ -47,16 +47,19 @@ class TrustConstr:
         )
         found = self._minimise(programme, start, FIRST_BARRIER, self.max_iterations)
         iterations = found.nit
-        # SciPy's `gtol` looks at the slope of the Lagrangian alone, which may be met while the barrier is still high
-        while found.status == SLOPE_MET and found.barrier_parameter > LOW_BARRIER:
+        # SciPy's `gtol` looks at the slope of the Lagrangian alone, which may be met while the barrier is still high;
+        # with nothing but reserves to find there is no barrier
+        while found.status == SLOPE_MET and found.get("barrier_parameter", 0.0) > LOW_BARRIER:
             barrier = DECAY * found.barrier_parameter
             found = self._minimise(programme, found.x, barrier, self.max_iterations - iterations)
             iterations += found.nit
         claim = Status.SOLVED if found.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
-        return Outcome(found.x, -found.v[0], iterations, claim)
+        price = -found.v[0] if programme.moment.size else np.zeros(0)
+        return Outcome(found.x, price, iterations, claim)
 
     def _minimise(self, programme: Reduced, start: Array, barrier: float, iterations: int) -> OptimizeResult:
         reserves = programme.upper >= LARGE
+        rows = LinearConstraint(programme.matrix, programme.moment, programme.moment)
         return minimize(
             programme.value,
             start,
@@ -68,7 +71,7 @@ class TrustConstr:
                 np.where(reserves, np.inf, programme.upper),
                 keep_feasible=True,
             ),
-            constraints=LinearConstraint(programme.matrix, programme.moment, programme.moment),
+            constraints=rows if programme.moment.size else (),
             options={
                 "gtol": self.tolerance,
                 "xtol": self.tolerance,
