@@ -27,6 +27,7 @@ from musclesolve.results.agreement import agreement
 from musclesolve.results.assemble import assemble
 from musclesolve.results.cocontraction import co_contraction
 from musclesolve.sharing import Cost
+from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.solver.base import Solver
 from musclesolve.sharing.solver.registry import REGISTRY, find_solver
@@ -113,14 +114,15 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
 
 
 def _different(costs: Sequence[str | Cost]) -> list[Cost]:
-    if isinstance(costs, str | Cost) or len(costs) < 2:
+    given = members(costs)
+    if len(given) < 2:
         raise InputError(
             "a comparison needs two costs or more",
             where="costs",
             expected="a list of names of costs or Cost objects",
             remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
         )
-    found = [find_cost(cost) for cost in costs]
+    found = [find_cost(cost) for cost in given]
     names = [cost.label for cost in found]
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from musclesolve.dynamics.expanded import ExpandedModel, reactions_of
 from musclesolve.dynamics.inverse import required_force
 from musclesolve.errors import InputError
 from musclesolve.muscles import MuscleState
+from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full import FullProblem
 
 Array = np.ndarray
@@ -46,8 +48,9 @@ def full_problem(
         data: further fields of Problem that some costs need; fiber velocities and optimal fiber lengths are there.
 
     Raises:
-        InputError: a degree of freedom is unknown.
+        InputError: a degree of freedom is unknown; there is none, or there are no muscles.
     """
+    dofs, states = _some(dofs, "dofs"), _some(states, "states")
     shared = _indices(model, dofs)
     moved = model.motion(motion) if isinstance(model, ExpandedModel) else motion
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
@@ -82,6 +85,15 @@ def contact_forces(
     q, rows = expanded.motion(motion).q, len(expanded.constraints.names)
     force = reactions_of(expanded, q, multiplier[:, :rows])[1]
     return {joint: force[:, k] for k, joint in enumerate(expanded.joint_rows)}
+
+
+def _some(given: object, name: str) -> list[Any]:
+    found = members(given)
+    if not found:
+        raise InputError(
+            f"{name} is {given!r}", where=f"full_problem, {name}", expected="a list of one or more"
+        )
+    return found
 
 
 def _indices(model: Model, dofs: Sequence[str]) -> Array:

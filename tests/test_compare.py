@@ -162,6 +162,9 @@ def test_no_antagonist_no_co_contraction():
     [
         (["stress_cubed"], "two costs or more"),
         ("stress_cubed", "two costs or more"),
+        (None, "two costs or more"),
+        (2, "two costs or more"),
+        ((name for name in ["stress_cubed", "stress_cubed"]), "two costs called 'stress_cubed'"),
         (["stress_cubed", "stress_cubed"], "two costs called 'stress_cubed'"),
         (["stress_cubed", "stres_cubed"], "did you mean 'stress_cubed'"),
     ],

@@ -27,11 +27,17 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         reserve_weight: see Problem.
 
     Raises:
-        InputError: the result has no muscles of that side, or is not the result of a run.
+        InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
     """
     if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
         raise InputError(
             f"the result has no {', '.join(missing)}", expected="a result of musclesolve.run, or result.nc"
+        )
+    if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
+        raise InputError(
+            f"the result has no axis {lost[0]!r}",
+            expected="the axes time, dof and muscle",
+            remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
         )
     sides = sorted({str(name)[-1] for name in result["muscle"].values})
     if side not in sides:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -57,19 +56,26 @@ def a_whole_number(given: object, name: str, least: int) -> int:
 
 
 def an_array(given: Any, name: str, expected: str) -> Array:
-    """What was given as an array of numbers.
+    """What was given as an array in double precision; masked numbers are missing ones, NaN.
 
     Raises:
-        InputError: it holds something else.
+        InputError: it holds something else, such as words, dates or complex numbers.
     """
     try:
-        return np.array(given, dtype=np.float64)
+        raw = np.asanyarray(given)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"numbers of the kind {raw.dtype}")
+        return np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is no array of numbers", where=name, expected=expected) from error
 
 
 def members(given: object) -> list[Any]:
     """What is in a list, a tuple or a generator; nothing for a name, a cost or what is no collection."""
-    if isinstance(given, str | Cost) or not isinstance(given, Iterable):
+    if isinstance(given, str | Cost):
         return []
-    return list(given)
+    try:
+        each = iter(given)  # type: ignore[call-overload]
+    except TypeError:  # an array without an axis calls itself iterable
+        return []
+    return list(each)

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.sharing.arguments import a_problem, an_array
 from musclesolve.sharing.infeasibility import excess, is_proof
 from musclesolve.sharing.problem import Array, Problem
 
@@ -132,9 +133,10 @@ def diagnose(
         frames: numbers of the frames to look at, or (T,) truth values; all unless given.
 
     Raises:
-        InputError: passive forces that do not fit, a frame that does not exist.
+        InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
+            not exist.
     """
-    passive = _passive(problem, passive_force)
+    passive = _passive(a_problem(problem), passive_force)
     number = _chosen(problem, frames)
     found = [_least_shortage(problem, int(t)) for t in number]
     shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
@@ -195,12 +197,20 @@ def _passive(problem: Problem, force: ArrayLike | None) -> Array:
     """Moments of the passive forces, (T, m, n) [N m]."""
     if force is None:
         return np.zeros_like(problem.moment_arm)
-    given, shape = np.asarray(force, dtype=np.float64), problem.force_capacity.shape
+    shape = problem.force_capacity.shape
+    given = an_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
     if given.shape not in (shape, shape[1:]):
         raise InputError(
             f"passive_force has the shape {given.shape}", where="diagnose", expected=f"{shape} or {shape[1:]}"
         )
-    return problem.moment_arm * np.broadcast_to(given, shape)[:, None, :]
+    tension = np.broadcast_to(given, shape)
+    for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
+        raise InputError(
+            f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
+            where="diagnose",
+            expected="zero or more [N]",
+        )
+    return problem.moment_arm * tension[:, None, :]
 
 
 def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.problem import HUGE, Array, Problem
+from musclesolve.sharing.arguments import an_array
+from musclesolve.sharing.problem import HUGE, OPTIONAL, Array, Problem
 
 _RANK = 1e-9
 """A direction this much weaker than the strongest one is none."""
@@ -54,7 +55,8 @@ class FullProblem:
         data: further fields of Problem that some costs ask for.
 
     Raises:
-        InputError: a shape is wrong; constraints and shared moments leave a motion free or meet in one.
+        InputError: a shape is wrong, or the name of a further field; constraints and shared moments leave a motion free
+            or meet in one.
     """
 
     jacobian: Array
@@ -72,7 +74,8 @@ class FullProblem:
 
     def __post_init__(self) -> None:
         for name in ("jacobian", "muscle_rows", "moment_rows", "needed", "force_capacity"):
-            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+            object.__setattr__(self, name, an_array(getattr(self, name), name, "an array with frames first"))
+        _refuse_unknown_data(self.data)
         if self.needed.ndim != 2:
             raise _misshapen("needed", self.needed, "(frames, coordinates)")
         frames, size = self.needed.shape
@@ -148,6 +151,16 @@ class FullProblem:
         for rows, factor in terms:
             total += np.matmul(factor[:, None, :], rows)[:, 0, :]
         return total
+
+
+def _refuse_unknown_data(data: Mapping[str, Array]) -> None:
+    known = (*OPTIONAL, "reaction")
+    given = data if isinstance(data, Mapping) else {repr(data): None}
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"data has {name}", where="FullProblem.data", expected=f"a dict of some of {', '.join(known)}"
+            )
 
 
 def _directions(constraint: Array, moment: Array, frame: int) -> Array:

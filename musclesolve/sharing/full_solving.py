@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_number, a_whole_number
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
 from musclesolve.sharing.cost.base import NEEDS, Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -74,10 +75,14 @@ def solve_full(
         max_iterations: for each frame.
 
     Raises:
-        InputError: a cost that is unknown or of a kind that this cannot take; constraints that leave a motion free or
-            hold one that is shared.
+        InputError: an argument that is none of these; a cost that is unknown or of a kind that this cannot take;
+            constraints that leave a motion free or hold one that is shared.
     """
     chosen = find_cost(cost)
+    if not isinstance(full, FullProblem):
+        raise InputError(f"a {type(full).__name__} was given", where="full", expected="a FullProblem")
+    tolerance = a_number(tolerance, "tolerance", "a positive number", above=0.0)
+    max_iterations = a_whole_number(max_iterations, "max_iterations", 1)
     if lacking := chosen.needs - CAN:
         raise InputError(
             f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",

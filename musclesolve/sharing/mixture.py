@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_number
+from musclesolve.sharing.arguments import a_number, a_problem, an_array, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -208,13 +208,13 @@ def _distinctness(factor: Array, slope: Array) -> float:
 
 
 def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
-    if isinstance(costs, str | Cost) or len(costs) == 0:
+    given = members(costs)
+    if not given:
         raise InputError(
             "there are no costs to mix", where="costs", expected="a list of names or Cost objects"
         )
-    if not isinstance(problem, Problem):
-        raise InputError(f"a {type(problem).__name__} was given", where="problem", expected="a Problem")
-    found = [find_cost(cost) for cost in costs]
+    a_problem(problem)
+    found = [find_cost(cost) for cost in given]
     for cost in found:
         lacking = cost.needs & {"linear_programme", "nonsmooth"}
         if lacking:
@@ -227,12 +227,7 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
 
 def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
     expected = f"{problem.force_capacity.shape}"
-    try:
-        pattern = np.array(activation, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            "the pattern is no array of numbers", where="activation", expected=expected
-        ) from error
+    pattern = an_array(activation, "activation", expected)
     pattern = pattern[None] if pattern.ndim == 1 and problem.n_frames == 1 else pattern
     if pattern.shape != problem.force_capacity.shape:
         raise InputError(f"the pattern has the shape {pattern.shape}", where="activation", expected=expected)

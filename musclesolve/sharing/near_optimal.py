@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_number, a_problem
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.base import NEEDS, Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -52,8 +53,12 @@ def near_optimal_range(
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose best answer
             is below zero, of which no share can be added; a share or an accuracy that is not positive.
     """
-    chosen, wanted = find_cost(cost), chosen_muscles(problem, muscles)
-    _check(chosen, within, accuracy)
+    chosen, wanted = find_cost(cost), chosen_muscles(a_problem(problem), muscles)
+    within, accuracy = (
+        a_number(value, name, "a positive number", above=0.0)
+        for name, value in (("within", within), ("accuracy", accuracy))
+    )
+    _refuse_unfit(chosen)
     every = replace(problem)  # its arrays have the frame axis even if what was given had none
     best = solve(every, chosen, solver)
     frames = np.flatnonzero(best.solved)
@@ -63,7 +68,7 @@ def near_optimal_range(
         least = _total(part, best, frames)
         _refuse_negative(chosen, least, frames)
         optimum = _Optimum(part, chosen, solver, best.activation[frames], least, within)
-        lower, upper = _outermost(part, chosen, muscles)
+        lower, upper = _outermost(part, chosen, [(problem.muscle or ())[i] for i in wanted])
         for muscle in wanted:
             enclosed = _enclosed(optimum, muscle, lower[:, muscle], upper[:, muscle], accuracy)
             for array, end in zip(ends, enclosed, strict=True):
@@ -72,10 +77,7 @@ def near_optimal_range(
     return span.drop_frame_axis() if problem.single_frame else span
 
 
-def _check(cost: Cost, within: float, accuracy: float) -> None:
-    for name, value in (("within", within), ("accuracy", accuracy)):
-        if not (np.isfinite(value) and value > 0):
-            raise InputError(f"{name} is {value:g}", where="near_optimal_range", expected="a positive number")
+def _refuse_unfit(cost: Cost) -> None:
     if unfit := cost.needs & UNFIT:
         raise InputError(
             f"a near-optimal range under {cost.name} cannot be certified: it has {NEEDS[min(unfit)]}",
@@ -127,7 +129,7 @@ def _total(problem: Problem, solution: Solution, frames: NDArray[np.intp]) -> Ar
     return np.asarray(value + 0.5 * (problem.reserve_weight * solution.reserve[frames] ** 2).sum(axis=1))
 
 
-def _outermost(problem: Problem, cost: Cost, muscles: Sequence[str] | None) -> tuple[Array, Array]:
+def _outermost(problem: Problem, cost: Cost, muscles: Sequence[str]) -> tuple[Array, Array]:
     """Activations beyond which a muscle cannot be in any case, (t, n) each."""
     domain = within_domain(problem, cost)
     lower, upper = domain.lower.copy(), domain.upper.copy()

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, a_whole_number, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -164,10 +165,7 @@ def _wide(least: Array, largest: Array) -> NDArray[np.bool_]:
 
 def _lattice(count: int, divisions: int) -> Array:
     """All weights that are multiples of 1 / divisions and sum to one, (W, J), from the last cost to the first."""
-    if isinstance(divisions, bool) or not isinstance(divisions, int | np.integer) or divisions < 1:
-        raise InputError(
-            f"divisions is {divisions!r}", where="divisions", expected="a whole number, 1 or more"
-        )
+    divisions = a_whole_number(divisions, "divisions", 1)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
     ends = np.full((len(places), 1), divisions + count - 1)
     bars = np.hstack([np.full((len(places), 1), -1), places, ends])
@@ -175,22 +173,21 @@ def _lattice(count: int, divisions: int) -> Array:
 
 
 def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
-    if isinstance(costs, str | Cost) or len(costs) < 2:
+    given = members(costs)
+    if len(given) < 2:
         raise InputError(
             "a Pareto front needs two costs or more",
             where="costs",
             expected="a list of names or Cost objects",
         )
-    if not isinstance(problem, Problem):
-        raise InputError(f"a {type(problem).__name__} was given", where="problem", expected="a Problem")
-    if problem.reserve_weight is not None:
+    if a_problem(problem).reserve_weight is not None:
         raise InputError(
             "the problem has reserves",
             where="Problem.reserve_weight",
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
-    found = [find_cost(cost) for cost in costs]
+    found = [find_cost(cost) for cost in given]
     for cost in found:
         lacking = cost.needs & {"linear_programme", "nonconvex", "nonsmooth"}
         if lacking:

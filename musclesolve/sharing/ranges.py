@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, members
 from musclesolve.sharing.least_squares import NoCost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.batch import Batch
@@ -85,9 +86,9 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
         muscles: names of those wanted; all unless given, the others are NaN.
 
     Raises:
-        InputError: there is no muscle of that name.
+        InputError: there is no muscle of that name, or no name at all.
     """
-    wanted = chosen_muscles(problem, muscles)
+    wanted = chosen_muscles(a_problem(problem), muscles)
     exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
     least, greatest, gap_least, gap_greatest = (
@@ -110,12 +111,15 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
     known = problem.muscle or ()
     if names is None:
         return list(range(len(known)))
-    if isinstance(names, str):
-        names = [names]
-    for name in names:
+    wanted = [names] if isinstance(names, str) else members(names)
+    if not wanted:
+        raise InputError(
+            f"muscles is {names!r}", where="muscles", expected="one name or more; None stands for all"
+        )
+    for name in wanted:
         if name not in known:
             raise InputError(f"there is no muscle {name!r}", expected="one of " + ", ".join(known))
-    return [known.index(name) for name in names]
+    return [known.index(name) for name in wanted]
 
 
 def reachable(problem: Problem) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_number
 from musclesolve.sharing.problem import Array
 
 
@@ -45,13 +45,7 @@ class RateLimits:
 
     def __post_init__(self) -> None:
         for name in ("activation_time", "deactivation_time"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(
-                    f"{name} is {value!r}",
-                    where=f"RateLimits.{name}",
-                    expected="seconds, zero or more; 0.010 and 0.040 are usual",
-                )
+            a_number(getattr(self, name), name, "seconds, zero or more; 0.010 and 0.040 are usual", least=0.0)
 
     def decay(self, step: Array) -> tuple[Array, Array]:
         """e_a and e_d for times between frames (T-1,) [s]."""

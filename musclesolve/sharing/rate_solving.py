@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, an_array
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -78,10 +79,16 @@ def solve_rate_limited(
             activation in the frames of `shortage`, and ten thousand times as much in the others.
 
     Raises:
-        InputError: times that do not fit, an upper bound above 1, a cost that is not smooth and convex, an unknown
-            method, or what `solve` refuses.
+        InputError: times or limits that do not fit, an upper bound above 1, a cost that is not smooth and convex, an
+            unknown method, or what `solve` refuses.
     """
-    chosen, limits = _suitable(problem, cost), limits or RateLimits()
+    chosen, limits = _suitable(problem, cost), RateLimits() if limits is None else limits
+    if not isinstance(limits, RateLimits):
+        raise InputError(
+            f"limits is {limits!r}",
+            where="limits",
+            expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
+        )
     if method not in METHODS:
         raise InputError(
             f"the method is {method!r}", where="method", expected="'together' or 'frame_by_frame'"
@@ -89,13 +96,13 @@ def solve_rate_limited(
     if on_infeasible not in ("report", "reserve"):
         raise InputError(f"on_infeasible is {on_infeasible!r}", expected="'report' or 'reserve'")
     instant = _times(problem, time)
-    if method == "frame_by_frame":
+    if method == "frame_by_frame" and problem.n_frames:
         return _frame_by_frame(problem, instant, chosen, limits, solver, on_infeasible)
     single = solve(problem, chosen, solver)
     problem = within_domain(problem, chosen)
     usable = problem.valid & ~np.any(problem.lower > problem.upper, axis=1)
     if not usable.any():
-        return _answer(single, limits, problem)
+        return _answer(single, limits, problem, method)
     part, coupling = problem.frames(usable), Coupling.of(limits, instant[usable])
     motion = _Motion(part, coupling, chosen)
     found = _kept(motion, _part(single, usable), limits, instant[usable])
@@ -286,9 +293,7 @@ def _with(solution: Solution, arrays: dict[str, Any]) -> Solution:
 
 
 def _suitable(problem: Problem, cost: str | Cost) -> Cost:
-    if not isinstance(problem, Problem):
-        raise InputError(f"a {type(problem).__name__} was given", where="problem", expected="a Problem")
-    if problem.single_frame:
+    if a_problem(problem).single_frame:
         raise InputError(
             "the problem is a single frame without a frame axis",
             where="problem",
@@ -316,10 +321,7 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
 
 def _times(problem: Problem, time: ArrayLike) -> Array:
     expected = f"({problem.n_frames},) seconds, each frame later than the one before"
-    try:
-        instant = np.array(time, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError("the times are no array of numbers", where="time", expected=expected) from error
+    instant = an_array(time, "time", expected)
     if instant.shape != (problem.n_frames,):
         raise InputError(f"the times have the shape {instant.shape}", where="time", expected=expected)
     wrong = np.flatnonzero(~(np.diff(instant) > 0))

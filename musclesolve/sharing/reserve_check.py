@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, an_array
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solution import Solution
 
@@ -84,17 +85,12 @@ def check_reserves(
         limits: strict and usual, as shares of the peak moment.
 
     Raises:
-        InputError: moments that do not fit or are not finite in a valid frame, limits that are not
-            0 < strict <= usual.
+        InputError: a solution of another problem, moments that do not fit or are not finite in a valid frame, limits
+            that are not 0 < strict <= usual.
     """
-    if not 0 < limits[0] <= limits[1]:
-        raise InputError(f"the limits are {limits}", where="check_reserves", expected="0 < strict <= usual")
-    given = problem.moment if moment is None else np.atleast_2d(np.asarray(moment, dtype=np.float64))
-    if given.shape != problem.moment.shape:
-        raise InputError(
-            f"moment has the shape {given.shape}", where="check_reserves", expected=f"{problem.moment.shape}"
-        )
-    _refuse_unknown(problem, given)
+    limits = _limits(limits)
+    _refuse_other(a_problem(problem), solution)
+    given = _compared(problem, moment)
     solved = np.atleast_1d(solution.solved)
     reserve = np.abs(np.atleast_2d(solution.reserve))[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
@@ -107,6 +103,40 @@ def check_reserves(
     largest = np.where(used.any(axis=0), _largest(np.where(used, weight, 0.0)), np.nan)
     rms = _share(_rms(reserve), _rms(size))
     return ReserveCheck(problem.dof or (), peak, top, share, rms, largest, verdict, limits)
+
+
+def _limits(limits: object) -> tuple[float, float]:
+    pair = an_array(limits, "limits", "0 < strict <= usual")
+    if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
+        raise InputError(f"the limits are {limits}", where="check_reserves", expected="0 < strict <= usual")
+    return float(pair[0]), float(pair[1])
+
+
+def _refuse_other(problem: Problem, solution: Solution) -> None:
+    if not isinstance(solution, Solution):
+        raise InputError(
+            f"a {type(solution).__name__} was given", where="solution", expected="a Solution, from `solve`"
+        )
+    frames, dofs = np.atleast_2d(solution.reserve).shape
+    if (frames, dofs) != problem.moment.shape:
+        raise InputError(
+            f"the solution is one of {frames} frames and {dofs} degrees of freedom",
+            where="solution",
+            expected=f"that of the problem, {problem.n_frames} and {problem.n_dof}",
+        )
+
+
+def _compared(problem: Problem, moment: ArrayLike | None) -> Array:
+    """The moments to compare with, (T, m)."""
+    if moment is None:
+        return problem.moment
+    given = np.atleast_2d(an_array(moment, "moment", f"{problem.moment.shape} newton metres"))
+    if given.shape != problem.moment.shape:
+        raise InputError(
+            f"moment has the shape {given.shape}", where="check_reserves", expected=f"{problem.moment.shape}"
+        )
+    _refuse_unknown(problem, given)
+    return given
 
 
 def _refuse_unknown(problem: Problem, moment: Array) -> None:

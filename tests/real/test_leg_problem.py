@@ -50,5 +50,8 @@ def test_what_is_not_the_result_of_a_run_is_refused(result):
         ms.leg_problem(result, "x")
     with pytest.raises(ms.InputError, match="has no moment_arm"):
         ms.leg_problem(result.drop_vars("moment_arm"), "r")
+    for axis in ("time", "dof", "muscle"):
+        with pytest.raises(ms.InputError, match=f"no axis '{axis}'"):
+            ms.leg_problem(result.isel({axis: 5}), "r")
     with pytest.raises(ms.InputError, match=r"a result of musclesolve\.run"):
         ms.leg_problem(None, "r")

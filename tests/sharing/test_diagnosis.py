@@ -164,6 +164,28 @@ def test_only_the_frames_asked_for(make_leg):
 
 
 @pytest.mark.parametrize(
+    ("force", "message"),
+    [
+        ([0.0, np.nan, 0.0], "passive_force is nan for brachialis in frame 0"),
+        ([0.0, 0.0, -1.0], "passive_force is -1 for triceps in frame 0"),
+        (["a"] * 3, "passive_force is no array of numbers"),
+        (np.ones(3) * 1j, "passive_force is no array of numbers"),
+    ],
+)
+def test_passive_forces_that_are_none_are_named(force, message):
+    with pytest.raises(InputError, match=message):
+        diagnose(elbow(80.0), passive_force=force)
+
+
+def test_passive_forces_of_frames_that_are_no_numbers_do_not_matter(make_leg):
+    leg = mixed(make_leg)
+    moment, passive = leg.moment.copy(), np.zeros_like(leg.force_capacity)
+    moment[29], passive[29] = np.nan, np.nan
+    hole = replace(leg, moment=moment)
+    np.testing.assert_array_equal(diagnose(hole, passive).strength_factor, diagnose(hole).strength_factor)
+
+
+@pytest.mark.parametrize(
     ("missing", "verdict"),
     [(0.0, Verdict.NONE), (2.0, Verdict.SMALL), (6.0, Verdict.TOLERABLE), (30.0, Verdict.LARGE)],
 )
@@ -209,13 +231,32 @@ def test_moments_of_frames_that_are_no_numbers_do_not_matter(make_leg):
     )
 
 
+def test_what_is_no_problem_or_not_its_solution_is_refused(make_leg):
+    problem = elbow(70.0)
+    answer = solve(problem, "force_squared", on_infeasible="reserve")
+    with pytest.raises(InputError, match="a dict was given"):
+        diagnose({})
+    with pytest.raises(InputError, match="a dict was given"):
+        check_reserves({}, answer)
+    with pytest.raises(InputError, match="a NoneType was given"):
+        check_reserves(problem, None)
+    with pytest.raises(InputError, match="one of 30 frames and 4 degrees of freedom"):
+        check_reserves(problem, solve(mixed(make_leg)))
+
+
 def test_limits_can_be_set_and_are_checked():
     problem = elbow(70.0)
     answer = solve(problem, "force_squared", on_infeasible="reserve")
     assert check_reserves(problem, answer).verdict == (Verdict.SMALL,)
     assert check_reserves(problem, answer, limits=(0.001, 0.01)).verdict == (Verdict.LARGE,)
     assert check_reserves(problem, answer, moment=[25.0]).verdict == (Verdict.TOLERABLE,)
-    with pytest.raises(InputError, match="limits are"):
-        check_reserves(problem, answer, limits=(0.2, 0.1))
+    for wrong in ((0.2, 0.1), (0.1,), 0.1, (np.nan, 0.1), (0.05, np.inf)):
+        with pytest.raises(InputError, match="limits are"):
+            check_reserves(problem, answer, limits=wrong)
+    for wrong in (("a", "b"), ("0.05", "0.1")):
+        with pytest.raises(InputError, match="limits is no array"):
+            check_reserves(problem, answer, limits=wrong)
+    with pytest.raises(InputError, match="moment is no array of numbers"):
+        check_reserves(problem, answer, moment="x")
     with pytest.raises(InputError, match="moment has the shape"):
         check_reserves(problem, answer, moment=[1.0, 2.0])

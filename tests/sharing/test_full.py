@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from musclesolve.errors import InputError
+from musclesolve.full_formulation import full_problem
 from musclesolve.sharing import Status, kkt_residual, solve
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.full import FullProblem
@@ -154,3 +155,38 @@ def test_a_wrong_shape_is_named(name):
     full = mechanism()
     with pytest.raises(InputError, match=name):
         replace(full, **{name: np.zeros((4, 3, 5)) if name != "jacobian" else np.zeros((4, 3))})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"full": {}}, "a dict was given"),
+        ({"tolerance": -1}, "tolerance is -1"),
+        ({"tolerance": "small"}, "tolerance is 'small'"),
+        ({"max_iterations": "a"}, "max_iterations is 'a'"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+        ({"max_iterations": 2.5}, "max_iterations is 2.5"),
+    ],
+)
+def test_options_that_are_none_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        solve_full(**({"full": mechanism()} | options))
+
+
+@pytest.mark.parametrize(("data", "message"), [({"foo": 1}, "data has foo"), (3, "data has 3")])
+def test_further_fields_that_a_problem_does_not_have_are_named(data, message):
+    with pytest.raises(InputError, match=message):
+        mechanism(data=data)
+
+
+def test_words_for_numbers_are_named():
+    with pytest.raises(InputError, match="needed is no array of numbers"):
+        replace(mechanism(), needed="heavy")
+
+
+@pytest.mark.parametrize("given", [{"dofs": []}, {"states": []}, {"dofs": None}, {"states": 3}])
+def test_muscles_and_degrees_of_freedom_have_to_be_given(given):
+    """Before anything else is looked at."""
+    name = next(iter(given))
+    with pytest.raises(InputError, match=f"{name} is"):
+        full_problem(None, None, [], **({"states": [None], "dofs": ["hip_flexion_r"]} | given))

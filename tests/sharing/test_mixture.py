@@ -124,6 +124,9 @@ def test_frames_that_are_not_known_are_passed_over(problem):
         (np.full((20, 43), 0.1), [], "no costs"),
         (np.full((20, 43), 0.1), "stress_cubed", "no costs"),
         (np.full((3, 43), 0.1), ["stress_cubed"], "shape"),
+        (np.full((20, 43), 0.1), 5, "no costs"),
+        (np.full((20, 43), 0.1), np.array(5), "no costs"),
+        (np.full((20, 43), 0.1), None, "no costs"),
         ("abc", ["stress_cubed"], "no array"),
         (np.full((20, 43), 1.7), ["stress_cubed"], "activation of muscle_0 in frame 0 is 1.7"),
         (np.zeros((20, 43)), ["stress_cubed"], "says nothing"),
@@ -144,6 +147,12 @@ def test_a_distance_from_the_bounds_that_is_none_is_named(problem, at_bound):
     pattern = solve(problem, "stress_cubed").activation
     with pytest.raises(InputError, match="at_bound is"):
         explain(problem, pattern, ["stress_cubed"], at_bound)
+
+
+def test_costs_may_come_from_a_generator(problem):
+    names, pattern = ["stress_cubed", "force_squared"], solve(problem, "stress_cubed").activation
+    found = explain(problem, pattern, (name for name in names))
+    np.testing.assert_array_equal(found.share, explain(problem, pattern, names).share)
 
 
 def test_a_single_frame_may_drop_its_axis(make_leg):

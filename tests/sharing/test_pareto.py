@@ -116,6 +116,9 @@ def test_a_frame_out_of_reach_has_no_front_and_does_not_disturb(problem):
     [
         (["stress_cubed"], {}, "two costs or more"),
         ("stress_cubed", {}, "two costs or more"),
+        (None, {}, "two costs or more"),
+        (3, {}, "two costs or more"),
+        (iter(["stress_cubed"]), {}, "two costs or more"),
         (["stress_cubed", "min_max"], {}, "min_max cannot be weighed"),
         (["stress_cubed", "emg_tracking"], {}, "needs emg"),
         (["stress_cubed", "force_squared"], {"divisions": 0}, "divisions is 0"),
@@ -127,6 +130,11 @@ def test_bad_input_is_named(problem, costs, options, message):
     bare = Problem(problem.moment_arm, problem.moment, problem.force_capacity, problem.max_isometric_force)
     with pytest.raises(InputError, match=message):
         pareto_front(bare, costs, **options)
+
+
+def test_costs_may_come_from_a_generator(problem):
+    given = pareto_front(problem.frames(np.array([0])), (name for name in PAIR), divisions=2)
+    assert given.costs == tuple(cost.label for cost in PAIR) and given.weight.shape == (3, 2)
 
 
 def test_reserves_are_refused(problem):

@@ -144,6 +144,14 @@ def test_a_muscle_without_capacity_has_no_force():
     np.testing.assert_allclose(span.greatest[0, :2], 600.0, atol=1e-3)
 
 
+def test_muscles_may_be_named_in_any_way():
+    for find in (feasible_range, near_optimal_range):
+        spans = [find(pair(), muscles=names) for names in ("muscle_1", ["muscle_1"], iter(["muscle_1"]))]
+        for span in spans:
+            assert np.isfinite(span.least).tolist() == [False, True, False]
+            np.testing.assert_array_equal(span.greatest, spans[0].greatest)
+
+
 def test_a_share_of_less_than_nothing_is_refused():
     """A constant moves the width of the range, and ends it below zero."""
     squares = expression_cost("squares", lambda a, force, data: casadi.sumsqr(a), convex=True)
@@ -158,7 +166,16 @@ def test_refusals():
         feasible_range(pair(), ["biceps"])
     with pytest.raises(InputError, match=r"within is -0\.1"):
         near_optimal_range(pair(), within=-0.1)
+    for wrong in ("5%", [0.05], None, True, np.nan, np.inf):
+        with pytest.raises(InputError, match="within is"):
+            near_optimal_range(pair(), within=wrong)
     with pytest.raises(InputError, match="accuracy is 0"):
         near_optimal_range(pair(), accuracy=0.0)
+    for find in (feasible_range, near_optimal_range):
+        with pytest.raises(InputError, match="a dict was given"):
+            find({})
+        for none in (0, [], ()):
+            with pytest.raises(InputError, match="muscles is"):
+                find(pair(), muscles=none)
     with pytest.raises(InputError, match="under min_max"):
         near_optimal_range(pair(), "min_max")

@@ -282,6 +282,13 @@ def test_a_single_frame_has_nothing_to_limit(make_leg):
     assert answer.price_of_rising.shape == (0, 43)
 
 
+@pytest.mark.parametrize("method", ["together", "frame_by_frame"])
+def test_no_frames_no_answer(method):
+    problem, time = burst()
+    answer = solve_rate_limited(problem.frames(np.arange(0)), time[:0], method=method)
+    assert answer.solution.activation.shape == (0, 6) and answer.method == method
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -294,6 +301,9 @@ def test_a_single_frame_has_nothing_to_limit(make_leg):
         ({"cost": "min_max"}, "min_max cannot be shared"),
         ({"cost": "emg_tracking"}, "needs emg"),
         ({"problem": {}}, "a dict was given"),
+        ({"limits": (0.01, 0.04)}, r"limits is \(0.01, 0.04\)"),
+        ({"limits": 0}, "limits is 0"),
+        ({"time": ["1.0"] * 24}, "no array"),
     ],
 )
 def test_bad_input_is_named(change, message):
@@ -307,7 +317,7 @@ def test_bounds_above_one_and_bad_constants_are_named():
     problem, time = burst()
     with pytest.raises(InputError, match="upper is 2 for muscle_0 in frame 0"):
         solve_rate_limited(problem.with_upper(np.full((24, 6), 2.0)), time)
-    for value in (-0.01, np.nan, np.inf):
+    for value in (-0.01, np.nan, np.inf, "a", None, True, [0.04]):
         with pytest.raises(InputError, match="deactivation_time"):
             RateLimits(0.01, value)
     one = Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
