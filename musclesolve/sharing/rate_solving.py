@@ -248,39 +248,54 @@ def _enter(
     cost: Cost,
 ) -> RateLimited:
     """The answer for the frames that are numbers, among the others."""
+    solution = _entered(single, problem, found, usable, _values(problem.frames(usable), found, cost))
+    fall, rise = (_between(price, usable) for price in found.price)
+    return RateLimited(solution, limits, fall, rise, _among(found.shortage, usable), "together")
 
-    def among(values: Array, others: float) -> Array:
-        whole = np.full((problem.n_frames, *values.shape[1:]), others)
-        whole[usable] = values
-        return whole
 
-    activation = among(found.activation, np.nan)
-    solved = np.isfinite(found.activation).all(axis=1)
-    value = np.full(len(found.status), np.nan)
-    if solved.any():
-        value = cost.total_value(problem.frames(usable), found.activation)
-    status = single.status.copy()
+def _entered(
+    single: Solution, problem: Problem, found: _Found, usable: NDArray[np.bool_], value: Array
+) -> Solution:
+    """The answer for single frames with what was found, and its cost, in place of it."""
+    activation, status = _among(found.activation, usable), single.status.copy()
     status[usable] = found.status
-    solution = replace(
+    return replace(
         single,
         activation=activation,
         force=activation * problem.force_capacity,
-        reserve=among(found.reserve, np.nan),
-        multiplier=among(found.multiplier, np.nan),
+        reserve=_among(found.reserve, usable),
+        multiplier=_among(found.multiplier, usable),
         status=status,
-        kkt_residual=among(found.residual, np.nan),
-        cost=among(value, np.nan),
+        kkt_residual=_among(found.residual, usable),
+        cost=_among(value, usable),
         iterations=np.where(usable, found.iterations, 0),
-        infeasibility_proof=among(found.direction, np.nan),
-        reserve_weight=among(found.weight, np.inf),
+        infeasibility_proof=_among(found.direction, usable),
+        reserve_weight=_among(found.weight, usable, np.inf),
         solver="rate_limited",
     )
-    # between two frames of which one was left out there is no price
-    fall, rise = np.full((2, problem.n_frames - 1, problem.n_muscles), np.nan)
+
+
+def _values(problem: Problem, found: _Found, cost: Cost) -> Array:
+    """Cost of every frame, NaN without answer."""
+    if not np.isfinite(found.activation).all(axis=1).any():
+        return np.full(problem.n_frames, np.nan)
+    return cost.total_value(problem, found.activation)
+
+
+def _among(values: Array, usable: NDArray[np.bool_], others: float = np.nan) -> Array:
+    """Values of the usable frames among all."""
+    whole = np.full((len(usable), *values.shape[1:]), others)
+    whole[usable] = values
+    return whole
+
+
+def _between(price: Array, usable: NDArray[np.bool_]) -> Array:
+    """Prices between usable frames among those between all; none between two of which one was left out."""
+    whole = np.full((len(usable) - 1, price.shape[1]), np.nan)
     numbers = np.flatnonzero(usable)
     near = np.diff(numbers) == 1
-    fall[numbers[:-1][near]], rise[numbers[:-1][near]] = found.price[:, near]
-    return RateLimited(solution, limits, fall, rise, among(found.shortage, np.nan), "together")
+    whole[numbers[:-1][near]] = price[near]
+    return whole
 
 
 def _part(solution: Solution, which: NDArray[np.bool_]) -> Solution:
