@@ -12,13 +12,13 @@ import xarray as xr
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.errors import InputError
-from musclesolve.muscles import MuscleState, muscle_state, place_muscles
+from musclesolve.muscles import MuscleState
 from musclesolve.options import Options, find_options
 from musclesolve.pipeline import (
     JointLoads,
     Mechanics,
     Progress,
-    joint_loads,
+    leg_mechanics,
     mechanics,
     share_leg,
 )
@@ -153,13 +153,9 @@ class _Legs:
 
     @classmethod
     def of(cls, trial: Trial, options: Options, recorded: Mechanics) -> _Legs:
-        model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
-        segments, factor = segment_motion(model, motion), trial.muscles.strength_factor
-        muscles = []
-        for leg in options.sides:
-            state = muscle_state(model, place_muscles(model, options.database, leg, factor), motion)
-            muscles.append((state, joint_loads(model, motion, segments, wrenches, state)))
-        return cls(projected_moments(model, motion, wrenches), muscles)
+        segments = segment_motion(recorded.model, recorded.motion)
+        muscles = [leg_mechanics(trial, options, recorded, segments, side) for side in options.sides]
+        return cls(projected_moments(recorded.model, recorded.motion, recorded.wrenches), muscles)
 
     def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
         legs = [

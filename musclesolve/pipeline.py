@@ -111,9 +111,7 @@ def run(
     legs = []
     for number, leg in enumerate(options.sides):
         report("muscle forces", 0.45 + 0.5 * number / len(options.sides))
-        muscles = place_muscles(model, options.database, leg, trial.muscles.strength_factor)
-        state = muscle_state(model, muscles, motion)
-        loads = joint_loads(model, motion, segments, wrenches, state)
+        state, loads = leg_mechanics(trial, options, recorded, segments, leg)
         legs.append(share_leg(trial, options, state, moments, model, loads))
     report("result", 1.0)
     return assemble(trial, recorded, moments, legs)
@@ -139,6 +137,16 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
 def _inside(trial: Trial, time: Array) -> Array:
     half = 0.5 / trial.markers.rate
     return (time > trial.time_range[0] - half) & (time < trial.time_range[1] + half)
+
+
+def leg_mechanics(
+    trial: Trial, options: Options, recorded: Mechanics, segments: SegmentMotion, side: str
+) -> tuple[MuscleState, JointLoads]:
+    """The muscles of one leg along the motion, and what they do to its joints."""
+    model, motion = recorded.model, recorded.motion
+    muscles = place_muscles(model, options.database, side, trial.muscles.strength_factor)
+    state = muscle_state(model, muscles, motion)
+    return state, joint_loads(model, motion, segments, recorded.wrenches, state)
 
 
 def share_leg(
@@ -223,25 +231,3 @@ def joint_loads(
         },
         across={joint: state.path.pull(model.behind(name)) for joint, name in names.items()},
     )
-
-
-def joint_forces(
-    model: Model,
-    motion: Motion,
-    segments: SegmentMotion,
-    wrenches: list[Wrench],
-    state: MuscleState,
-    tension: Array,
-) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Force on the far segment of hip, knee and ankle (T, 3) [N], without muscle forces and with them.
-
-    Args:
-        model: the person.
-        motion: his motion, T frames.
-        segments: the same by segments.
-        wrenches: what the ground does to the feet.
-        state: muscles (n) of one leg along the motion.
-        tension: (T, n) tendon forces [N].
-    """
-    loads = joint_loads(model, motion, segments, wrenches, state)
-    return loads.net, loads.contact(tension)

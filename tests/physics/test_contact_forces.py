@@ -12,7 +12,7 @@ from musclesolve.dynamics.external import Wrench
 from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.muscles import muscle_state, place_muscles
-from musclesolve.pipeline import joint_forces
+from musclesolve.pipeline import joint_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -21,7 +21,8 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, side):
     muscles = place_muscles(model, muscle_db.load(), side)
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
-    net, contact = joint_forces(model, motion, segment_motion(model, motion), wrenches, state, tension)
+    loads = joint_loads(model, motion, segment_motion(model, motion), wrenches, state)
+    net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
     points = point_forces(muscles, state, tension)
     for near, far, bodies in (("ankle", None, ["foot"]), ("knee", "ankle", ["shank", "shank_distal"])):
@@ -77,7 +78,7 @@ def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     soleus = nothing.copy()
     soleus[:, muscles.names.index("soleus_r")] = 1000.0
     segments, feet = segment_motion(model, motion), [Wrench("foot_r", motion.q[:, 0] * 0, motion.q[:, 0] * 0)]
-    without = joint_forces(model, motion, segments, feet, state, nothing)[1]
-    with_it = joint_forces(model, motion, segments, feet, state, soleus)[1]
+    loads = joint_loads(model, motion, segments, feet, state)
+    without, with_it = loads.contact(nothing), loads.contact(soleus)
     np.testing.assert_allclose(np.linalg.norm(with_it["ankle"] - without["ankle"], axis=1), 1000.0)
     np.testing.assert_allclose(with_it["knee"], without["knee"], atol=1e-9)

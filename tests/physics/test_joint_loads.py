@@ -8,7 +8,7 @@ import pytest
 import muscle_db
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.muscles import muscle_state, place_muscles
-from musclesolve.pipeline import joint_forces, joint_loads
+from musclesolve.pipeline import joint_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -18,7 +18,7 @@ def test_rows_and_offset_give_the_contact_forces(model, motion, wrenches, side):
     loads = joint_loads(model, motion, segments, wrenches, state)
     force = 800.0 * np.random.default_rng(41).random(state.force_capacity.shape)
     found = np.einsum("tkn,tn->tk", loads.matrix, force) + loads.offset(state.passive_force)
-    contact = joint_forces(model, motion, segments, wrenches, state, force + state.passive_force)[1]
+    contact = loads.contact(force + state.passive_force)
     names = loads.names(side)
     assert len(names) == found.shape[1] == 9
     for joint, expected in contact.items():

@@ -14,7 +14,7 @@ from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.full_formulation import contact_forces, full_problem
 from musclesolve.muscles import LEG_DOFS, muscle_state, place_muscles
-from musclesolve.pipeline import joint_forces, mechanics
+from musclesolve.pipeline import joint_loads, mechanics
 from musclesolve.sharing import Problem, Status, solve
 from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full_solving import solve_full
@@ -138,7 +138,7 @@ def test_joint_reactions_are_read_from_the_multipliers(walk):
     np.testing.assert_allclose(found.activation, road.activation, atol=1e-6)
     tension = road.force + states["r"].passive_force
     segments = segment_motion(model, motion)
-    _, contact = joint_forces(model, motion, segments, pushes, states["r"], tension)
+    contact = joint_loads(model, motion, segments, pushes, states["r"]).contact(tension)
     for joint, far in FAR.items():
         force = next(value for (body, _), value in read.items() if body == far)
         assert np.abs(force - contact[joint]).max() < 1e-6 * np.abs(contact[joint]).max(), joint
@@ -149,7 +149,8 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     model, motion, pushes, states = walk
     state = states["r"]
     across = np.swapaxes(state.path.pull(model.behind("knee_flexion_r")), 1, 2)
-    net = joint_forces(model, motion, segment_motion(model, motion), pushes, state, state.passive_force)[1]
+    loads = joint_loads(model, motion, segment_motion(model, motion), pushes, state)
+    net = loads.contact(state.passive_force)
     data = {"reaction_matrix": across, "reaction_offset": net["knee"]}
     cost = JointReactionSquared(effort=100.0)
     expanded = expand(model)
