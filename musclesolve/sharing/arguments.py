@@ -9,18 +9,59 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.problem import Array, Problem
 
 
-def a_problem(given: object) -> Problem:
+def a_problem(given: object, where: str = "problem") -> Problem:
     """What was given, if it is a Problem.
 
     Raises:
         InputError: it is something else.
     """
     if not isinstance(given, Problem):
-        raise InputError(f"a {type(given).__name__} was given", where="problem", expected="a Problem")
+        raise InputError(f"a {type(given).__name__} was given", where=where, expected="a Problem")
     return given
+
+
+def one_of(given: object, what: str, words: tuple[str, ...], where: str | None = None) -> None:
+    """See that a word is one of those that are known.
+
+    Args:
+        given: what to check.
+        what: it is, for the message.
+        words: those that are known.
+        where: the argument, for the message.
+
+    Raises:
+        InputError: it is another word, or none.
+    """
+    if given not in words:
+        raise InputError(f"{what} is {given!r}", where=where, expected=" or ".join(map(repr, words)))
+
+
+def a_smooth_convex_cost(cost: str | Cost, problem: Problem, deed: str, where: str, expected: str) -> Cost:
+    """The cost object, if it is smooth and convex and the problem has what it is made of.
+
+    Args:
+        cost: a name or a Cost.
+        problem: what it is a cost of.
+        deed: what cannot be done with other costs, for the message.
+        where: the argument, for the message.
+        expected: the right cost in words.
+
+    Raises:
+        InputError: it is not, or does not fit the problem.
+    """
+    chosen = find_cost(cost)
+    if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:
+        raise InputError(
+            f"the cost {chosen.name} cannot be {deed} (it is {', '.join(sorted(lacking))})",
+            where=where,
+            expected=expected,
+        )
+    chosen.require(problem)
+    return chosen
 
 
 def a_number(

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_whole_number, members
+from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, a_whole_number, members, one_of
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Solver
@@ -103,8 +102,7 @@ def pareto_front(
     """
     found = _suitable(costs, problem)
     weight = _lattice(len(found), divisions)
-    if scope not in SCOPES:
-        raise InputError(f"the scope is {scope!r}", where="scope", expected="'frame' or 'motion'")
+    one_of(scope, "the scope", SCOPES, "scope")
     for cost in found:
         problem = within_domain(problem, cost)
     corners = [_point(problem, found, row, solver) for row in np.eye(len(found))]
@@ -187,17 +185,8 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
-    found = [find_cost(cost) for cost in given]
-    for cost in found:
-        lacking = cost.needs & {"linear_programme", "nonconvex", "nonsmooth"}
-        if lacking:
-            raise InputError(
-                f"the cost {cost.name} cannot be weighed against others (it is {', '.join(sorted(lacking))})",
-                where="costs",
-                expected="smooth convex costs",
-            )
-        cost.require(problem)
-    return found
+    deed, expected = "weighed against others", "smooth convex costs"
+    return [a_smooth_convex_cost(cost, problem, deed, "costs", expected) for cost in given]
 
 
 @dataclass(frozen=True, eq=False)

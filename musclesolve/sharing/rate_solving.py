@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, an_array
+from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array, one_of
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.rate_certificate import Coupling, coupled_residual
 from musclesolve.sharing.rate_coupled import solve_coupled
@@ -20,7 +19,7 @@ from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.rate_reach import least_reserves
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Solver
-from musclesolve.sharing.solving import fallback_weight, solve
+from musclesolve.sharing.solving import ON_INFEASIBLE, fallback_weight, solve
 from musclesolve.sharing.status import Status
 
 METHODS = ("together", "frame_by_frame")
@@ -89,12 +88,8 @@ def solve_rate_limited(
             where="limits",
             expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
         )
-    if method not in METHODS:
-        raise InputError(
-            f"the method is {method!r}", where="method", expected="'together' or 'frame_by_frame'"
-        )
-    if on_infeasible not in ("report", "reserve"):
-        raise InputError(f"on_infeasible is {on_infeasible!r}", expected="'report' or 'reserve'")
+    one_of(method, "the method", METHODS, "method")
+    one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = _times(problem, time)
     if method == "frame_by_frame" and problem.n_frames:
         return _frame_by_frame(problem, instant, chosen, limits, solver, on_infeasible)
@@ -220,8 +215,8 @@ def _frame_by_frame(
         if part.solved[0]:
             before, since = part.activation[0], t
     names = [name for name, x in vars(parts[0]).items() if isinstance(x, np.ndarray)]
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return _answer(_with(parts[0], joined), limits, problem, "frame_by_frame")
+    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return _answer(replace(parts[0], **joined), limits, problem, "frame_by_frame")
 
 
 def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:
@@ -299,11 +294,9 @@ def _between(price: Array, usable: NDArray[np.bool_]) -> Array:
 
 
 def _part(solution: Solution, which: NDArray[np.bool_]) -> Solution:
-    arrays = {name: x[which] for name, x in vars(solution).items() if isinstance(x, np.ndarray)}
-    return _with(solution, arrays)
-
-
-def _with(solution: Solution, arrays: dict[str, Any]) -> Solution:
+    arrays: dict[str, Any] = {
+        name: x[which] for name, x in vars(solution).items() if isinstance(x, np.ndarray)
+    }
     return replace(solution, **arrays)
 
 
@@ -314,15 +307,8 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
             where="problem",
             expected="the frames of a motion",
         )
-    chosen = find_cost(cost)
-    lacking = chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}
-    if lacking:
-        raise InputError(
-            f"the cost {chosen.name} cannot be shared within rate limits (it is {', '.join(sorted(lacking))})",
-            where="cost",
-            expected="a smooth convex cost",
-        )
-    chosen.require(problem)
+    deed, expected = "shared within rate limits", "a smooth convex cost"
+    chosen = a_smooth_convex_cost(cost, problem, deed, "cost", expected)
     high = np.argwhere(np.nan_to_num(problem.upper) > 1.0)
     if high.size:
         t, i = (int(index) for index in high[0])

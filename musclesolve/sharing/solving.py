@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, one_of
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.check import check_convexity, check_cost
@@ -21,6 +22,7 @@ from musclesolve.sharing.solver.base import Attempt, Solver
 from musclesolve.sharing.solver.registry import find_solver, refuse_unfit
 from musclesolve.sharing.status import Status
 
+ON_INFEASIBLE = ("report", "reserve")
 FALLBACK = 100.0
 NOTHING = 1e-20
 
@@ -51,10 +53,8 @@ def solve(
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
             built in contradicts itself (cost/check.py), or is said to be convex and is not.
     """
-    if on_infeasible not in ("report", "reserve"):
-        raise InputError(f"on_infeasible is {on_infeasible!r}", expected="'report' or 'reserve'")
-    if not isinstance(problem, Problem):
-        raise InputError(f"a {type(problem).__name__} was given", where="solve", expected="a Problem")
+    one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
+    a_problem(problem, "solve")
     chosen, method = find_cost(cost), find_solver(solver)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
