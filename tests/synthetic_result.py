@@ -6,16 +6,8 @@ import numpy as np
 import xarray as xr
 
 import muscle_db
+from musclesolve.muscles import LEG_DOFS
 
-LEG_DOFS = (
-    "hip_flexion",
-    "hip_adduction",
-    "hip_internal_rotation",
-    "knee_flexion",
-    "ankle_dorsiflexion",
-    "ankle_inversion",
-    "ankle_adduction",
-)
 STATUS = ("SOLVED", "SOLVED_WITH_RESERVE", "INFEASIBLE", "MAX_ITERATIONS", "INVALID_INPUT", "SOLVER_FAILED")
 MASS = 70.0
 WEIGHT = MASS * 9.80665  # N

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from frames import LEG, inputs, linearized
+from frames import inputs, linearized
 from series import MIRROR, Plan
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative, periodic_curves
+
+from musclesolve.muscles import LEG_DOFS
 
 Array = np.ndarray
 
@@ -209,12 +211,12 @@ class Problem:
         """Joint moments are drawn to moments.csv and keep to the bands of kinetics.csv."""
         mass, phase = self.person.settings["subject"]["mass_kg"], self.phase + 0.5 * side
         for name, curve in self.moments.items():
-            column = LEG.index(name)
+            column = LEG_DOFS.index(name)
             rows.near(moments[:, column] / mass - curve(phase), slopes[:, column] / mass, SPREAD["moment"])
         for band in self.bands:
-            if band.quantity not in LEG or not phase[0] <= band.phase <= phase[-1]:
+            if band.quantity not in LEG_DOFS or not phase[0] <= band.phase <= phase[-1]:
                 continue
-            frame, column = int(np.argmin(np.abs(phase - band.phase))), LEG.index(band.quantity)
+            frame, column = int(np.argmin(np.abs(phase - band.phase))), LEG_DOFS.index(band.quantity)
             value, slope = moments[frame : frame + 1, column] / mass, slopes[frame : frame + 1, column] / mass
             rows.above(value - band.low, slope, SPREAD["band"])
             rows.above(band.high - value, -slope, SPREAD["band"])

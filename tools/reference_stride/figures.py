@@ -7,9 +7,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from checks import Judged, pressure
-from frames import LEG
 from matplotlib.axes import Axes
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative, periodic_curves
+
+from musclesolve.muscles import LEG_DOFS
 
 CHAINS = {
     "tab:blue": ("neck_base", "back", "hip_r", "knee_r", "ankle_r", "heel_r", "toe_r", "ankle_r"),
@@ -73,7 +74,7 @@ def _moments(judged: Judged) -> plt.Figure:
     person, phase = judged.person, judged.phase
     mass, measured = person.settings["subject"]["mass_kg"], periodic_curves("moments.csv")
     figure, axes = plt.subplots(2, 4, figsize=(20, 9))
-    for axis, name in zip(axes.flat, LEG, strict=False):
+    for axis, name in zip(axes.flat, LEG_DOFS, strict=False):
         axis.plot(100 * phase, judged.moments[:, person.model.dof(f"{name}_r")] / mass, label="stride")
         if name in measured:
             axis.plot(100 * phase, measured[name](phase), "k--", label="measured table")
@@ -81,7 +82,7 @@ def _moments(judged: Judged) -> plt.Figure:
             reach = [[band.value - band.low], [band.high - band.value]]
             axis.errorbar(100 * band.phase, band.value, reach, fmt="o", color="tab:gray")
         axis.set_title(f"{name} moment [N m/kg]")
-    _dress(list(axes.flat)[: len(LEG)])
+    _dress(list(axes.flat)[: len(LEG_DOFS)])
     return figure
 
 

@@ -10,19 +10,11 @@ from series import MIRROR, Plan
 
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.motion import motion_from
+from musclesolve.muscles import LEG_DOFS
 
 Array = np.ndarray
 
 SIDES = ("r", "l")
-LEG = (
-    "hip_flexion",
-    "hip_adduction",
-    "hip_internal_rotation",
-    "knee_flexion",
-    "ankle_dorsiflexion",
-    "ankle_inversion",
-    "ankle_adduction",
-)
 CHUNK = 400
 """Frames evaluated together; more need memory and are no faster."""
 
@@ -61,7 +53,7 @@ def evaluate(person: Person, given: Array) -> Array:
         wrenches.append(Wrench(f"foot_{side}", wrench[:, :3], np.cross(ball, wrench[:, :3]) + wrench[:, 3:]))
         points += [heel, ball]
     moments = projected_moments(model, motion, wrenches)
-    legs = [moments[:, model.dof(f"{name}_{side}")] for side in SIDES for name in LEG]
+    legs = [moments[:, model.dof(f"{name}_{side}")] for side in SIDES for name in LEG_DOFS]
     return np.column_stack([*points, *legs, moments[:, -6:]])
 
 
@@ -87,6 +79,6 @@ def linearized(person: Person, given: Array, varied: Array) -> tuple[Array, Arra
 
 def unpack(values: Array) -> Frames:
     """Name the columns that `evaluate` returns."""
-    count = 2 * len(LEG)
+    count = 2 * len(LEG_DOFS)
     points, leg, residual = np.split(values, [12, 12 + count], axis=1)
-    return Frames(points.reshape(-1, 2, 2, 3), leg.reshape(-1, 2, len(LEG)), residual)
+    return Frames(points.reshape(-1, 2, 2, 3), leg.reshape(-1, 2, len(LEG_DOFS)), residual)
