@@ -1,6 +1,7 @@
 """From files to a checked trial: readers and writers, the trial file, marker mapping, checks on incoming data."""
 
 from musclesolve.recording.data import (
+    Event,
     Markers,
     MuscleOptions,
     PlateForce,
@@ -15,6 +16,7 @@ from musclesolve.recording.trc import read_trc, write_trc
 from musclesolve.recording.trial import read_trial
 
 __all__ = [
+    "Event",
     "Landmark",
     "Markers",
     "MuscleOptions",

@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
 SIDE_NAMES: dict[Side, str] = {"r": "right", "l": "left"}
+EventKind = Literal["heel_strike", "toe_off"]
 # Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
 
@@ -106,6 +107,23 @@ class PlateForce:
 
 
 @dataclass(frozen=True)
+class Event:
+    """A foot meets the ground or leaves it.
+
+    Args:
+        kind: which of the two.
+        side: which foot.
+        time: when, on the clock of the markers and forces [s].
+        source: what says so: "stated" (a file), "forces", "markers", or "periodic" (a stride away from another one).
+    """
+
+    kind: EventKind
+    side: Side
+    time: float
+    source: str
+
+
+@dataclass(frozen=True)
 class Subject:
     """The person: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
@@ -159,6 +177,7 @@ class Trial:
         sharing: force-sharing options.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         notes: sentences a reader of the results should see.
+        events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
     """
 
     path: Path
@@ -177,6 +196,7 @@ class Trial:
     sharing: SharingOptions = field(default_factory=SharingOptions)
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""
