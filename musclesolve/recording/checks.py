@@ -31,7 +31,7 @@ def check_trial(trial: Trial, document: Document) -> None:
     """
     check_sampling(trial.markers.time, trial.markers.path)
     check_sampling(trial.forces[0].time, trial.forces[0].path)
-    _check_cutoff(trial, document)
+    check_cutoff(trial, document)
     check_gaps(trial)
     # Before leaps and sides: in wrong units or axes everything leaps.
     check_size(trial, document)
@@ -57,7 +57,8 @@ def check_sampling(time: Array, path: Path) -> None:
         )
 
 
-def _check_cutoff(trial: Trial, document: Document) -> None:
+def check_cutoff(trial: Trial, document: Document) -> None:
+    """Refuse a cut-off that the recording rates cannot hold."""
     force_time = trial.forces[0].time
     rates = {
         "markers": trial.markers.rate,

@@ -111,78 +111,113 @@ def validated(document: Document) -> dict[str, Any]:
     Raises:
         InputError: an unknown or missing table or key, a value of the wrong type or outside its range.
     """
+    content, errors = examined(document)
+    if errors:
+        raise errors[0]
+    return content
+
+
+def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
+    """Return what ``validated`` returns, as far as it goes, and everything that is wrong with it.
+
+    A table or key that is at fault is left out: it has its default, or None where there is none.
+    """
     tables = trial_keys()
+    errors: list[InputError] = []
     for name in document.content:
         if name not in tables:
-            raise document.error(
-                "there is no such table",
-                name,
-                expected=f"one of {_list(tables)}",
-                remedy=suggestion(name, tables) or "correct the name, or remove the table",
+            errors.append(
+                document.error(
+                    "there is no such table",
+                    name,
+                    expected=f"one of {_list(tables)}",
+                    remedy=suggestion(name, tables) or "correct the name, or remove the table",
+                )
             )
-    return {name: _table(document, name, rules) for name, rules in tables.items()}
+    return {name: _table(document, name, rules, errors) for name, rules in tables.items()}, errors
 
 
-def _table(document: Document, name: str, rules: Fields) -> Any:
+def _table(document: Document, name: str, rules: Fields, errors: list[InputError]) -> Any:
     given = document.content.get(name)
-    if given is None:
-        if rules.get("required"):
-            raise InputError(
+    if given is None and rules.get("required"):
+        errors.append(
+            InputError(
                 f"the table {_header(name)} is missing",
                 file=document.path,
                 expected=_needed(rules),
                 remedy=f"add {_header(name)} with these keys, each on a line of its own",
             )
-        given = {}
-    if rules.get("list"):
-        if not isinstance(given, list) or not all(isinstance(part, dict) for part in given):
-            raise document.error(
-                "this is not a list of tables",
-                name,
-                expected=f"one {_header(name)} per plate",
-                remedy=f"write the heading {_header(name)}, with two brackets on either side",
-            )
-        return [_fields(document, name, part, rules["keys"], k) for k, part in enumerate(given)]
-    if not isinstance(given, dict):
-        raise document.error(
-            "this is not a table",
-            name,
-            expected=f"[{name}] on a line of its own",
-            remedy="write the heading with one bracket on either side, and its keys below",
         )
-    return dict(given) if rules.get("free") else _fields(document, name, given, rules["keys"], 0)
+    if rules.get("list"):
+        if given is not None and not (
+            isinstance(given, list) and all(isinstance(part, dict) for part in given)
+        ):
+            errors.append(
+                document.error(
+                    "this is not a list of tables",
+                    name,
+                    expected=f"one {_header(name)} per plate",
+                    remedy=f"write the heading {_header(name)}, with two brackets on either side",
+                )
+            )
+            given = None
+        parts = given or []
+        return [_fields(document, name, part, rules["keys"], k, errors) for k, part in enumerate(parts)]
+    if given is not None and not isinstance(given, dict):
+        errors.append(
+            document.error(
+                "this is not a table",
+                name,
+                expected=f"[{name}] on a line of its own",
+                remedy="write the heading with one bracket on either side, and its keys below",
+            )
+        )
+        given = None
+    # What an absent table lacks was said in one sentence.
+    told = errors if given is not None or not rules.get("required") else []
+    return (
+        dict(given or {})
+        if rules.get("free")
+        else _fields(document, name, given or {}, rules["keys"], 0, told)
+    )
 
 
-def _fields(document: Document, table: str, given: Fields, keys: Fields, index: int) -> dict[str, Any]:
+def _fields(
+    document: Document, table: str, given: Fields, keys: Fields, index: int, errors: list[InputError]
+) -> dict[str, Any]:
     for key in given:
         if key not in keys:
-            raise document.error(
-                "there is no such key",
-                table,
-                key,
-                index,
-                expected=f"one of {_list(keys)}",
-                remedy=suggestion(key, keys) or "correct the name, or remove the line",
+            errors.append(
+                document.error(
+                    "there is no such key",
+                    table,
+                    key,
+                    index,
+                    expected=f"one of {_list(keys)}",
+                    remedy=suggestion(key, keys) or "correct the name, or remove the line",
+                )
             )
     values: dict[str, Any] = {}
     for key, rule in keys.items():
-        if key in given:
-            if problem := _problem(given[key], rule):
-                raise document.error(
+        problem = _problem(given[key], rule) if key in given else None
+        if problem:
+            errors.append(
+                document.error(
                     problem[0], table, key, index, expected=problem[1], remedy=_remedy(key, given[key], rule)
                 )
-            values[key] = given[key]
-        elif rule.get("required"):
-            raise document.error(
-                f"'{key}' is missing",
-                table,
-                None,
-                index,
-                expected=f"{key}: {rule['about']}",
-                remedy=f"add a line {_example(key, rule)}",
             )
-        else:
-            values[key] = rule.get("default")
+        elif key not in given and rule.get("required"):
+            errors.append(
+                document.error(
+                    f"'{key}' is missing",
+                    table,
+                    None,
+                    index,
+                    expected=f"{key}: {rule['about']}",
+                    remedy=f"add a line {_example(key, rule)}",
+                )
+            )
+        values[key] = given[key] if key in given and not problem else rule.get("default")
     return values
 
 

@@ -47,51 +47,54 @@ def read_trial(path: str | Path) -> Trial:
         )
     document = Document(Path(path))
     content = validated(document)
-    files = _files(document, content["files"])
-    rotation = _rotation(document, content["laboratory"])
+    files = input_files(document, content["files"])
+    rotation = rotation_of(document, content["laboratory"])
     walk = read_trc(files["markers"]).rotated(rotation)
     static = read_trc(files["static"]).rotated(rotation) if "static" in files else None
     mapping = read_mapping(document, content["mapping"])
     clusters = read_clusters(document, content["clusters"])
     carried = read_carried(document, content["carried"], clusters)
     check_markers_exist(document, mapping, clusters, carried, walk, static)
-    forces = _plates(document, content, read_mot(files["forces"]), rotation)
+    forces = plates_of(document, content, read_mot(files["forces"]), rotation)
     trial = Trial(
         path=document.path,
-        subject=_subject(content["subject"]),
+        subject=subject_of(content["subject"]),
         markers=walk,
         static=static,
         forces=forces,
         mapping=mapping,
         clusters=clusters,
         carried=carried,
-        time_range=_time_range(document, content["time"], walk, forces),
+        time_range=time_range_of(document, content["time"], walk, forces),
         cutoff_hz=float(content["filter"]["cutoff_hz"]),
         unloaded_below=float(content["filter"]["unloaded_below_n"]),
         hip_regression=content["joint_centers"]["hip"],
-        muscles=_muscles(document, content["muscles"]),
-        sharing=_sharing(content["sharing"]),
+        muscles=muscles_of(document, content["muscles"]),
+        sharing=sharing_of(content["sharing"]),
         files={"trial": document.path, **files},
-        notes=_notes(content, forces),
+        notes=notes_of(content, forces),
     )
     check_trial(trial, document)
     return trial
 
 
-def _files(document: Document, given: dict[str, Any]) -> dict[str, Path]:
+def input_files(document: Document, given: dict[str, Any]) -> dict[str, Path]:
+    """Return role -> path of every file that the trial file names."""
     return {
         role: document.input_file("files", role, name) for role, name in given.items() if name is not None
     }
 
 
-def _rotation(document: Document, laboratory: dict[str, str]) -> Array:
+def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
+    """Return the rotation (3, 3) from the axes of the files to the global frame."""
     try:
         return global_from_laboratory(laboratory["forward"], laboratory["up"])
     except InputError as error:
         raise document.placed(error, "laboratory", "up") from None
 
 
-def _subject(given: dict[str, Any]) -> Subject:
+def subject_of(given: dict[str, Any]) -> Subject:
+    """Return the person."""
     leg = given["leg_length_m"]
     return Subject(
         name=given["name"],
@@ -103,25 +106,32 @@ def _subject(given: dict[str, Any]) -> Subject:
     )
 
 
-def _plates(
+def plates_of(
     document: Document, content: dict[str, Any], table: Table, rotation: Array
 ) -> tuple[PlateForce, ...]:
-    threshold = content["filter"]["unloaded_below_n"]
+    """Return every plate of the trial file, in the global frame."""
+    return tuple(
+        plate_of(document, content, index, table, rotation) for index in range(len(content["force"]))
+    )
+
+
+def plate_of(
+    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
+) -> PlateForce:
+    """Return one plate of the trial file, in the global frame."""
+    entry, threshold = content["force"][index], content["filter"]["unloaded_below_n"]
     everything = np.ones(table.time.size, bool)
-    plates = []
-    for index, entry in enumerate(content["force"]):
-        names = {
-            role: _columns(document, entry[role], role, index, table)
-            for role in ("force", "point", "moment")
-            if entry[role] is not None
-        }
-        force = _vectors(table, names["force"], everything) @ rotation.T
-        # The point of a force that is nothing may be anything.
-        loaded = np.abs(force[:, 2]) >= threshold
-        point = _vectors(table, names["point"], loaded) @ rotation.T
-        moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
-        plates.append(PlateForce(entry["side"], table.time, force, point, moment, table.path))
-    return tuple(plates)
+    names = {
+        role: _columns(document, entry[role], role, index, table)
+        for role in ("force", "point", "moment")
+        if entry[role] is not None
+    }
+    force = _vectors(table, names["force"], everything) @ rotation.T
+    # The point of a force that is nothing may be anything.
+    loaded = np.abs(force[:, 2]) >= threshold
+    point = _vectors(table, names["point"], loaded) @ rotation.T
+    moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
+    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
 
 
 def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
@@ -155,9 +165,10 @@ def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array
     return vectors
 
 
-def _time_range(
+def time_range_of(
     document: Document, given: dict[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
 ) -> tuple[float, float]:
+    """Return first and last time to analyse [s], within what was recorded."""
     times = [walk.time, *(plate.time for plate in forces)]
     earliest, latest = max(t[0] for t in times), min(t[-1] for t in times)
     recorded = (
@@ -203,7 +214,8 @@ def _time_range(
     return float(start), float(end)
 
 
-def _muscles(document: Document, given: dict[str, Any]) -> MuscleOptions:
+def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
+    """Return the muscle options."""
     name = given["database"]
     # A path is meant from the trial file, like every other path in it.
     if name.endswith(".toml"):
@@ -211,7 +223,8 @@ def _muscles(document: Document, given: dict[str, Any]) -> MuscleOptions:
     return MuscleOptions(database=name, strength_factor=float(given["strength_factor"]))
 
 
-def _sharing(given: dict[str, Any]) -> SharingOptions:
+def sharing_of(given: dict[str, Any]) -> SharingOptions:
+    """Return the force-sharing options."""
     weight, dofs = given["reserve_weight"], given["dofs"]
     return SharingOptions(
         cost=given["cost"],
@@ -221,7 +234,8 @@ def _sharing(given: dict[str, Any]) -> SharingOptions:
     )
 
 
-def _notes(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
+def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
+    """Return sentences on what the trial file leaves out."""
     notes = []
     names = {"r": "right", "l": "left"}
     for side in SIDES:
