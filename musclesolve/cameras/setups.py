@@ -1,0 +1,81 @@
+"""Cameras that nobody calibrated: placed by hand, for synthetic recordings, teaching and planning a laboratory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.cameras.camera import Camera
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+
+
+def camera_at(
+    name: str,
+    center: ArrayLike,
+    target: ArrayLike,
+    focal_length: float = 1200.0,
+    image_size: tuple[float, float] = (1920.0, 1080.0),
+    up: ArrayLike = (0.0, 0.0, 1.0),
+) -> Camera:
+    """Place a camera that looks at a point, upright; u runs to the right of the image and v down.
+
+    Args:
+        name: of the camera.
+        center: (3,) where it stands [m].
+        target: (3,) the point in the middle of its image [m].
+        focal_length: focal length over the width of a pixel [px].
+        image_size: width and height of the image [px].
+        up: (3,) what is upwards in the world.
+
+    Raises:
+        InputError: it looks straight up or down, or stands at its target.
+    """
+    center, target = np.asarray(center, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    ahead = target - center
+    right = np.cross(ahead, np.asarray(up, dtype=np.float64))
+    if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(up):
+        raise InputError(
+            f"camera '{name}' looks along the upward direction, so what is up in its image is unknown",
+            expected="a view that is not straight up or down",
+            remedy="move the camera or its target, or give another 'up'",
+        )
+    ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
+    attitude = np.stack([right, np.cross(ahead, right), ahead])
+    lens = np.array(
+        [
+            [focal_length, 0.0, image_size[0] / 2],
+            [0.0, focal_length, image_size[1] / 2],
+            [0.0, 0.0, 1.0],
+        ]
+    )
+    matrix = lens @ np.column_stack([attitude, -attitude @ center])
+    return Camera.from_matrix(name, matrix, target)
+
+
+def ring(
+    count: int = 4,
+    radius: float = 5.0,
+    height: float = 2.0,
+    target: ArrayLike = (0.0, 0.0, 1.0),
+    focal_length: float = 1200.0,
+) -> list[Camera]:
+    """Place cameras evenly on a circle around a point, all looking at it, neighbours at most 90 degrees apart.
+
+    Args:
+        count: how many.
+        radius: of the circle about the vertical through the target [m].
+        height: of the cameras above the ground [m]; every second one stands a fifth higher.
+        target: (3,) the point all look at [m].
+        focal_length: focal length over the width of a pixel [px].
+    """
+    target = np.asarray(target, dtype=np.float64)
+    cameras = []
+    for k in range(count):
+        # Half a step off the axes: no camera looks along the walkway or stands beside the origin.
+        angle = min(2.0 * np.pi / count, 0.5 * np.pi) * (k + 0.5)
+        beside = target[:2] + radius * np.array([np.cos(angle), np.sin(angle)])
+        center = np.append(beside, height * (1.0 + 0.2 * (k % 2)))
+        cameras.append(camera_at(f"camera_{k + 1}", center, target, focal_length))
+    return cameras
