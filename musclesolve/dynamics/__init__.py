@@ -11,7 +11,9 @@ from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.anthropometry import segment_table
 from musclesolve.dynamics.applied import JointMoments, OutsideForces
 from musclesolve.dynamics.assembly import assemble, consistent_rates
+from musclesolve.dynamics.consistency import consistent_motion
 from musclesolve.dynamics.constraints import Constraints
+from musclesolve.dynamics.driven_pose import drive_pose
 from musclesolve.dynamics.drivers import driver_rows
 from musclesolve.dynamics.elements import Elements
 from musclesolve.dynamics.expanded import joint_reactions
@@ -73,9 +75,11 @@ __all__ = [
     "center_of_pressure_from_motion",
     "coincident",
     "combination",
+    "consistent_motion",
     "consistent_rates",
     "differentiate",
     "disagreement",
+    "drive_pose",
     "driver_rows",
     "expand",
     "fit_pose",

@@ -99,12 +99,32 @@ class Constraints:
 
         A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
         """
+        violation = self.value(q)
+        violation[:, : len(self.constant)] /= self._scale(q)
+        return violation
+
+    def rate_violation(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
+        """How far velocities and accelerations are from meeting (5.8), (5.9): Phi_q qd and Phi_q qdd - gamma.
+
+        Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: how fast a length changes, say.
+        """
+        a, b = self._directions(q)
+        ad, bd = self._directions(qd)
+        add, bdd = self._directions(qdd)
+        scale = self._scale(q)
+        once = np.einsum("tcx,tcx->tc", ad, b) + np.einsum("tcx,tcx->tc", a, bd)
+        twice = np.einsum("tcx,tcx->tc", add, b) + np.einsum("tcx,tcx->tc", a, bdd)
+        twice += 2.0 * np.einsum("tcx,tcx->tc", ad, bd)
+        linear = ((self.weights @ rate).reshape(len(q), -1) for rate in (qd, qdd))
+        first, second = (np.hstack(both) for both in zip((once / scale, twice / scale), linear, strict=True))
+        return first, second
+
+    def _scale(self, q: Array) -> Array:
+        """What the scalar products are divided by: 2 L where a line meets itself, else both lengths; (T, s)."""
         a, b = self._directions(q)
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
-        violation = self.value(q)
-        violation[:, : len(same)] /= np.where(same, 2.0 * np.sqrt(length), length)
-        return violation
+        return np.where(same, 2.0 * np.sqrt(length), length)
 
     def jacobian(self, q: Array) -> Array:
         """Phi_q (T, c, N, 3) (2.14, 2.15)."""

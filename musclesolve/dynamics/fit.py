@@ -7,6 +7,7 @@ at every iterate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from musclesolve.errors import InputError
 
 Array = np.ndarray
 
-_BLOCK = 500
+BLOCK = 500
 """Frames fitted at once: many enough for speed, few enough for memory."""
 
 _KEY_FRAMES = 10
@@ -31,13 +32,16 @@ _KEY_FRAMES = 10
 class Fit:
     """The consistent motion: joint and base coordinates (T, K+6), poses q (T, N, 3), what the fit moved.
 
-    locked: degrees of freedom that no target informs, held at zero. residual (T, n) [m] at the measured points.
+    residual (T, n) [m]: how far each of the measured points (n) was moved. locked: degrees of freedom that no target
+    informs, held at zero. borrowed: those that `drive_pose` could not measure and has from the nearest pose.
     """
 
     coordinates: Array
     q: Array
     residual: Array
+    points: tuple[str, ...]
     locked: tuple[str, ...]
+    borrowed: tuple[str, ...] = ()
 
 
 def fit_pose(
@@ -70,25 +74,38 @@ def fit_pose(
     few = keys.without_leaps(keys.converge(_start(model, keys.targets), 1e-3, max_iterations), max_iterations)
     few = replace(few, angles=one_branch(model, few.angles))
     start = few.spread(frames, _KEY_FRAMES)
-    blocks = [slice(first, first + _BLOCK) for first in range(0, frames, _BLOCK)]
+    blocks = [slice(first, first + BLOCK) for first in range(0, frames, BLOCK)]
     pose = Pose.joined([every.frames(b).converge(start.frames(b), tolerance, max_iterations) for b in blocks])
+    return fit_of(model, targets, pose, locked=np.flatnonzero(~free))
+
+
+def fit_of(model: Model, targets: Targets, pose: Pose, locked: Array, borrowed: Sequence[int] = ()) -> Fit:
+    """A pose (T) as the answer to what was measured; `locked` and `borrowed` by their places among the dofs."""
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
     angles = one_branch(model, pose.angles)
     q = model.tree.pose(angles, pose.position, pose.rotation)
     seen = targets.slots < model.topology.point_count
-    residual = np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2)
-    dofs = model.topology.dof_names
-    locked = tuple(dofs[k] for k in np.flatnonzero(~free))
-    return Fit(np.column_stack([angles, base]), q, residual, locked)
+    return Fit(
+        coordinates=np.column_stack([angles, base]),
+        q=q,
+        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, seen], axis=2),
+        points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[seen]),
+        locked=tuple(model.topology.dof_names[k] for k in locked),
+        borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
+    )
 
 
 def informed_dofs(model: Model, targets: Targets) -> Array:
     """(K+6,) which degrees of freedom move any target in a general pose; the others stay locked at zero."""
+    return np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
+
+
+def generic_directions(model: Model, targets: Targets) -> Array:
+    """D (n, 3, K+6) of the targets in a pose that is special for none of them."""
     tree = model.tree
     generic = np.full((1, tree.joint_count), 0.3)
     q = tree.pose(generic, np.zeros((1, 3)), np.eye(3)[None])
-    moved = np.abs(tree.allowed(q, np.zeros((1, 3)))[0, targets.slots]).max(axis=(0, 1))
-    return moved > 1e-6
+    return tree.allowed(q, np.zeros((1, 3)), targets.slots)[0]
 
 
 def resting(model: Model, targets: Targets) -> Array:

@@ -15,30 +15,35 @@ Array = np.ndarray
 def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Motion:
     """The motion of natural coordinates (T, N, 3) that satisfy the constraints, with its joint coordinates.
 
-    Speeds solve D s = qd and D ds/dt = qdd - Ddot s, both consistent. The Cardan rates of the base are not defined
-    where it is listed by 90 degrees.
+    The Cardan rates of the base are not defined where it is listed by 90 degrees.
+    """
+    rotation = model.elements.rotation(q)
+    base = rotation[:, model.tree.root]
+    origin = q[:, model.elements.slots[model.tree.root, 0]] - base @ model.elements.origin[model.tree.root]
+    angles = model.tree.unwrapped(joint_angles(model, rotation))
+    coordinates = np.column_stack([angles, origin, *to_cardan(base)])
+    return motion_with(model, time, coordinates, q, qd, qdd)
+
+
+def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+    """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
+
+    Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the
+    constraints.
     """
     tree, joints = model.tree, model.tree.joint_count
-    rotation = model.elements.rotation(q)
-    base = rotation[:, tree.root]
-    origin = q[:, model.elements.slots[tree.root, 0]] - base @ model.elements.origin[tree.root]
+    shift, turn = slice(joints, joints + 3), slice(joints + 3, joints + 6)
+    angles, origin, cardan = coordinates[:, :joints], coordinates[:, shift], coordinates[:, turn]
     directions = tree.allowed(q, origin).reshape(len(q), -1, joints + 6)
     orthogonal, triangle = np.linalg.qr(directions)
     speeds = _solve(orthogonal, triangle, qd)
-    still = np.zeros_like(speeds)
-    bias = tree.acceleration(q, qd, speeds, still, origin, speeds[:, joints : joints + 3])
+    bias = tree.acceleration(q, qd, speeds, np.zeros_like(speeds), origin, speeds[:, shift])
     speed_rates = _solve(orthogonal, triangle, qdd - bias)
-
-    angles = tree.unwrapped(joint_angles(model, rotation))
     rates, second = tree.rates(angles, speeds[:, :joints], speed_rates[:, :joints])
-    cardan = np.stack(to_cardan(base), axis=1)
-    cardan_rate, cardan_second = _cardan_derivatives(
-        cardan, speeds[:, joints + 3 :], speed_rates[:, joints + 3 :]
-    )
-    shift = slice(joints, joints + 3)
+    cardan_rate, cardan_second = _cardan_derivatives(cardan, speeds[:, turn], speed_rates[:, turn])
     return Motion(
         time,
-        np.column_stack([angles, origin, cardan]),
+        coordinates,
         np.column_stack([rates, speeds[:, shift], cardan_rate]),
         np.column_stack([second, speed_rates[:, shift], cardan_second]),
         speeds,
