@@ -70,7 +70,7 @@ class Table:
         values: (T, k) in the units of the file.
         in_degrees: what the header says of the file's rotations; which columns are rotations it does not say.
         path: the file it came from.
-        lines: the line of every row in that file; empty when it was not read from one.
+        lines: (T,) the line of every row in that file; empty when it was not read from one.
     """
 
     time: Array
@@ -78,7 +78,7 @@ class Table:
     values: Array
     in_degrees: bool
     path: Path
-    lines: tuple[int, ...] = ()
+    lines: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

@@ -6,18 +6,19 @@ begins with ``time``, then one row per sample.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Table
+from musclesolve.recording.rows import RowReader, Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
     check_time,
     check_unique,
-    number_table,
-    read_lines,
     split_cells,
     write_text,
 )
@@ -25,6 +26,7 @@ from musclesolve.recording.textfile import (
 # What the two generations of the format call the same thing.
 _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
+_LONGEST_HEADER = 10_000
 
 
 def read_mot(path: str | Path) -> Table:
@@ -34,56 +36,72 @@ def read_mot(path: str | Path) -> Table:
         InputError: with the line, for anything that does not fit together.
     """
     path = Path(path)
-    lines = read_lines(path)
-    end = next((k for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), None)
-    if end is None:
+    with RowReader(path) as reader:
+        header = _header(reader, path)
+        names = _column_names(reader, path)
+        _check_count(header, _COLUMNS, len(names), "column names", path)
+        time, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
+        for block in reader.blocks(names, str.split):
+            time.append(block.values[:, 0], reader.share_read)
+            values.append(block.values[:, 1:], reader.share_read)
+            lines.append(block.lines, reader.share_read)
+    table = Table(
+        time.finished(),
+        tuple(names[1:]),
+        values.finished(),
+        _in_degrees(header, path),
+        path,
+        lines.finished(),
+    )
+    _check_count(header, _ROWS, table.time.size, "rows of data", path)
+    if table.time.size < 2:
         raise InputError(
-            "the header does not end",
-            file=path,
-            expected="a line that says endheader",
-            remedy="name a MOT or STO file, or export it again",
+            f"{table.time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
         )
-    header = _header(lines[:end])
-    label_line = next((k for k in range(end + 1, len(lines)) if lines[k].strip()), None)
-    if label_line is None:
+    check_time(table.time, table.lines, path)
+    return table
+
+
+def _column_names(reader: RowReader, path: Path) -> list[str]:
+    end = reader.line_number
+    line = reader.filled_line()
+    if line is None:
         raise InputError(
             "nothing follows the header",
             file=path,
-            where=f"line {end + 1}",
+            where=f"line {end}",
             expected="a line of column names and rows of numbers",
             remedy=EXPORT_AGAIN,
         )
-    names = [cell for cell in split_cells(lines[label_line]) if cell]
+    names = [cell for cell in split_cells(line) if cell]
     if names[0].casefold() != "time":
         raise InputError(
             f"the first column is '{names[0]}'",
             file=path,
-            where=f"line {label_line + 1}",
+            where=f"line {reader.line_number}",
             expected="time",
             remedy="export the time as the first column, and call it time",
         )
-    check_unique(names, "column", path, label_line + 1)
-    numbers = [k + 1 for k in range(label_line + 1, len(lines)) if lines[k].strip()]
-    _check_count(header, _COLUMNS, len(names), "column names", path)
-    _check_count(header, _ROWS, len(numbers), "rows of data", path)
-    values = number_table([lines[k - 1].split() for k in numbers], numbers, names, path)
-    if len(values) < 2:
-        raise InputError(
-            f"{len(values)} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
-        )
-    check_time(values[:, 0], numbers, path)
-    in_degrees = _in_degrees(header, path)
-    return Table(values[:, 0], tuple(names[1:]), values[:, 1:], in_degrees, path, tuple(numbers))
+    check_unique(names, "column", path, reader.line_number)
+    return names
 
 
-def _header(lines: list[str]) -> dict[str, str]:
+def _header(reader: RowReader, path: Path) -> dict[str, str]:
+    """Return the fields of the header, up to the line endheader."""
     fields: dict[str, str] = {}
-    for line in lines:
+    while reader.line_number < _LONGEST_HEADER and (line := reader.line()) is not None:
+        if line.strip().casefold() == "endheader":
+            return fields
         name, separator, value = line.partition("=")
         if not separator:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
-    return fields
+    raise InputError(
+        "the header does not end",
+        file=path,
+        expected="a line that says endheader",
+        remedy="name a MOT or STO file, or export it again",
+    )
 
 
 def _check_count(header: dict[str, str], keys: tuple[str, str], found: int, what: str, path: Path) -> None:
@@ -131,16 +149,20 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
             remedy="rename the column before writing",
         )
     rows, columns = table.values.shape
-    lines = [
+    header = [
         path.stem,
         "version=1",
         f"nRows={rows}",
         f"nColumns={columns + 1}",
         f"inDegrees={'yes' if table.in_degrees else 'no'}",
         "endheader",
-        "\t".join(("time", *table.names)),
+        "\t".join(("time", *table.names)) + "\n",
     ]
+    write_text(path, chain(["\n".join(header)], _rows(table, decimals)))
+
+
+def _rows(table: Table, decimals: int) -> Iterator[str]:
+    """Yield the line of every row."""
+    form = "%.8f" + f"\t%.{decimals}f" * len(table.names) + "\n"
     for time, row in zip(table.time, table.values, strict=True):
-        cells = ("nan" if np.isnan(value) else f"{value:.{decimals}f}" for value in row)
-        lines.append(f"{time:.8f}\t" + "\t".join(cells))
-    write_text(path, "\n".join(lines) + "\n")
+        yield form % (time, *row.tolist())

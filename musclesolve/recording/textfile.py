@@ -6,7 +6,8 @@ import difflib
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,7 @@ from musclesolve.errors import InputError
 Array = NDArray[np.float64]
 
 EXPORT_AGAIN = "export the file again"
-_MEND_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
-_TEXT = "a text file (TRC, MOT, STO or TOML)"
+TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
 def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
@@ -40,8 +40,22 @@ def read_lines(path: Path) -> list[str]:
     Raises:
         InputError: the file is missing, unreadable, binary or empty.
     """
-    try:
+    with opening(path):
         raw = path.read_bytes()
+    if b"\0" in raw:
+        raise binary_file(path)
+    text = decoded(raw.decode("latin-1")).removeprefix("\ufeff")
+    if not text.strip():
+        raise empty_file(path)
+    # Not str.splitlines: form feeds and the like inside a name do not end a line.
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Turn whatever keeps a file from being read into an InputError."""
+    try:
+        yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         problem, expected, remedy = no_file(path)
         raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
@@ -56,18 +70,21 @@ def read_lines(path: Path) -> list[str]:
         raise InputError(
             f"{str(path)!r} is not a file name", expected="a file name", remedy="check the name"
         ) from None
-    if b"\0" in raw:
-        raise InputError(
-            "this is a binary file",
-            file=path,
-            expected=_TEXT,
-            remedy="export it as text, or name another file",
-        )
-    text = _decode(raw)
-    if not text.strip():
-        raise InputError("the file is empty", file=path, expected=_TEXT, remedy=EXPORT_AGAIN)
-    # Not str.splitlines: form feeds and the like inside a name do not end a line.
-    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def binary_file(path: Path) -> InputError:
+    """Return the refusal of a file that is not text."""
+    return InputError(
+        "this is a binary file",
+        file=path,
+        expected=TEXT,
+        remedy="export it as text, or name another file",
+    )
+
+
+def empty_file(path: Path) -> InputError:
+    """Return the refusal of a file without anything in it."""
+    return InputError("the file is empty", file=path, expected=TEXT, remedy=EXPORT_AGAIN)
 
 
 def no_file(path: Path) -> tuple[str, str, str]:
@@ -95,12 +112,13 @@ def decimal_point(text: str) -> str | None:
     return f"write a decimal point instead of the comma: {text.replace(',', '.')}"
 
 
-def _decode(raw: bytes) -> str:
+def decoded(text: str) -> str:
+    """Return a text that was read as Latin-1 as what it is: UTF-8 wherever it can be."""
+    # Capture software on Windows writes the local code page; every byte is a character there.
     try:
-        return raw.decode("utf-8-sig")
+        return text.encode("latin-1").decode("utf-8")
     except UnicodeDecodeError:
-        # Capture software on Windows writes the local code page; every byte is a character there.
-        return raw.decode("latin-1")
+        return text
 
 
 def split_cells(line: str) -> list[str]:
@@ -108,75 +126,7 @@ def split_cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
-def number_table(
-    rows: Sequence[list[str]], line_numbers: Sequence[int], names: Sequence[str], path: Path
-) -> Array:
-    """Turn rows of cells into numbers; an empty cell is a gap (NaN).
-
-    Args:
-        rows: T rows of cells.
-        line_numbers: (T,) the line of each row in the file, for messages.
-        names: the k column names.
-        path: the file, for messages.
-
-    Returns:
-        (T, k) numbers.
-
-    Raises:
-        InputError: a row has too few or too many cells, or a cell is not a finite number.
-    """
-    for row, line in zip(rows, line_numbers, strict=True):
-        if len(row) != len(names):
-            raise InputError(
-                f"{len(row)} cells in this row",
-                file=path,
-                where=f"line {line}",
-                expected=f"{len(names)} cells, as the column names say",
-                remedy=f"the row is cut short or has cells too many; {EXPORT_AGAIN}",
-            )
-    cells = [[cell or "nan" for cell in row] for row in rows]
-    try:
-        if any("_" in cell for row in cells for cell in row):
-            raise ValueError("digits grouped by underscores")
-        table = np.array(cells, dtype=np.str_).astype(np.float64).reshape(len(rows), len(names))
-    except ValueError:
-        raise _not_a_number(cells, line_numbers, names, path) from None
-    if np.isinf(table).any():
-        row, column = np.argwhere(np.isinf(table))[0]
-        where = f"line {line_numbers[row]}, column '{names[column]}'"
-        raise InputError(
-            "an infinite number", file=path, where=where, expected="a finite number", remedy=_MEND_CELL
-        )
-    return table
-
-
-def _not_a_number(
-    cells: Sequence[list[str]], line_numbers: Sequence[int], names: Sequence[str], path: Path
-) -> InputError:
-    for row, line in zip(cells, line_numbers, strict=True):
-        for cell, name in zip(row, names, strict=True):
-            if not _is_number(cell):
-                where = f"line {line}, column '{name}'"
-                return InputError(
-                    f"'{cell}' is not a number",
-                    file=path,
-                    where=where,
-                    expected="a number",
-                    remedy=decimal_point(cell) or _MEND_CELL,
-                )
-    return InputError("a cell is not a number", file=path, expected="numbers", remedy=_MEND_CELL)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip.
-    return "_" not in cell
-
-
-def check_time(time: Array, line_numbers: Sequence[int], path: Path) -> None:
+def check_time(time: Array, line_numbers: NDArray[np.int64], path: Path) -> None:
     """Refuse a time column with gaps or one that does not increase."""
     if np.isnan(time).any():
         line = line_numbers[int(np.argmax(np.isnan(time)))]
@@ -214,12 +164,17 @@ def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None
         seen.add(name)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file so that a reader never sees half of it: written beside, then renamed."""
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file so that a reader never sees half of it: written beside, then renamed.
+
+    Args:
+        path: the file.
+        text: its content, whole or in parts.
+    """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+            stream.writelines([text] if isinstance(text, str) else text)
         # mkstemp makes the file private; a recording is as readable as any other file.
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)

@@ -8,6 +8,8 @@ at exactly (0, 0, 0), because several programs write lost markers that way.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +17,12 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.rows import RowReader, Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
     check_time,
     check_unique,
     decimal_point,
-    number_table,
-    read_lines,
     split_cells,
     write_text,
 )
@@ -42,7 +43,29 @@ def read_trc(path: str | Path) -> Markers:
         InputError: with the line, for anything that does not fit together.
     """
     path = Path(path)
-    lines = read_lines(path)
+    with RowReader(path) as reader:
+        header = _header(_first_lines(reader, path), path)
+        names = _marker_names(reader.line() or "", header, path)
+        axes = reader.filled_line()
+        if axes is not None and "X1" not in axes.split():
+            reader.put_back(axes)
+        columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
+        time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
+        for block in reader.blocks(columns, split_cells, separator="\t"):
+            time.append(block.values[:, 1], reader.share_read)
+            lines.append(block.lines, reader.share_read)
+            seen = _with_gaps(block.values[:, 2:].reshape(-1, len(names), 3) * header["metres"])
+            position.append(seen, reader.share_read)
+    markers = Markers(time.finished(), names, position.finished(), path)
+    _check_rows(markers.time.size, header, path)
+    check_time(markers.time, lines.finished(), path)
+    _check_rate(markers.time, header["DataRate"], path)
+    return markers
+
+
+def _first_lines(reader: RowReader, path: Path) -> list[str]:
+    """Return the three lines before the names of the markers."""
+    lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
         raise InputError(
             "this is not a TRC file",
@@ -51,31 +74,25 @@ def read_trc(path: str | Path) -> Markers:
             expected="a first line that begins with PathFileType",
             remedy="export the markers as TRC, or name the TRC file",
         )
-    if len(lines) < _NAME_LINE + 1:
+    if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
         raise InputError(
             f"the file ends after {len([line for line in lines if line.strip()])} lines",
             file=path,
             expected="five header lines, then one row per frame",
             remedy=EXPORT_AGAIN,
         )
-    header = _header(lines, path)
-    names = _marker_names(lines[_NAME_LINE - 1], header, path)
-    rows, line_numbers = _rows(lines, 2 + 3 * len(names))
-    if len(rows) != header["NumFrames"]:
+    return lines
+
+
+def _check_rows(found: int, header: dict[str, float], path: Path) -> None:
+    if found != header["NumFrames"]:
         raise InputError(
-            f"{len(rows)} rows of data, but NumFrames is {header['NumFrames']:g}",
+            f"{found} rows of data, but NumFrames is {header['NumFrames']:g}",
             file=path,
             where="line 3",
             expected="as many rows as the header says",
             remedy=f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}",
         )
-    columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
-    table = number_table(rows, line_numbers, columns, path)
-    time = table[:, 1]
-    check_time(time, line_numbers, path)
-    _check_rate(time, header["DataRate"], path)
-    position = table[:, 2:].reshape(len(rows), len(names), 3) * header["metres"]
-    return Markers(time, names, _with_gaps(position), path)
 
 
 def _header(lines: list[str], path: Path) -> dict[str, float]:
@@ -132,21 +149,6 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
         )
     check_unique(names, "marker", path, _NAME_LINE)
     return names
-
-
-def _rows(lines: list[str], width: int) -> tuple[list[list[str]], list[int]]:
-    """Return the rows of data and their line numbers; blank cells beyond the last column are dropped."""
-    rows, numbers = [], []
-    for number, line in enumerate(lines[_NAME_LINE:], start=_NAME_LINE + 1):
-        is_axis_names = number == _NAME_LINE + 1 and "X1" in line.split()
-        if not line.strip() or is_axis_names:
-            continue
-        cells = split_cells(line)
-        while len(cells) > width and not cells[-1]:
-            cells.pop()
-        rows.append(cells)
-        numbers.append(number)
-    return rows, numbers
 
 
 def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
@@ -212,16 +214,20 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
     frames, count = markers.position.shape[:2]
     rate = f"{markers.rate:.6f}"
     numbers = f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}"
-    lines = [
+    header = [
         f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
         numbers,
         "Frame#\tTime\t" + "\t\t\t".join(markers.names) + "\t\t",
         "\t\t" + "\t".join(f"{axis}{k}" for k in range(1, count + 1) for axis in "XYZ"),
-        "",
+        "\n",
     ]
-    flat = markers.position.reshape(frames, -1) / METRES[units]
-    for k, (time, row) in enumerate(zip(markers.time, flat, strict=True), start=1):
-        cells = ("" if np.isnan(value) else f"{value:.{decimals}f}" for value in row)
-        lines.append(f"{k}\t{time:.8f}\t" + "\t".join(cells))
-    write_text(path, "\n".join(lines) + "\n")
+    write_text(path, chain(["\n".join(header)], _frames(markers, METRES[units], decimals)))
+
+
+def _frames(markers: Markers, metres: float, decimals: int) -> Iterator[str]:
+    """Yield the line of every frame."""
+    form = "%d\t%.8f" + f"\t%.{decimals}f" * (3 * len(markers.names)) + "\n"
+    for k, (time, frame) in enumerate(zip(markers.time, markers.position, strict=True), start=1):
+        line = form % (k, time, *(frame.ravel() / metres).tolist())
+        yield line.replace("nan", "")

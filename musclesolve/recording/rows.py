@@ -1,0 +1,279 @@
+"""Rows of numbers out of a text file of any size: piece by piece, so that memory holds little beside the numbers.
+
+The lines of a piece become numbers all at once in numpy's parser, which is stricter than Python's. Only a piece that
+it refuses is read cell by cell, to understand what it does not (cells of blanks) or to name the line at fault.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.textfile import (
+    EXPORT_AGAIN,
+    TEXT,
+    binary_file,
+    decimal_point,
+    decoded,
+    empty_file,
+    opening,
+)
+
+Array = NDArray[np.float64]
+Split = Callable[[str], list[str]]
+Number = TypeVar("Number", bound=np.generic)
+
+PIECE = 1 << 18
+"""Characters read at a time: enough to keep numpy busy, little beside any recording."""
+
+LONGEST_LINE = 1 << 24
+"""Characters after which a line without an end is no row of a recording: a million numbers."""
+
+_MEND_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows: values (r, k), NaN for an empty cell, and lines (r,), the line of every row in the file."""
+
+    values: Array
+    lines: NDArray[np.int64]
+
+
+class RowReader:
+    """An open text file: first its header line by line, then its rows block by block."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file.
+
+        Raises:
+            InputError: the file is missing, unreadable, binary or empty.
+        """
+        self.path = path
+        self.line_number = 0
+        self._rest = ""
+        self._read = 0
+        with opening(path):
+            # Every byte is a character in Latin-1, so positions in the text are positions in the file.
+            self._stream = path.open(encoding="latin-1")
+        self._size = os.fstat(self._stream.fileno()).st_size
+        try:
+            self._lines = deque(self._more())
+            if not any(line.strip() for line in self._lines):
+                raise empty_file(path)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __enter__(self) -> RowReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+    @property
+    def share_read(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        return min(self._read / self._size, 1.0) if self._size else 1.0
+
+    def line(self) -> str | None:
+        """Return the next line without its end; None at the end of the file."""
+        if not self._lines:
+            self._lines.extend(self._more())
+        if not self._lines:
+            return None
+        self.line_number += 1
+        text = decoded(self._lines.popleft())
+        return text.removeprefix("\ufeff") if self.line_number == 1 else text
+
+    def put_back(self, line: str) -> None:
+        """Let the line that came last come again."""
+        self._lines.appendleft(line.encode("utf-8").decode("latin-1"))
+        self.line_number -= 1
+
+    def filled_line(self) -> str | None:
+        """Return the next line that is not blank; None at the end of the file."""
+        while (text := self.line()) is not None:
+            if text.strip():
+                return text
+        return None
+
+    def blocks(
+        self, names: Sequence[str], split: Split, separator: str | None = None, decimal: str = "."
+    ) -> Iterator[Block]:
+        """Read the rest of the file as rows of numbers; blank lines are passed over, an empty cell is a gap (NaN).
+
+        Args:
+            names: the k column names.
+            split: cuts a line into cells.
+            separator: what stands between cells wherever that is one and the same character; None for blanks.
+            decimal: "." or ",".
+
+        Raises:
+            InputError: a row has too few or too many cells, or a cell is not a finite number.
+        """
+        while lines := (list(self._lines) or self._more()):
+            self._lines.clear()
+            first = self.line_number + 1
+            self.line_number += len(lines)
+            kept = [k for k, line in enumerate(lines) if line and not line.isspace()]
+            if not kept:
+                continue
+            if len(kept) < len(lines):
+                lines = [lines[k] for k in kept]
+            numbers = np.array(kept, dtype=np.int64) + first
+            values = _all_at_once(lines, len(names), separator, decimal)
+            if values is None:
+                rows = [split(decoded(line)) for line in lines]
+                values = _cell_by_cell(rows, numbers, names, decimal, self.path)
+            _check_finite(values, numbers, names, self.path)
+            yield Block(values, numbers)
+
+    def _more(self) -> list[str]:
+        """Return the next lines of the file; none at its end."""
+        lines: list[str] = []
+        while not lines:
+            with opening(self.path):
+                piece = self._stream.read(PIECE)
+            if not piece:
+                lines, self._rest = ([self._rest] if self._rest else []), ""
+                return lines
+            if "\0" in piece:
+                raise binary_file(self.path)
+            self._read += len(piece)
+            *lines, self._rest = (self._rest + piece).split("\n")
+            if len(self._rest) > LONGEST_LINE:
+                raise InputError(
+                    f"a line of more than {LONGEST_LINE} characters",
+                    file=self.path,
+                    expected=TEXT,
+                    remedy=f"the line ends are lost; {EXPORT_AGAIN}",
+                )
+        return lines
+
+
+def _all_at_once(lines: list[str], width: int, separator: str | None, decimal: str) -> Array | None:
+    """Return the numbers (r, width) of lines, or None where they are not as plain as this needs."""
+    if decimal == ",":
+        if any("." in line for line in lines):
+            return None
+        lines = [line.replace(",", ".") for line in lines]
+    if separator:
+        if lines[0].count(separator) >= width:
+            lines = [_without_blank_end(line, width, separator) for line in lines]
+        double = separator + separator
+        if any(double in line or line[0] == separator or line[-1] == separator for line in lines):
+            lines = [_with_nan(line, separator) for line in lines]
+    try:
+        values = np.loadtxt(lines, dtype=np.float64, delimiter=separator, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return values if values.shape == (len(lines), width) else None
+
+
+def _without_blank_end(line: str, width: int, separator: str) -> str:
+    """Return the line without the empty cells that stand beyond its last column."""
+    beyond = line.count(separator) - (width - 1)
+    while beyond > 0 and line.endswith(separator):
+        line, beyond = line[:-1], beyond - 1
+    return line
+
+
+def _with_nan(line: str, separator: str) -> str:
+    """Return the line with nan in its empty cells."""
+    gap = separator + "nan" + separator
+    # Twice: of three separators in a row the middle one belongs to two gaps.
+    line = line.replace(separator + separator, gap).replace(separator + separator, gap)
+    return ("nan" if line[0] == separator else "") + line + ("nan" if line[-1] == separator else "")
+
+
+def _cell_by_cell(
+    rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], decimal: str, path: Path
+) -> Array:
+    values = np.empty((len(rows), len(names)))
+    for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
+        while len(cells) > len(names) and not cells[-1]:
+            cells.pop()
+        if len(cells) != len(names):
+            raise InputError(
+                f"{len(cells)} cells in this row",
+                file=path,
+                where=f"line {line}",
+                expected=f"{len(names)} cells, as the column names say",
+                remedy=f"the row is cut short or has cells too many; {EXPORT_AGAIN}",
+            )
+        values[k] = [
+            _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
+        ]
+    return values
+
+
+def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
+    if not cell:
+        return np.nan
+    plain = cell.replace(",", ".") if decimal == "," and "." not in cell else cell
+    try:
+        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip.
+        if "_" not in cell:
+            return float(plain)
+    except ValueError:
+        pass
+    raise InputError(
+        f"{_short(cell)!r} is not a number",
+        file=path,
+        where=f"line {line}, column '{name}'",
+        expected="a number",
+        remedy=(decimal_point(cell) if decimal == "." else None) or _MEND_CELL,
+    )
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= 40 else cell[:40] + "..."
+
+
+def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
+    if np.isinf(values).any():
+        row, column = np.argwhere(np.isinf(values))[0]
+        where = f"line {line_numbers[row]}, column '{names[column]}'"
+        raise InputError(
+            "an infinite number", file=path, where=where, expected="a finite number", remedy=_MEND_CELL
+        )
+
+
+class Stack(Generic[Number]):
+    """Blocks of rows one below the other in a single array that grows in place: nothing is held twice."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self._dtype = dtype
+        self._array: NDArray[Number] | None = None
+        self._count = 0
+
+    def append(self, block: NDArray[Number], share: float) -> None:
+        """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
+        if self._array is None:
+            self._array = np.empty((0, *block.shape[1:]), dtype=self._dtype)
+        count = self._count + len(block)
+        if count > len(self._array):
+            # One hundredth of slack: the rows that follow may be a little shorter than those before.
+            expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
+            self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
+        self._array[self._count : count] = block
+        self._count = count
+
+    def finished(self) -> NDArray[Number]:
+        """Return all rows in one array; nothing can be added afterwards."""
+        if self._array is None:
+            return np.empty(0, dtype=self._dtype)
+        self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
+        return self._array
