@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         solve_rate_limited,
         solvers,
     )
+    from musclesolve.synthetic import reference_stride, synthetic_recording
     from musclesolve.version import __version__
 
 _HOME = {
@@ -55,10 +56,12 @@ _HOME = {
     "pareto_front": "musclesolve.sharing",
     "read_result": "musclesolve.results",
     "read_trial": "musclesolve.recording",
+    "reference_stride": "musclesolve.synthetic",
     "run": "musclesolve.pipeline",
     "solve": "musclesolve.sharing",
     "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
+    "synthetic_recording": "musclesolve.synthetic",
 }
 
 __all__ = [
@@ -83,10 +86,12 @@ __all__ = [
     "pareto_front",
     "read_result",
     "read_trial",
+    "reference_stride",
     "run",
     "solve",
     "solve_rate_limited",
     "solvers",
+    "synthetic_recording",
 ]
 
 

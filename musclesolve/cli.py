@@ -136,6 +136,35 @@ def plot(
 
 
 @app.command()
+def synthesize(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")],
+    noise_mm: Annotated[float, typer.Option(help="Noise of the markers, root mean square [mm].")] = 0.0,
+    noise: Annotated[
+        str, typer.Option(help="white: the cameras'; skin: markers slide with the stride.")
+    ] = "white",
+    force_noise_n: Annotated[float, typer.Option(help="Noise of the plates, root mean square [N].")] = 0.0,
+    marker_rate_hz: Annotated[float, typer.Option(help="Rate of the markers [Hz].")] = 100.0,
+    force_rate_hz: Annotated[float, typer.Option(help="Rate of the plates [Hz].")] = 1000.0,
+    strides: Annotated[int, typer.Option(help="Strides to be analysed.")] = 1,
+    cutoff_hz: Annotated[float, typer.Option(help="Cut-off that the trial file asks for [Hz].")] = 6.0,
+    forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
+    up: Annotated[str, typer.Option(help="Axis of the files that points up.")] = "+z",
+    gap: Annotated[
+        list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds in which it is not seen; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
+) -> None:
+    """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
+    given = {key: value for key, value in locals().items() if key not in ("output", "gap")}
+    with messages():
+        from musclesolve.synthetic import synthetic_recording
+        from musclesolve.synthetic.options import parse_gap
+
+        trial = synthetic_recording(output, gaps=tuple(parse_gap(text) for text in gap or ()), **given)
+        say_files([trial, trial.with_name("truth.nc")])
+
+
+@app.command()
 def muscles(
     name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
     database: Annotated[str, typer.Option(help="Name of a muscle database, or a file.")] = "silva_2003",

@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from frames import inputs, linearized
-from series import MIRROR, Plan
+from frames import linearized
+from series import Plan, inputs
 from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative, periodic_curves
 
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.synthetic.layout import MIRROR
 
 Array = np.ndarray
 
@@ -67,10 +68,10 @@ class Problem:
         """Prepare the linear maps and the curves to follow."""
         self.plan, self.person = plan, plan.person
         self.phase = 0.5 * np.arange(FRAMES) / FRAMES
-        motion, wrench = inputs(plan, self.phase)
+        motion, wrench = inputs(plan.layout, self.phase)
         self.map = np.concatenate([motion, wrench], axis=1)
         self.varied = np.flatnonzero(np.abs(self.map).max(axis=(0, 2)) > 0.0)
-        self.ground = aimed_ground(self.person, np.concatenate([self.phase, self.phase + 0.5]))
+        self.ground = aimed_ground(plan, np.concatenate([self.phase, self.phase + 0.5]))
         self.bands = bands()
         self.curves = normative()
         self.moments = periodic_curves("moments.csv")
@@ -97,7 +98,7 @@ class Problem:
         """Unknowns that follow the normative curves, feet about where they should be."""
         unknowns, phase = np.zeros(self.plan.size), np.arange(200) / 200
         for name in self.plan.series:
-            basis = self.plan.basis(name, phase)
+            basis = self.plan.layout.basis(name, phase)
             unknowns[self.plan.slices[name]] = np.linalg.lstsq(basis, self._aim(name, phase), rcond=None)[0]
         standing = self.person.model.standing
         ball = standing[self.person.slot("toe_r")]
@@ -107,15 +108,15 @@ class Problem:
         return unknowns
 
     def _stride_length(self) -> float:
-        return float(self.person.settings["gait"]["stride_length_m"])
+        return float(self.plan.aims["gait"]["stride_length_m"])
 
     def _aimed_ball(self) -> float:
         """Where the right ball stands beside the line of progression, for the wanted distance between the heels."""
-        heel = 0.5 * float(self.person.settings["gait"]["step_width_m"])
+        heel = 0.5 * float(self.plan.aims["gait"]["step_width_m"])
         return -heel - self.person.sole_length * float(np.sin(self.person.toe_out))
 
     def _aim(self, name: str, phase: Array) -> Array:
-        tilt = float(self.person.settings["gait"]["standing_tilt_deg"])
+        tilt = float(self.plan.aims["gait"]["standing_tilt_deg"])
         return aimed_angles(name, self.plan.series[name], self.curves, phase, tilt)
 
     def _follow(self, rows: Rows, unknowns: Array) -> None:
@@ -124,7 +125,7 @@ class Problem:
         for name, entry in self.plan.series.items():
             if name == "pelvis_tz":
                 continue
-            part, basis = self.plan.slices[name], self.plan.basis(name, phase)
+            part, basis = self.plan.slices[name], self.plan.layout.basis(name, phase)
             slope = np.zeros((phase.size, self.plan.size))
             slope[:, part] = basis
             unit = 1.0 if name in TRANSLATIONS else np.deg2rad(1.0)
@@ -132,7 +133,10 @@ class Problem:
             rows.near(basis @ unknowns[part] - aim, slope, entry["spread"] * unit)
             # Bending away from the curve: a deviation of `CALM` waves a stride costs as much again as its size does.
             best = np.linalg.lstsq(basis, aim, rcond=None)[0]
-            bend = self.plan.basis(name, phase, order=2) * (self.person.period / (2.0 * np.pi * CALM)) ** 2
+            bend = (
+                self.plan.layout.basis(name, phase, order=2)
+                * (self.person.period / (2.0 * np.pi * CALM)) ** 2
+            )
             slope = np.zeros((phase.size, self.plan.size))
             slope[:, part] = bend
             rows.near(bend @ (unknowns[part] - best), slope, entry["spread"] * unit)
@@ -151,7 +155,7 @@ class Problem:
 
     def _contact(self, rows: Rows, unknowns: Array, side: int, points: Array, slopes: Array) -> None:
         """The foot neither slips nor sinks while it is down, and clears the ground while it is not."""
-        phase, settings = self.phase + 0.5 * side, self.person.settings["contact"]
+        phase, settings = self.phase + 0.5 * side, self.plan.aims["contact"]
         place, slope = self._standing_place(unknowns, side)
         flat, heel_off, ball_off = (settings[key] for key in ("flat", "heel_off", "ball_off"))
         down = phase < self.person.toe_off
@@ -209,7 +213,7 @@ class Problem:
 
     def _moments(self, rows: Rows, side: int, moments: Array, slopes: Array) -> None:
         """Joint moments are drawn to moments.csv and keep to the bands of kinetics.csv."""
-        mass, phase = self.person.settings["subject"]["mass_kg"], self.phase + 0.5 * side
+        mass, phase = self.person.subject.mass, self.phase + 0.5 * side
         for name, curve in self.moments.items():
             column = LEG_DOFS.index(name)
             rows.near(moments[:, column] / mass - curve(phase), slopes[:, column] / mass, SPREAD["moment"])

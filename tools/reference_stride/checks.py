@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from person import Person
-from stride import Stride
+from series import Plan
 from targets import TRANSLATIONS, aimed_angles, bands, normative
 
-from musclesolve.dynamics import Motion, Wrench, projected_moments
+from musclesolve.dynamics import Motion, Wrench
+from musclesolve.synthetic import Stride
+from musclesolve.synthetic.person import Person
 
 Array = np.ndarray
 
@@ -45,24 +46,32 @@ class Check:
 class Judged:
     """A stride at the phases at which it is judged: right foot's wrench, joint and base loads with both wrenches."""
 
+    plan: Plan
     stride: Stride
     phase: Array
     motion: Motion
     wrench: Wrench
     moments: Array
+    residual: Array
 
     @property
     def person(self) -> Person:
         """Who walks."""
-        return self.stride.plan.person
+        return self.plan.person
 
 
-def judge(stride: Stride) -> Judged:
+def judge(plan: Plan, stride: Stride) -> Judged:
     """Evaluate a stride."""
     phase = np.arange(INSTANTS) / INSTANTS
-    motion, wrenches = stride.motion(phase), stride.wrenches(phase)
+    time = phase * stride.period
     return Judged(
-        stride, phase, motion, wrenches[0], projected_moments(stride.plan.person.model, motion, wrenches)
+        plan,
+        stride,
+        phase,
+        stride.motion(time),
+        stride.wrenches(time)[0],
+        stride.joint_moments(time),
+        stride.pelvis_residual(time),
     )
 
 
@@ -76,7 +85,7 @@ def gait(judged: Judged) -> list[Check]:
     stride, motion, joints = judged.stride, judged.motion, judged.person.model.tree.joint_count
     across, up = motion.coordinates[:, joints + 1], motion.coordinates[:, joints + 2]
     speed = motion.rates[:, joints]
-    place = stride.unknowns[stride.plan.slices["place"]]
+    place = stride.coefficients[judged.plan.slices["place"]]
     heel = -place[1] - judged.person.sole_length * np.sin(judged.person.toe_out)
     return [
         Check("stride length", stride.length, 1.3, 1.5, "m"),
@@ -101,7 +110,7 @@ def ground(judged: Judged) -> list[Check]:
     early, middle, late = phase < 0.22, (phase > 0.2) & (phase < 0.42), (phase > 0.4) & (phase < 0.62)
     ahead, left, turning, loaded = pressure(judged)
     foot = judged.person.settings["foot"]
-    remainder = np.abs(judged.moments[:, judged.person.model.tree.joint_count :]).max()
+    remainder = np.abs(judged.residual).max()
     return [
         Check("pelvis residual", float(remainder), 0.0, 1e-6, "N, N m"),
         Check("mean vertical force, both feet", 2.0 * float(force[:, 2].mean()), 0.999, 1.001, "BW"),
@@ -132,7 +141,7 @@ def pressure(judged: Judged) -> tuple[Array, Array, Array, Array]:
     loaded = force[:, 2] > 20.0
     vertical = np.where(loaded, force[:, 2], 1.0)
     point = np.stack([-moment[:, 1], moment[:, 0]], axis=1) / vertical[:, None]
-    away = point - judged.stride.unknowns[judged.stride.plan.slices["place"]]
+    away = point - judged.stride.coefficients[judged.plan.slices["place"]]
     sine, cosine = np.sin(judged.person.toe_out), np.cos(judged.person.toe_out)
     turning = moment[:, 2] - point[:, 0] * force[:, 1] + point[:, 1] * force[:, 0]
     return away @ [cosine, -sine], away @ [sine, cosine], turning, loaded
@@ -142,7 +151,7 @@ def feet(judged: Judged) -> list[Check]:
     """Slip, sinking and clearance of the right foot."""
     person, phase, q = judged.person, judged.phase, judged.motion.q
     heel, ball = q[:, person.slot("heel_r")], q[:, person.slot("toe_r")]
-    contact = person.settings["contact"]
+    contact = judged.plan.aims["contact"]
     flat = (phase > contact["flat"]) & (phase < contact["heel_off"])
     rolling = (phase > contact["heel_off"]) & (phase < contact["ball_off"])
     swing = (phase > 0.75) & (phase < 0.9)
@@ -173,7 +182,7 @@ def feet(judged: Judged) -> list[Check]:
 
 def moments(judged: Judged) -> list[Check]:
     """Joint moments of the right leg at the key instants of kinetics.csv."""
-    model, mass = judged.person.model, judged.person.settings["subject"]["mass_kg"]
+    model, mass = judged.person.model, judged.person.subject.mass
     found = []
     for band in bands():
         if band.quantity.startswith("ground"):
@@ -191,12 +200,12 @@ def moments(judged: Judged) -> list[Check]:
 
 def closeness(judged: Judged) -> list[Check]:
     """How far each series leaves the normative curve."""
-    plan, found = judged.stride.plan, []
-    curves, tilt = normative(), float(plan.person.settings["gait"]["standing_tilt_deg"])
+    plan, found = judged.plan, []
+    curves, tilt = normative(), float(plan.aims["gait"]["standing_tilt_deg"])
     for name, entry in plan.series.items():
         if name in TRANSLATIONS or "follows" not in entry:
             continue
-        value = plan.basis(name, judged.phase) @ judged.stride.unknowns[plan.slices[name]]
+        value = plan.layout.basis(name, judged.phase) @ judged.stride.coefficients[plan.slices[name]]
         off = np.rad2deg(value - aimed_angles(name, entry, curves, judged.phase, tilt))
         found.append(
             Check(f"{name} leaves the normative curve by at most", float(np.abs(off).max()), 0, 9, "deg")

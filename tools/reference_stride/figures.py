@@ -35,12 +35,12 @@ def draw(judged: Judged, folder: Path) -> None:
 
 
 def _angles(judged: Judged) -> plt.Figure:
-    plan, phase = judged.stride.plan, judged.phase
+    plan, phase = judged.plan, judged.phase
     figure, axes = plt.subplots(4, 5, figsize=(20, 13))
-    curves, tilt = normative(), float(plan.person.settings["gait"]["standing_tilt_deg"])
+    curves, tilt = normative(), float(plan.aims["gait"]["standing_tilt_deg"])
     for axis, (name, entry) in zip(axes.flat, plan.series.items(), strict=False):
         factor = 1000.0 if name in TRANSLATIONS else np.rad2deg(1.0)
-        value = plan.basis(name, phase) @ judged.stride.unknowns[plan.slices[name]]
+        value = plan.layout.basis(name, phase) @ judged.stride.coefficients[plan.slices[name]]
         axis.plot(100 * phase, factor * value)
         if name not in TRANSLATIONS:
             axis.plot(100 * phase, factor * aimed_angles(name, entry, curves, phase, tilt), "--")
@@ -51,7 +51,7 @@ def _angles(judged: Judged) -> plt.Figure:
 def _forces(judged: Judged) -> plt.Figure:
     person, phase = judged.person, judged.phase
     figure, axes = plt.subplots(2, 2, figsize=(14, 10))
-    aim = aimed_ground(person, phase)
+    aim = aimed_ground(judged.plan, phase)
     axes[0, 0].plot(100 * phase, judged.wrench.force / person.weight, label=("forward", "left", "up"))
     axes[0, 0].plot(100 * phase, aim.force, "k--", linewidth=0.6)
     axes[0, 0].set_title("force on the right foot [body weight]")
@@ -72,7 +72,7 @@ def _forces(judged: Judged) -> plt.Figure:
 
 def _moments(judged: Judged) -> plt.Figure:
     person, phase = judged.person, judged.phase
-    mass, measured = person.settings["subject"]["mass_kg"], periodic_curves("moments.csv")
+    mass, measured = person.subject.mass, periodic_curves("moments.csv")
     figure, axes = plt.subplots(2, 4, figsize=(20, 9))
     for axis, name in zip(axes.flat, LEG_DOFS, strict=False):
         axis.plot(100 * phase, judged.moments[:, person.model.dof(f"{name}_r")] / mass, label="stride")

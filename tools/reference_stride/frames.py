@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from person import Person
-from series import MIRROR, Plan
 
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.motion import motion_from
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.synthetic.person import Person
 
 Array = np.ndarray
 
@@ -32,13 +31,6 @@ class Frames:
     points: Array
     leg: Array
     residual: Array
-
-
-def inputs(plan: Plan, phase: Array) -> tuple[Array, Array]:
-    """Linear maps from the unknowns to coordinates and two derivatives (T, 132, P), and to both wrenches (T, 12, P)."""
-    motion = np.concatenate([plan.coordinate_map(phase, order) for order in range(3)], axis=1)
-    left = plan.force_map(phase + 0.5) * MIRROR[:, None]
-    return motion, np.concatenate([plan.force_map(phase), left], axis=1) * plan.person.weight
 
 
 def evaluate(person: Person, given: Array) -> Array:

@@ -4,8 +4,9 @@ A stride of level walking that no one walked: Fourier series of all angles and o
 normative curves (normative.csv) as the laws of motion of this project's own model allow, while the feet neither slip
 nor sink, the ground alone carries the body, its force acts under the foot and looks like the published one, and joint
 moments look like measured ones (moments.csv, kinetics.csv). One nonlinear least-squares problem (aims.py) settles
-motion and forces together; the left side is the right side half a stride later. Person, feet and timing are in
-subject.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
+motion and forces together; the left side is the right side half a stride later. The person is in
+musclesolve/synthetic/person.toml, which also evaluates what is found here; what the gait is meant to be like in
+aims.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import argparse
 from pathlib import Path
 
 from aims import Problem
+from bundle import write_bundle
 from checks import all_checks, judge
-from person import HERE, load_person
-from series import Plan
+from series import HERE, Plan
 from solve import solve
-from stride import Stride
-from write import write_recording
+
+from musclesolve.synthetic import Stride
 
 BUNDLE = HERE.parent.parent / "musclesolve" / "data" / "reference_stride"
 
@@ -30,9 +31,9 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=BUNDLE, help="folder of the recording")
     parser.add_argument("--figures", type=Path, help="folder for pictures of the stride")
     options = parser.parse_args()
-    plan = Plan.load(load_person())
-    stride = Stride(plan, solve(Problem(plan)))
-    judged = judge(stride)
+    plan = Plan.load()
+    stride = Stride(plan.layout, solve(Problem(plan)))
+    judged = judge(plan, stride)
     checks = all_checks(judged)
     print(*checks, sep="\n")
     if options.figures:
@@ -42,7 +43,7 @@ def main() -> int:
     if not all(check.kept for check in checks):
         print("A check is not kept; nothing was written.")
         return 1
-    write_recording(stride, options.output)
+    write_bundle(stride, options.output)
     return 0
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from person import HERE, Person
 from scipy.interpolate import CubicSpline, PchipInterpolator
+from series import HERE, Plan
 
 Array = np.ndarray
 
@@ -71,9 +71,9 @@ class Ground:
     ahead: Array
 
 
-def aimed_ground(person: Person, phase: Array) -> Ground:
+def aimed_ground(plan: Plan, phase: Array) -> Ground:
     """Ground reaction through the key values of kinetics.csv, zero while the foot is off the ground."""
-    rows, stance = read_table("kinetics.csv"), person.toe_off
+    rows, stance = read_table("kinetics.csv"), plan.person.toe_off
     wrapped = np.mod(phase, 1.0)
     components = []
     for axis in ("forward", "left", "vertical"):
@@ -81,7 +81,7 @@ def aimed_ground(person: Person, phase: Array) -> Ground:
         at = np.array([0.0, *(float(row["percent"]) / 100.0 for row in keys), stance])
         curve = PchipInterpolator(at, [0.0, *(float(row["value"]) for row in keys), 0.0])
         components.append(np.where(wrapped < stance, curve(np.minimum(wrapped, stance)), 0.0))
-    path = person.settings["ground"]
+    path = plan.aims["ground"]
     ahead = PchipInterpolator(path["phase"], path["ahead_of_ball"])(np.minimum(wrapped, stance))
     return Ground(np.stack(components, axis=1), ahead)
 

@@ -1,0 +1,102 @@
+"""What a synthetic recording is made of, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.recording.frames import AXES, global_from_laboratory
+from musclesolve.synthetic.noise import NOISES
+
+Gap = tuple[str, float, float]
+"""A marker and the first and last time at which it is not seen [s]."""
+
+
+@dataclass(frozen=True)
+class RecordingOptions:
+    """What a synthetic recording is made of.
+
+    Args:
+        noise_mm: root mean square of the noise of a marker coordinate [mm].
+        noise: "white" (the camera's) or "skin" (the marker slides with the stride, see noise.py).
+        force_noise_n: root mean square of the noise of a force component [N]; its moments get a hundredth in N m.
+        marker_rate_hz: marker rate [Hz].
+        force_rate_hz: rate of the plates [Hz].
+        strides: how many strides are to be analysed.
+        margin_s: recorded before and after them [s].
+        standing_frames: frames of the standing trial.
+        gaps: when markers are not seen.
+        forward: axis of the files along which the person walks.
+        up: axis of the files that points up.
+        seed: of the random numbers.
+        cutoff_hz: what the trial file asks the filter for [Hz].
+        unloaded_below_n: vertical force under which a plate counts as unloaded [N].
+        decimals: of a marker coordinate in the file [mm].
+
+    Raises:
+        InputError: an option that makes no recording; says which.
+    """
+
+    noise_mm: float = 0.0
+    noise: str = "white"
+    force_noise_n: float = 0.0
+    marker_rate_hz: float = 100.0
+    force_rate_hz: float = 1000.0
+    strides: int = 1
+    margin_s: float = 0.4
+    standing_frames: int = 100
+    gaps: tuple[Gap, ...] = ()
+    forward: str = "+x"
+    up: str = "+z"
+    seed: int = 0
+    cutoff_hz: float = 6.0
+    unloaded_below_n: float = 10.0
+    decimals: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no recording."""
+        self._need("noise_mm", lambda v: 0.0 <= v <= 1000.0, "a number of millimetres from 0 to 1000")
+        self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
+        self._need("force_noise_n", lambda v: 0.0 <= v <= 1000.0, "a number of newtons from 0 to 1000")
+        self._need("marker_rate_hz", lambda v: 20.0 <= v <= 10000.0, "a rate from 20 to 10000 Hz")
+        self._need("force_rate_hz", lambda v: 20.0 <= v <= 100000.0, "a rate from 20 to 100000 Hz")
+        self._need("strides", lambda v: 1 <= v <= 1000 and v == int(v), "a whole number from 1 to 1000")
+        self._need("margin_s", lambda v: 0.0 <= v <= 100.0, "a time from 0 to 100 s")
+        self._need("standing_frames", lambda v: 2 <= v <= 100000, "at least two frames")
+        self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
+        self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
+        self._need("seed", lambda v: v >= 0 and v == int(v), "a whole number from 0 on")
+        self._need("cutoff_hz", lambda v: 0.0 < v < 0.5 * self.marker_rate_hz, "below half the marker rate")
+        self._need("unloaded_below_n", lambda v: 0.0 < v <= 200.0, "a force above 0 and up to 200 N")
+        self._need("decimals", lambda v: 0 <= v <= 12, "0 to 12 decimals")
+        global_from_laboratory(self.forward, self.up)
+
+    def _need(self, name: str, good: Callable[[Any], bool], expected: str) -> None:
+        value = getattr(self, name)
+        try:
+            if good(value):
+                return
+        except (TypeError, ValueError):
+            pass
+        raise InputError(f"{name} is {value!r}", where=name, expected=expected, remedy="choose another value")
+
+
+def parse_gap(text: str) -> Gap:
+    """A gap written as MARKER:FROM:TO.
+
+    Raises:
+        InputError: it is written otherwise.
+    """
+    parts = text.rsplit(":", 2)
+    try:
+        marker, first, last = parts[0], float(parts[1]), float(parts[2])
+    except (IndexError, ValueError):
+        raise InputError(
+            f"{text!r} is no gap",
+            where="--gap",
+            expected="MARKER:FROM:TO with the times in seconds",
+            remedy="write knee_lateral_r:0.5:0.6",
+        ) from None
+    return marker, first, last

@@ -1,0 +1,156 @@
+"""The reference stride as an ordinary recording: markers walking and standing, plates, trial file, and the truth."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.recording import Markers, Table, write_mot, write_trc
+from musclesolve.recording.frames import global_from_laboratory
+from musclesolve.recording.textfile import suggestion
+from musclesolve.results.writing import write_files
+from musclesolve.synthetic.noise import NOISES, white
+from musclesolve.synthetic.options import RecordingOptions
+from musclesolve.synthetic.stride import Stride, reference_stride
+from musclesolve.synthetic.trial_text import trial_text
+from musclesolve.synthetic.truth import truth_bytes
+
+Array = np.ndarray
+
+TRIAL, WALK, STANDING, FORCES, TRUTH = "trial.toml", "walk.trc", "static.trc", "forces.mot", "truth.nc"
+MILLIMETRE = 1e-3
+FORCE_DECIMALS = 5
+MOMENT_NOISE = 0.01
+"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre."""
+
+
+def synthetic_recording(
+    folder: str | Path, stride: Stride | None = None, truth: bool = True, **options: object
+) -> Path:
+    """Record the reference stride with virtual cameras and plates.
+
+    Writes trial.toml, walk.trc, static.trc and forces.mot, and truth.nc with what no laboratory knows: joint angles and
+    moments, ground reaction and markers as they were.
+
+    Args:
+        folder: where to; made when it is missing.
+        stride: another stride than the bundled one.
+        truth: write truth.nc.
+        options: those of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, forward, up, seed, ...
+
+    Returns:
+        The trial file.
+
+    Raises:
+        InputError: an option that is unknown or makes no recording, or files that cannot be written.
+    """
+    chosen = _options(options)
+    stride = stride or reference_stride()
+    _check_gaps(chosen, stride)
+    folder = Path(folder)
+    with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
+        beside = Path(name)
+        write_trc(beside / WALK, walking(stride, chosen, folder / WALK), decimals=chosen.decimals)
+        write_trc(beside / STANDING, standing(stride, chosen, folder / STANDING), decimals=chosen.decimals)
+        write_mot(beside / FORCES, plates(stride, chosen, folder / FORCES), decimals=FORCE_DECIMALS)
+        contents = {file: (beside / file).read_bytes() for file in (WALK, STANDING, FORCES)}
+    contents[TRIAL] = trial_text(stride, chosen).encode()
+    if truth:
+        contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
+    write_files(folder, contents)
+    return folder / TRIAL
+
+
+def _options(given: dict[str, object]) -> RecordingOptions:
+    known = tuple(RecordingOptions.__dataclass_fields__)
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"there is no option {name!r}",
+                where="synthetic_recording",
+                expected="one of " + ", ".join(known),
+                remedy=suggestion(name, known) or "leave it out",
+            )
+    return RecordingOptions(**given)  # type: ignore[arg-type]
+
+
+def _check_gaps(options: RecordingOptions, stride: Stride) -> None:
+    for marker, first, last in options.gaps:
+        if marker not in stride.marker_names:
+            raise InputError(
+                f"there is no marker {marker!r} to have a gap",
+                where="gaps",
+                expected="one of " + ", ".join(stride.marker_names),
+                remedy=suggestion(marker, stride.marker_names) or "choose one of these",
+            )
+        if not first <= last:
+            raise InputError(
+                f"the gap of {marker} runs from {first} to {last} s",
+                where="gaps",
+                expected="a first time before the last one",
+                remedy="swap the two times",
+            )
+
+
+def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> Array:
+    """Times of the frames on the clock of the stride [s]: the files' clock starts at the first of them."""
+    count = int((options.strides * stride.period + 2.0 * options.margin_s) * rate_hz + 1e-6) + 1
+    clock: Array = np.arange(count) / rate_hz - options.margin_s
+    return clock
+
+
+def walking(stride: Stride, options: RecordingOptions, path: Path) -> Markers:
+    """Markers of the strides and their margins, as the files hold them."""
+    time = times(stride, options, options.marker_rate_hz)
+    true = stride.markers(time)
+    noise = NOISES[options.noise](np.random.default_rng([options.seed, 1]), true.shape, time / stride.period)
+    position = true + options.noise_mm * MILLIMETRE * noise
+    seen = time + options.margin_s
+    for marker, first, last in options.gaps:
+        position[(seen >= first) & (seen <= last), stride.marker_names.index(marker)] = np.nan
+    return Markers(seen, stride.marker_names, position @ _axes(options), path)
+
+
+def standing(stride: Stride, options: RecordingOptions, path: Path) -> Markers:
+    """Markers of the standing person, soles on the ground."""
+    count = options.standing_frames
+    position = np.repeat(stride.standing[None], count, axis=0)
+    # He stands still: skin does not slide, the cameras alone are left.
+    noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
+    position = position + options.noise_mm * MILLIMETRE * noise
+    return Markers(
+        np.arange(count) / options.marker_rate_hz, stride.marker_names, position @ _axes(options), path
+    )
+
+
+def plates(stride: Stride, options: RecordingOptions, path: Path) -> Table:
+    """Force, centre of pressure and free moment of both plates, zero while unloaded."""
+    time = times(stride, options, options.force_rate_hz)
+    rng = np.random.default_rng([options.seed, 3])
+    names, columns = [], []
+    for side, wrench in zip(("right", "left"), stride.wrenches(time), strict=True):
+        force = wrench.force + options.force_noise_n * rng.normal(size=wrench.force.shape)
+        moment = wrench.moment + MOMENT_NOISE * options.force_noise_n * rng.normal(size=force.shape)
+        point, free = pressure(force, moment, options.unloaded_below_n)
+        loaded = (force[:, 2] >= options.unloaded_below_n)[:, None]
+        for what, values in (("force", np.where(loaded, force, 0.0)), ("point", point), ("moment", free)):
+            names += [f"{side}_{what}_{axis}" for axis in "xyz"]
+            columns.append(values @ _axes(options))
+    return Table(time + options.margin_s, tuple(names), np.concatenate(columns, axis=1), False, path)
+
+
+def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array, Array]:
+    """Centre of pressure on the ground and moment about it, (T, 3) each, zero while unloaded."""
+    loaded = force[:, 2] >= unloaded_below
+    vertical = np.where(loaded, force[:, 2], np.inf)
+    point = np.stack([-moment[:, 1] / vertical, moment[:, 0] / vertical, np.zeros(len(force))], axis=1)
+    free = np.where(loaded[:, None], moment - np.cross(point, force), 0.0)
+    return point, free
+
+
+def _axes(options: RecordingOptions) -> Array:
+    """R (3, 3) with p_global = R p_file: rows of global positions times R are rows of the file's."""
+    return global_from_laboratory(options.forward, options.up)

@@ -1,0 +1,76 @@
+"""The trial file of a synthetic recording."""
+
+from __future__ import annotations
+
+from musclesolve.synthetic.options import RecordingOptions
+from musclesolve.synthetic.stride import Stride
+
+TRIAL = """# A stride of level walking at natural cadence (111 steps a minute), right heel strike to right heel strike.
+# It was not recorded: it follows from normative curves and the laws of motion (musclesolve.synthetic).
+
+[subject]
+name = "{name}"
+mass_kg = {mass:g}
+stature_m = {stature:.2f}
+sex = "{sex}"
+
+[laboratory]
+forward = "{forward}"
+up = "{up}"
+
+[files]
+markers = "walk.trc"
+static = "static.trc"
+forces = "forces.mot"
+
+[time]
+start_s = {start:.8f}
+end_s = {end:.8f}
+
+# Noise of the markers: {noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest:.1f} Hz.
+[filter]
+cutoff_hz = {cutoff:g}
+unloaded_below_n = {load:g}
+
+# The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
+# take 61 N/cm2 for healthy adults, 1.94 times as much. With 1.0 one frame of ten falls short around push-off.
+[muscles]
+strength_factor = {strength:g}
+
+[mapping]
+{mapping}
+
+[[force]]
+side = "r"
+force = "right_force_"
+point = "right_point_"
+moment = "right_moment_"
+
+[[force]]
+side = "l"
+force = "left_force_"
+point = "left_point_"
+moment = "left_moment_"
+"""
+
+
+def trial_text(stride: Stride, options: RecordingOptions) -> str:
+    """The trial file."""
+    subject = stride.person.subject
+    highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values())
+    return TRIAL.format(
+        name=subject.name,
+        mass=subject.mass,
+        stature=subject.stature,
+        sex=subject.sex,
+        forward=options.forward,
+        up=options.up,
+        start=options.margin_s,
+        end=options.margin_s + options.strides * stride.period,
+        noise_mm=options.noise_mm,
+        highest=highest / stride.period,
+        cutoff=options.cutoff_hz,
+        load=options.unloaded_below_n,
+        strength=stride.person.settings["muscles"]["strength_factor"],
+        mapping="\n".join(f'{name} = "{name}"' for name in stride.marker_names),
+    )

@@ -1,0 +1,128 @@
+"""Synthetic recordings: the noise that was asked for, gaps, axes, strides, and the truth beside them."""
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.errors import InputError
+from musclesolve.recording import read_trial
+from musclesolve.synthetic import reference_stride, synthetic_recording
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    return synthetic_recording(tmp_path_factory.mktemp("clean"))
+
+
+def test_the_truth_beside_the_files_is_the_stride(clean):
+    trial, truth, stride = read_trial(clean), ms.read_result(clean.with_name("truth.nc")), reference_stride()
+    np.testing.assert_allclose(truth["time"], trial.markers.time, atol=1e-8)
+    np.testing.assert_allclose(truth["marker"], trial.markers.position, atol=1e-7)
+    time = truth["time"].values - trial.time_range[0]
+    np.testing.assert_allclose(truth["joint_moment"], stride.joint_moments(time), atol=1e-6)
+    assert list(truth["landmark"].values) == list(trial.markers.names)
+    right = next(plate for plate in trial.forces if plate.side == "r")
+    force = np.stack([np.interp(truth["time"], right.time, right.force[:, k]) for k in range(3)], axis=1)
+    np.testing.assert_allclose(truth["ground_force"].sel(side="r"), force, atol=12.0)  # unloaded below 10 N
+
+
+@pytest.mark.parametrize("noise", ["white", "skin"])
+def test_the_noise_is_as_large_as_asked_for(clean, tmp_path, noise):
+    noisy = read_trial(synthetic_recording(tmp_path, noise_mm=3.0, noise=noise, seed=7, truth=False))
+    off = noisy.markers.position - read_trial(clean).markers.position
+    assert np.sqrt(np.mean(off**2)) == pytest.approx(0.003, rel=0.15)
+    assert abs(off.mean()) < 0.001
+
+
+def test_skin_slides_the_same_way_in_every_stride(clean, tmp_path):
+    options = {"marker_rate_hz": 120.0, "strides": 2, "truth": False}
+    slid = read_trial(synthetic_recording(tmp_path / "a", noise_mm=5.0, noise="skin", **options))
+    still = read_trial(synthetic_recording(tmp_path / "b", **options))
+    off = slid.markers.position - still.markers.position
+    period = round(reference_stride().period * 120.0)
+    np.testing.assert_allclose(off[period:], off[:-period], atol=2e-7)
+
+
+def test_one_seed_one_recording(tmp_path):
+    files = [
+        synthetic_recording(tmp_path / name, noise_mm=2.0, force_noise_n=3.0, seed=seed, truth=False)
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    ]
+    for name in ("walk.trc", "static.trc", "forces.mot"):
+        one, same, other = (file.with_name(name).read_bytes() for file in files)
+        assert one == same != other
+
+
+@pytest.mark.parametrize(("forward", "up"), [("-y", "+z"), ("+z", "+y"), ("-x", "+y")])
+def test_the_axes_of_the_laboratory_do_not_matter(clean, tmp_path, forward, up):
+    trial, turned = read_trial(clean), read_trial(synthetic_recording(tmp_path, forward=forward, up=up))
+    np.testing.assert_allclose(turned.markers.position, trial.markers.position, atol=2e-7)
+    for one, other in zip(trial.forces, turned.forces, strict=True):
+        np.testing.assert_allclose(other.force, one.force, atol=1e-4)
+        np.testing.assert_allclose(other.point, one.point, atol=1e-4)
+        np.testing.assert_allclose(other.moment, one.moment, atol=1e-4)
+
+
+def test_gaps_are_where_they_were_asked_for(tmp_path):
+    from musclesolve.recording import read_trc
+
+    file = synthetic_recording(tmp_path, gaps=(("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)))
+    markers = read_trc(file.with_name("walk.trc"))
+    for name, first, last in (("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)):
+        lost = np.isnan(markers[name]).any(axis=1)
+        np.testing.assert_array_equal(lost, (markers.time > first - 1e-6) & (markers.time < last + 1e-6))
+    assert not np.isnan(markers["heel_r"]).any()
+
+
+def test_strides_and_rates(tmp_path):
+    trial = read_trial(synthetic_recording(tmp_path, strides=3, marker_rate_hz=250, force_rate_hz=500))
+    assert trial.markers.rate == pytest.approx(250.0)
+    period = reference_stride().period
+    assert trial.time_range[1] - trial.time_range[0] == pytest.approx(3 * period)
+    right = next(plate for plate in trial.forces if plate.side == "r")
+    loaded = right.force[:, 2] > 0.0
+    assert np.sum(np.diff(loaded.astype(int)) == 1) in (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"noise_mm": -1.0}, "noise_mm"),
+        ({"noise_mm": "much"}, "noise_mm"),
+        ({"noise": "pink"}, "white"),
+        ({"marker_rate_hz": 0}, "marker_rate_hz"),
+        ({"strides": 1.5}, "strides"),
+        ({"forward": "+z", "up": "+z"}, "different axes"),
+        ({"gaps": (("knee_lateral", 0.0, 1.0),)}, "knee_lateral_r"),
+        ({"gaps": (("toe_r", 1.0, 0.5),)}, "toe_r"),
+        ({"noise_m": 1.0}, "noise_mm"),
+        ({"seed": -1}, "seed"),
+        ({"marker_rate_hz": float("nan")}, "marker_rate_hz"),
+    ],
+)
+def test_what_makes_no_recording_is_refused(tmp_path, options, said):
+    with pytest.raises(InputError, match=said.replace("+", r"\+")):
+        synthetic_recording(tmp_path / "none", **options)
+    assert not (tmp_path / "none").exists()
+
+
+def test_from_a_shell(tmp_path):
+    from typer.testing import CliRunner
+
+    from musclesolve.cli import app
+
+    folder = tmp_path / "made"
+    arguments = ["synthesize", "-o", str(folder), "--noise-mm", "3", "--gap", "toe_r:0.5:0.6"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert "truth.nc" in done.output
+    assert sorted(file.name for file in folder.iterdir()) == [
+        "forces.mot",
+        "static.trc",
+        "trial.toml",
+        "truth.nc",
+        "walk.trc",
+    ]
+    wrong = CliRunner().invoke(app, ["synthesize", "-o", str(folder), "--gap", "toe_r"])
+    assert wrong.exit_code == 2
+    assert "MARKER:FROM:TO" in wrong.output
