@@ -11,7 +11,17 @@ if TYPE_CHECKING:
     from musclesolve.errors import InputError, MuscleSolveError
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
-    from musclesolve.recording import read_trial
+    from musclesolve.recording import (
+        Markers,
+        Table,
+        read_forces_table,
+        read_markers,
+        read_mot,
+        read_trc,
+        read_trial,
+        write_mot,
+        write_trc,
+    )
     from musclesolve.results import leg_problem, read_result
     from musclesolve.sharing import (
         Cost,
@@ -37,11 +47,13 @@ if TYPE_CHECKING:
 _HOME = {
     "Cost": "musclesolve.sharing",
     "InputError": "musclesolve.errors",
+    "Markers": "musclesolve.recording",
     "MuscleSolveError": "musclesolve.errors",
     "Problem": "musclesolve.sharing",
     "RateLimits": "musclesolve.sharing",
     "Solution": "musclesolve.sharing",
     "Status": "musclesolve.sharing",
+    "Table": "musclesolve.recording",
     "__version__": "musclesolve.version",
     "check_reserves": "musclesolve.sharing",
     "compare": "musclesolve.comparison",
@@ -54,7 +66,11 @@ _HOME = {
     "muscle_geometry": "musclesolve.muscles",
     "near_optimal_range": "musclesolve.sharing",
     "pareto_front": "musclesolve.sharing",
+    "read_forces_table": "musclesolve.recording",
+    "read_markers": "musclesolve.recording",
+    "read_mot": "musclesolve.recording",
     "read_result": "musclesolve.results",
+    "read_trc": "musclesolve.recording",
     "read_trial": "musclesolve.recording",
     "reference_stride": "musclesolve.synthetic",
     "run": "musclesolve.pipeline",
@@ -62,16 +78,20 @@ _HOME = {
     "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
     "synthetic_recording": "musclesolve.synthetic",
+    "write_mot": "musclesolve.recording",
+    "write_trc": "musclesolve.recording",
 }
 
 __all__ = [
     "Cost",
     "InputError",
+    "Markers",
     "MuscleSolveError",
     "Problem",
     "RateLimits",
     "Solution",
     "Status",
+    "Table",
     "__version__",
     "check_reserves",
     "compare",
@@ -84,7 +104,11 @@ __all__ = [
     "muscle_geometry",
     "near_optimal_range",
     "pareto_front",
+    "read_forces_table",
+    "read_markers",
+    "read_mot",
     "read_result",
+    "read_trc",
     "read_trial",
     "reference_stride",
     "run",
@@ -92,6 +116,8 @@ __all__ = [
     "solve_rate_limited",
     "solvers",
     "synthetic_recording",
+    "write_mot",
+    "write_trc",
 ]
 
 

@@ -10,6 +10,7 @@ from musclesolve.recording.data import (
     Table,
     Trial,
 )
+from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.landmarks import Landmark, landmarks
 from musclesolve.recording.mot import read_mot, write_mot
 from musclesolve.recording.trc import read_trc, write_trc
@@ -26,6 +27,8 @@ __all__ = [
     "Table",
     "Trial",
     "landmarks",
+    "read_forces_table",
+    "read_markers",
     "read_mot",
     "read_trc",
     "read_trial",

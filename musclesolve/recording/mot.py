@@ -14,7 +14,8 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Table
-from musclesolve.recording.rows import RowReader, Stack
+from musclesolve.recording.rows import RowReader
+from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
     check_time,

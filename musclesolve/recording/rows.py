@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,6 @@ from musclesolve.recording.textfile import (
 
 Array = NDArray[np.float64]
 Split = Callable[[str], list[str]]
-Number = TypeVar("Number", bound=np.generic)
 
 PIECE = 1 << 18
 """Characters read at a time: enough to keep numpy busy, little beside any recording."""
@@ -97,6 +95,13 @@ class RowReader:
         text = decoded(self._lines.popleft())
         return text.removeprefix("\ufeff") if self.line_number == 1 else text
 
+    @property
+    def ahead(self) -> list[str]:
+        """The lines that have been read from the file already and not been handed out; some, unless it ends here."""
+        if not self._lines:
+            self._lines.extend(self._more())
+        return list(self._lines)
+
     def put_back(self, line: str) -> None:
         """Let the line that came last come again."""
         self._lines.appendleft(line.encode("utf-8").decode("latin-1"))
@@ -110,7 +115,12 @@ class RowReader:
         return None
 
     def blocks(
-        self, names: Sequence[str], split: Split, separator: str | None = None, decimal: str = "."
+        self,
+        names: Sequence[str],
+        split: Split,
+        separator: str | None = None,
+        decimal: str = ".",
+        blank_end: bool = False,
     ) -> Iterator[Block]:
         """Read the rest of the file as rows of numbers; blank lines are passed over, an empty cell is a gap (NaN).
 
@@ -119,6 +129,8 @@ class RowReader:
             split: cuts a line into cells.
             separator: what stands between cells wherever that is one and the same character; None for blanks.
             decimal: "." or ",".
+            blank_end: whether a row may have blank cells beyond its last column. Not where a decimal comma could be
+                taken for a separator: it would move the numbers behind it by a cell, and a gap at the end hide that.
 
         Raises:
             InputError: a row has too few or too many cells, or a cell is not a finite number.
@@ -133,9 +145,11 @@ class RowReader:
             if len(kept) < len(lines):
                 lines = [lines[k] for k in kept]
             numbers = np.array(kept, dtype=np.int64) + first
-            values = _all_at_once(lines, len(names), separator, decimal)
+            values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
                 rows = [split(decoded(line)) for line in lines]
+                if blank_end:
+                    rows = [_without_blank_end(row, len(names)) for row in rows]
                 values = _cell_by_cell(rows, numbers, names, decimal, self.path)
             _check_finite(values, numbers, names, self.path)
             yield Block(values, numbers)
@@ -163,15 +177,17 @@ class RowReader:
         return lines
 
 
-def _all_at_once(lines: list[str], width: int, separator: str | None, decimal: str) -> Array | None:
+def _all_at_once(
+    lines: list[str], width: int, separator: str | None, decimal: str, blank_end: bool
+) -> Array | None:
     """Return the numbers (r, width) of lines, or None where they are not as plain as this needs."""
     if decimal == ",":
         if any("." in line for line in lines):
             return None
         lines = [line.replace(",", ".") for line in lines]
     if separator:
-        if lines[0].count(separator) >= width:
-            lines = [_without_blank_end(line, width, separator) for line in lines]
+        if blank_end and lines[0].count(separator) >= width:
+            lines = [separator.join(_without_blank_end(line.split(separator), width)) for line in lines]
         double = separator + separator
         if any(double in line or line[0] == separator or line[-1] == separator for line in lines):
             lines = [_with_nan(line, separator) for line in lines]
@@ -182,12 +198,11 @@ def _all_at_once(lines: list[str], width: int, separator: str | None, decimal: s
     return values if values.shape == (len(lines), width) else None
 
 
-def _without_blank_end(line: str, width: int, separator: str) -> str:
-    """Return the line without the empty cells that stand beyond its last column."""
-    beyond = line.count(separator) - (width - 1)
-    while beyond > 0 and line.endswith(separator):
-        line, beyond = line[:-1], beyond - 1
-    return line
+def _without_blank_end(cells: list[str], width: int) -> list[str]:
+    """Return the cells without the empty ones that stand beyond the last column."""
+    while len(cells) > width and not cells[-1]:
+        cells.pop()
+    return cells
 
 
 def _with_nan(line: str, separator: str) -> str:
@@ -203,15 +218,13 @@ def _cell_by_cell(
 ) -> Array:
     values = np.empty((len(rows), len(names)))
     for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
-        while len(cells) > len(names) and not cells[-1]:
-            cells.pop()
         if len(cells) != len(names):
             raise InputError(
                 f"{len(cells)} cells in this row",
                 file=path,
                 where=f"line {line}",
                 expected=f"{len(names)} cells, as the column names say",
-                remedy=f"the row is cut short or has cells too many; {EXPORT_AGAIN}",
+                remedy=f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}",
             )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
@@ -222,18 +235,18 @@ def _cell_by_cell(
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     if not cell:
         return np.nan
-    plain = cell.replace(",", ".") if decimal == "," and "." not in cell else cell
     try:
-        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip.
-        if "_" not in cell:
-            return float(plain)
+        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal
+        # point among decimal commas.
+        if "_" not in cell and (decimal == "." or "." not in cell):
+            return float(cell.replace(decimal, "."))
     except ValueError:
         pass
     raise InputError(
         f"{_short(cell)!r} is not a number",
         file=path,
         where=f"line {line}, column '{name}'",
-        expected="a number",
+        expected="a number" if decimal == "." else "a number with a decimal comma, as in the rows before",
         remedy=(decimal_point(cell) if decimal == "." else None) or _MEND_CELL,
     )
 
@@ -249,31 +262,3 @@ def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequenc
         raise InputError(
             "an infinite number", file=path, where=where, expected="a finite number", remedy=_MEND_CELL
         )
-
-
-class Stack(Generic[Number]):
-    """Blocks of rows one below the other in a single array that grows in place: nothing is held twice."""
-
-    def __init__(self, dtype: type[Number]) -> None:
-        self._dtype = dtype
-        self._array: NDArray[Number] | None = None
-        self._count = 0
-
-    def append(self, block: NDArray[Number], share: float) -> None:
-        """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
-        if self._array is None:
-            self._array = np.empty((0, *block.shape[1:]), dtype=self._dtype)
-        count = self._count + len(block)
-        if count > len(self._array):
-            # One hundredth of slack: the rows that follow may be a little shorter than those before.
-            expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
-            self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
-        self._array[self._count : count] = block
-        self._count = count
-
-    def finished(self) -> NDArray[Number]:
-        """Return all rows in one array; nothing can be added afterwards."""
-        if self._array is None:
-            return np.empty(0, dtype=self._dtype)
-        self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
-        return self._array

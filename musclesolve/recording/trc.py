@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
-from musclesolve.recording.rows import RowReader, Stack
+from musclesolve.recording.rows import RowReader
+from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
     check_time,
@@ -51,7 +52,7 @@ def read_trc(path: str | Path) -> Markers:
             reader.put_back(axes)
         columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
         time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
-        for block in reader.blocks(columns, split_cells, separator="\t"):
+        for block in reader.blocks(columns, split_cells, separator="\t", blank_end=True):
             time.append(block.values[:, 1], reader.share_read)
             lines.append(block.lines, reader.share_read)
             seen = _with_gaps(block.values[:, 2:].reshape(-1, len(names), 3) * header["metres"])

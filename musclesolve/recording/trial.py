@@ -20,12 +20,11 @@ from musclesolve.recording.data import (
     Table,
     Trial,
 )
+from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.mapping import check_markers_exist, read_carried, read_clusters, read_mapping
-from musclesolve.recording.mot import read_mot
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
-from musclesolve.recording.trc import read_trc
 
 Array = NDArray[np.float64]
 
@@ -49,13 +48,13 @@ def read_trial(path: str | Path) -> Trial:
     content = validated(document)
     files = input_files(document, content["files"])
     rotation = rotation_of(document, content["laboratory"])
-    walk = read_trc(files["markers"]).rotated(rotation)
-    static = read_trc(files["static"]).rotated(rotation) if "static" in files else None
+    walk = read_markers(files["markers"]).rotated(rotation)
+    static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
     mapping = read_mapping(document, content["mapping"])
     clusters = read_clusters(document, content["clusters"])
     carried = read_carried(document, content["carried"], clusters)
     check_markers_exist(document, mapping, clusters, carried, walk, static)
-    forces = plates_of(document, content, read_mot(files["forces"]), rotation)
+    forces = plates_of(document, content, read_forces_table(files["forces"]), rotation)
     trial = Trial(
         path=document.path,
         subject=subject_of(content["subject"]),

@@ -1,0 +1,175 @@
+"""CSV files: marker trajectories or ground reaction forces as a spreadsheet holds them.
+
+Cells stand between commas, semicolons or tabs; where they stand between semicolons or tabs, numbers may have a decimal
+comma. A file that uses both signs within numbers is refused: whether 1,234 is a thousand or one is not to be guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.recording.csv_header import (
+    METRES,
+    NEWTON_METRES,
+    NEWTONS,
+    Coordinates,
+    cells_of,
+    factor,
+    find_time,
+    is_counter,
+    named_and_unit,
+    named_columns,
+    plain_coordinates,
+    separator_of,
+    vicon_coordinates,
+)
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.rows import Block, RowReader
+from musclesolve.recording.stack import Stack
+from musclesolve.recording.textfile import EXPORT_AGAIN, check_time, check_unique, decimal_point
+
+_VICON = "trajectories"
+
+
+def read_csv_markers(path: str | Path) -> Markers:
+    """Read marker trajectories from a CSV file.
+
+    Returns:
+        Markers in metres, in the axes of the file.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together; a unit of length that is not given.
+    """
+    path = Path(path)
+    with RowReader(path) as reader:
+        separator, header = _markers_header(reader)
+        time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
+        index, metres = np.array(header.index), np.array(header.metres)
+        for block in _blocks(reader, header.columns, separator):
+            time.append(_time(block.values, header), reader.share_read)
+            lines.append(block.lines, reader.share_read)
+            position.append(_seen(block.values[:, index] * metres), reader.share_read)
+    markers = Markers(time.finished(), header.markers, position.finished(), path)
+    _check_times(markers.time, lines.finished(), path)
+    return markers
+
+
+def read_csv_forces(path: str | Path) -> Table:
+    """Read forces, points and moments over time from a CSV file: a line of names, then one row per sample.
+
+    A column whose name has a unit in brackets behind it comes in SI units and without the brackets; the others come
+    as they are, as from a MOT file.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    path = Path(path)
+    with RowReader(path) as reader:
+        line = reader.line() or ""
+        separator = separator_of(line)
+        columns = cells_of(line, separator)
+        clock, seconds = find_time(columns, path, 1)
+        kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
+        named = [named_and_unit(columns[k]) for k in kept]
+        check_unique([name for name, _ in named], "column", path, 1)
+        known = METRES | NEWTONS | NEWTON_METRES
+        factors = [
+            1.0 if unit is None else factor(unit, known, columns[k], path, 1)
+            for k, (_, unit) in zip(kept, named, strict=True)
+        ]
+        time, lines, values = Stack(np.float64), Stack(np.int64), Stack(np.float64)
+        for block in _blocks(reader, columns, separator):
+            time.append(block.values[:, clock] * seconds, reader.share_read)
+            lines.append(block.lines, reader.share_read)
+            values.append(block.values[:, kept] * np.array(factors), reader.share_read)
+    names = tuple(name for name, _ in named)
+    table = Table(time.finished(), names, values.finished(), False, path, lines.finished())
+    _check_times(table.time, table.lines, path)
+    return table
+
+
+def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:
+    """Read the rows; columns without a name at the end of all lines, as spreadsheets write them, must be empty."""
+    split, width = partial(cells_of, separator=separator), len(named_columns(columns))
+    for block in reader.blocks(columns, split, separator, _decimal(reader, separator)):
+        if not np.isnan(block.values[:, width:]).all():
+            row = np.argwhere(~np.isnan(block.values[:, width:]))[0, 0]
+            raise InputError(
+                "a number stands beyond the last column that has a name",
+                file=reader.path,
+                where=f"line {block.lines[row]}",
+                expected="a name over every number",
+                remedy="name the column, or remove it from the file",
+            )
+        yield block
+
+
+def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
+    """Return the separator of the cells and what the columns are."""
+    line = reader.line() or ""
+    if line.strip(' \t;,"').casefold() != _VICON:
+        separator = separator_of(line)
+        columns = cells_of(line, separator)
+        return separator, plain_coordinates(columns, reader.path, reader.line_number)
+    rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
+    separator = separator_of(axes)
+    rate_cell = cells_of(rate_line, separator)[0] if rate_line else ""
+    try:
+        rate = float(rate_cell)
+    except ValueError:
+        rate = 0.0
+    if not 0.0 < rate < np.inf:
+        raise InputError(
+            f"the rate is '{rate_cell}'",
+            file=reader.path,
+            where="line 2",
+            expected="frames a second",
+            remedy=decimal_point(rate_cell) or EXPORT_AGAIN,
+        )
+    columns = cells_of(axes, separator)
+    return separator, vicon_coordinates(
+        rate, cells_of(names, separator), columns, cells_of(units, separator), reader.path, 4
+    )
+
+
+def _decimal(reader: RowReader, separator: str) -> str:
+    """Return the decimal sign of the rows: a comma where one stands in the first of them, and no point does."""
+    ahead = reader.ahead
+    if not any(line.strip() for line in ahead):
+        raise InputError(
+            "nothing follows the header",
+            file=reader.path,
+            expected="one row of numbers per frame",
+            remedy=EXPORT_AGAIN,
+        )
+    commas = separator != "," and any("," in line for line in ahead)
+    return "," if commas and not any("." in line for line in ahead) else "."
+
+
+def _time(values: np.ndarray, header: Coordinates) -> np.ndarray:
+    if header.time is not None:
+        column, seconds = header.time
+        time: np.ndarray = values[:, column] * seconds
+        return time
+    # The first column of Vicon counts frames from one.
+    counted: np.ndarray = (values[:, 0] - 1.0) / (header.rate or 1.0)
+    return counted
+
+
+def _seen(position: np.ndarray) -> np.ndarray:
+    """Return the positions with NaN in all three coordinates wherever one is missing, or all are exactly zero."""
+    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
+    return np.where(lost[..., None], np.nan, position)
+
+
+def _check_times(time: np.ndarray, lines: np.ndarray, path: Path) -> None:
+    if time.size < 2:
+        raise InputError(
+            f"{time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
+        )
+    check_time(time, lines, path)

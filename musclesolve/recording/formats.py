@@ -1,0 +1,64 @@
+"""Which reader reads which file: by the suffix of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from musclesolve.errors import InputError
+from musclesolve.recording.csv_file import read_csv_forces, read_csv_markers
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.mot import read_mot
+from musclesolve.recording.textfile import no_file, suggestion
+from musclesolve.recording.trc import read_trc
+
+Content = TypeVar("Content")
+
+MARKERS: dict[str, Callable[[Path], Markers]] = {".trc": read_trc, ".csv": read_csv_markers}
+"""Suffix -> reader of marker trajectories."""
+
+FORCES: dict[str, Callable[[Path], Table]] = {".mot": read_mot, ".sto": read_mot, ".csv": read_csv_forces}
+"""Suffix -> reader of ground reaction forces."""
+
+
+def read_markers(path: str | Path) -> Markers:
+    """Read marker trajectories from a file of any known format.
+
+    Returns:
+        Markers in metres, in the axes of the file.
+
+    Raises:
+        InputError: an unknown suffix, or whatever the reader of the format refuses.
+    """
+    return _reader(path, MARKERS, "marker trajectories")(Path(path))
+
+
+def read_forces_table(path: str | Path) -> Table:
+    """Read forces over time as named columns from a file of any known format.
+
+    Raises:
+        InputError: an unknown suffix, or whatever the reader of the format refuses.
+    """
+    return _reader(path, FORCES, "forces")(Path(path))
+
+
+def _reader(
+    path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str
+) -> Callable[[Path], Content]:
+    if not isinstance(path, str | Path):
+        raise InputError(
+            f"{path!r} is not a path", expected="the path of a file", remedy="give its name as text"
+        )
+    suffix = Path(path).suffix.casefold()
+    if suffix in readers:
+        return readers[suffix]
+    if not Path(path).is_file():
+        problem, expected, remedy = no_file(Path(path))
+        raise InputError(problem, file=path, expected=expected, remedy=remedy)
+    raise InputError(
+        f"{what} are not read from files that end in '{suffix}'" if suffix else "the name has no suffix",
+        file=path,
+        expected=f"a file that ends in {', '.join(sorted(readers))}",
+        remedy=suggestion(suffix, readers) or f"export the {what} in one of these formats",
+    )

@@ -1,0 +1,38 @@
+"""Rows that arrive in blocks, put below each other in one array."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+class Stack(Generic[Number]):
+    """Blocks of rows one below the other in a single array that grows in place: nothing is held twice."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self._dtype = dtype
+        self._array: NDArray[Number] | None = None
+        self._count = 0
+
+    def append(self, block: NDArray[Number], share: float) -> None:
+        """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
+        if self._array is None:
+            self._array = np.empty((0, *block.shape[1:]), dtype=self._dtype)
+        count = self._count + len(block)
+        if count > len(self._array):
+            # One hundredth of slack: the rows that follow may be a little shorter than those before.
+            expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
+            self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
+        self._array[self._count : count] = block
+        self._count = count
+
+    def finished(self) -> NDArray[Number]:
+        """Return all rows in one array; nothing can be added afterwards."""
+        if self._array is None:
+            return np.empty(0, dtype=self._dtype)
+        self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
+        return self._array
