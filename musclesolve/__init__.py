@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from musclesolve.comparison import compare
     from musclesolve.errors import InputError, MuscleSolveError
+    from musclesolve.motion import gait_events
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
     from musclesolve.recording import (
@@ -62,6 +63,7 @@ _HOME = {
     "explain": "musclesolve.sharing",
     "expression_cost": "musclesolve.sharing",
     "feasible_range": "musclesolve.sharing",
+    "gait_events": "musclesolve.motion",
     "leg_problem": "musclesolve.results",
     "muscle_geometry": "musclesolve.muscles",
     "near_optimal_range": "musclesolve.sharing",
@@ -100,6 +102,7 @@ __all__ = [
     "explain",
     "expression_cost",
     "feasible_range",
+    "gait_events",
     "leg_problem",
     "muscle_geometry",
     "near_optimal_range",

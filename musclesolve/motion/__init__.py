@@ -1,6 +1,7 @@
-"""From a checked trial to the measured anatomy: filter, rigid clusters, joint centers, ground reactions."""
+"""From a checked trial to the measured anatomy: filter, clusters, joint centers, ground reactions, gait events."""
 
 from musclesolve.motion.clusters import Poses, register
+from musclesolve.motion.events import GaitEvents, gait_events
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
 from musclesolve.motion.joint_centres import hip_center, hip_regressions
@@ -8,10 +9,12 @@ from musclesolve.motion.targets import Anatomy, anatomy
 
 __all__ = [
     "Anatomy",
+    "GaitEvents",
     "GroundReaction",
     "Poses",
     "anatomy",
     "center_of_pressure",
+    "gait_events",
     "ground_reactions",
     "hip_center",
     "hip_regressions",

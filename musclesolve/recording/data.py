@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
 SIDE_NAMES: dict[Side, str] = {"r": "right", "l": "left"}
-EventKind = Literal["heel_strike", "toe_off"]
+EventKind = Literal["heel_strike", "toe_off", "foot_below_hip"]
 # Clusters by these names replace the landmarks that otherwise register the segment from standing to motion.
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
 
@@ -108,10 +108,10 @@ class PlateForce:
 
 @dataclass(frozen=True)
 class Event:
-    """A foot meets the ground or leaves it.
+    """A foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing.
 
     Args:
-        kind: which of the two.
+        kind: which of the three.
         side: which foot.
         time: when, on the clock of the markers and forces [s].
         source: what says so: "stated" (a file), "forces", "markers", or "periodic" (a stride away from another one).

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.dynamics.model import STANDARD_GRAVITY
-from musclesolve.motion.events import heel_strikes
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.results.gait import Gait
 from musclesolve.results.reasons import reasons
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
@@ -54,12 +54,13 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         legs: one per analysed side.
     """
     model, motion = recorded.model, recorded.motion
+    gait = Gait.of(trial, recorded.measured)
     dofs = _ordered(model)
     rows = [model.dof(dof) for dof in dofs]
     variables = _body_variables(model, motion, moments, rows)
     variables["reserve_moment"] = (("time", "dof"), _reserves(legs, moments[:, rows], dofs))
     variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
-    variables |= _ground_variables(recorded.reactions, legs, motion)
+    variables |= _ground_variables(recorded.reactions, legs, motion) | gait.variables()
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
         "dof": dofs,
@@ -70,8 +71,9 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
         "axis": AXES,
         "component": COMPONENTS,
+        **gait.coords(),
     }
-    attributes = _provenance(trial, recorded, legs) | _reasons(model, motion, moments, legs)
+    attributes = _provenance(trial, recorded, legs, gait) | _reasons(model, motion, moments, legs)
     result = xr.Dataset(variables, coords, attributes)
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
@@ -168,13 +170,14 @@ def _ground_variables(
     return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
 
 
-def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dict[str, object]:
+def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: Gait) -> dict[str, object]:
     """What the numbers were made of: version, inputs, person, options, and what a reader should know."""
     person, measured, fit = trial.subject, recorded.measured, recorded.fit
     rms = 1000.0 * float(np.sqrt(np.mean(fit.residual**2)))
     worst = 1000.0 * float(fit.residual.max())
     notes = [
         *measured.notes,
+        *gait.notes,
         f"The consistent motion lies {rms:.1f} mm rms from the measured points (worst {worst:.1f} mm).",
     ]
     return {
@@ -202,7 +205,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult]) -> dic
         ],
         "completed": measured.completed,
         "notes": notes,
-    } | {f"heel_strike_times_{side}": times for side, times in heel_strikes(trial).items()}
+    } | gait.strike_times()
 
 
 def _reasons(model: Model, motion: Motion, moments: Array, legs: list[LegResult]) -> dict[str, list[str]]:

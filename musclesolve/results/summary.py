@@ -32,6 +32,7 @@ def summary(result: xr.Dataset) -> str:
     lines.append(_line("optimality", _optimality(result)))
     if "pelvis_residual" in result:
         lines.append(_line("pelvis residual", _pelvis_residual(result)))
+    lines += [_line("" if number else "strides", text) for number, text in enumerate(_strides(result))]
     for name in ("notes", "completed"):
         sentences = _sentences(result.attrs.get(name, []))
         lines += [_line("" if number else name, sentence) for number, sentence in enumerate(sentences)]
@@ -121,6 +122,28 @@ def _pelvis_residual(result: xr.Dataset) -> str:
     return (
         f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
         f"moment: peak {_plain(moment.max(), 3)}, rms {_plain(_rms(moment), 3)} N m"
+    )
+
+
+def _strides(result: xr.Dataset) -> list[str]:
+    """A line per recorded stride: when, how long, how much of it stance and double support, how fast."""
+    lines = []
+    for number in range(result.sizes.get("stride", 0)):
+        stride = result.isel(stride=number)
+        parts = {
+            "{:.1f} steps a minute": stride["cadence"],
+            "stance {:.0f} %": stride["stance_percent"],
+            "double support {:.0f} %": stride["double_support_percent"],
+            "{:.2f} m": stride["stride_length"],
+            "{:.2f} m/s": stride["walking_speed"],
+        }
+        known = [text.format(float(value)) for text, value in parts.items() if np.isfinite(value)]
+        start, end = float(stride["stride_start"]), float(stride["stride_end"])
+        lines.append(
+            f"{SIDE_NAME[str(stride['stride_side'].values)]} {start:.3f} to {end:.3f} s: {', '.join(known)}"
+        )
+    return lines[:MOST_STRETCHES] + [f"and {len(lines) - MOST_STRETCHES} more"] * (
+        len(lines) > MOST_STRETCHES
     )
 
 

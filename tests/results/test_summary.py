@@ -129,3 +129,23 @@ def test_reasons_stand_below_the_leg_they_are_of():
     assert [text.strip() for text in lines[first - 2 : first]] == data.attrs["reasons_r"]
     data.attrs["reasons_r"] = "\n".join(data.attrs["reasons_r"])
     assert summary(data).splitlines() == lines
+
+
+def test_strides_are_described_in_a_line_each():
+    data = result()
+    data["stride_side"] = ("stride", ["r", "l"])
+    for name, values in {
+        "stride_start": [0.2, 0.7],
+        "stride_end": [1.2, 1.7],
+        "cadence": [120.0, 120.0],
+        "stance_percent": [60.0, 61.0],
+        "double_support_percent": [21.0, np.nan],
+        "stride_length": [1.4, np.nan],
+        "walking_speed": [1.4, np.nan],
+    }.items():
+        data[name] = ("stride", values)
+    text = summary(data)
+    assert (
+        "right leg 0.200 to 1.200 s: 120.0 steps a minute, stance 60 %, double support 21 %, 1.40 m" in text
+    )
+    assert "left leg 0.700 to 1.700 s: 120.0 steps a minute, stance 61 %\n" in text + "\n"

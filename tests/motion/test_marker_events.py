@@ -1,0 +1,141 @@
+"""Heel strikes and toe-offs from the markers alone, against the forces and against steps that are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from stepping_trial import Steps
+
+from musclesolve.data import reference_stride
+from musclesolve.motion.extrema import maxima
+from musclesolve.motion.force_events import force_events
+from musclesolve.motion.heading import headings
+from musclesolve.motion.marker_events import marker_events, walk
+from musclesolve.recording import read_trial
+
+FRAME = 1.0 / 60.0
+"""Zeni et al. (2008) sampled at 60 Hz: on the floor 98 % of the events lay within two frames of the forces."""
+
+
+def times(events, kind, side):
+    return np.array([event.time for event in events if (event.kind, event.side) == (kind, side)])
+
+
+def late(trial, kind):
+    """How late each event of a kind is by the markers, where the plates have it too [s]."""
+    plates, markers = force_events(trial), marker_events(walk(trial))
+    pairs = [(found, times(plates, kind, side)) for side in "rl" for found in times(markers, kind, side)]
+    nearest = [found - known[np.abs(known - found).argmin()] for found, known in pairs]
+    return np.array([each for each in nearest if abs(each) < 0.3])
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "low", "high"), [("heel_strike", 3, -23, -9), ("toe_off", 3, -8, 2)]
+)
+def test_accuracy_on_the_recorded_walk(recorded_walk_trial, kind, count, low, high):
+    """Milliseconds: heel strikes come 11 to 22 early, toe-offs within 6 of the forces."""
+    found = 1000.0 * late(recorded_walk_trial, kind)
+    assert found.size == count
+    assert low < found.min() and found.max() < high
+    assert np.abs(found).max() < 2000.0 * FRAME
+
+
+@pytest.mark.parametrize("kind", ["heel_strike", "toe_off"])
+def test_accuracy_on_the_bundled_stride(kind):
+    found = late(read_trial(reference_stride()), kind)
+    assert found.size == 3
+    assert np.abs(found).max() < FRAME
+
+
+def test_the_recorded_walk_shows_the_steps_that_no_plate_caught(recorded_walk_trial):
+    found = marker_events(walk(recorded_walk_trial))
+    assert times(found, "heel_strike", "l").size == 2
+    assert times(found, "toe_off", "l").size == 2
+    # The plates of this recording have the left foot complete only from 0.45 s on.
+    assert times(found, "toe_off", "l")[0] == pytest.approx(0.45, abs=0.01)
+
+
+def check(steps, tolerance=0.006):
+    """Every turn of a foot that lies well within the recording is found, and nothing else."""
+    found = marker_events(walk(steps.trial()))
+    for side in "rl":
+        for kind in ("heel_strike", "toe_off"):
+            seen, truth = times(found, kind, side), steps.turns(side, kind)
+            inner = truth[(truth > 0.3) & (truth < steps.duration - 0.3)]
+            distance = np.abs(seen[:, None] - truth)
+            assert (distance.min(axis=1) < tolerance).all(), (
+                "a step that did not happen, or too early or late"
+            )
+            assert set(np.searchsorted(truth, inner)) <= set(distance.argmin(axis=1)), "a step is missing"
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    heading=st.floats(-180.0, 180.0),
+    belt=st.booleans(),
+    speed=st.floats(0.4, 2.0),
+    stride=st.floats(0.9, 1.5),
+    rate=st.sampled_from([50.0, 60.0, 100.0, 200.0]),
+)
+def test_steps_in_any_direction_on_floor_and_belt(heading, belt, speed, stride, rate):
+    check(Steps(heading_deg=heading, belt=belt, speed=speed, stride=stride, rate=rate))
+
+
+def test_noise_of_three_millimetres_adds_no_events():
+    check(Steps(noise=0.003, duration=20.0))
+
+
+def test_a_gap_costs_only_the_events_in_it():
+    steps = Steps()
+    trial = steps.trial()
+    position = trial.markers.position.copy()
+    hole = np.abs(trial.markers.time - steps.strikes("r")[2]) < 0.15
+    position[hole, trial.markers.names.index("heel_r")] = np.nan
+    trial = replace(trial, markers=replace(trial.markers, position=position))
+    found = times(marker_events(walk(trial)), "heel_strike", "r")
+    np.testing.assert_allclose(found, np.delete(steps.turns("r", "heel_strike"), 2), atol=0.006)
+
+
+def test_somebody_who_stands_makes_no_steps():
+    steps = Steps(speed=0.0, noise=0.002)
+    assert marker_events(walk(steps.trial())) == []
+
+
+def test_without_the_markers_of_pelvis_and_feet_there_is_nothing_to_see():
+    trial = Steps().trial()
+    for landmark in ("heel_l", "psis_r"):
+        mapping = {name: weights for name, weights in trial.mapping.items() if name != landmark}
+        assert walk(replace(trial, mapping=mapping)) is None
+    unseen = replace(trial.markers, position=np.full_like(trial.markers.position, np.nan))
+    assert walk(replace(trial, markers=unseen)) is None
+
+
+def test_the_heading_follows_a_turn():
+    """A walk along a quarter of a circle of 4 m: the heading is its tangent, away from the ends."""
+    time = np.arange(0.0, 5.0, 0.01)
+    angle = 0.3 * time
+    pelvis = np.stack([4.0 * np.sin(angle), 4.0 - 4.0 * np.cos(angle), 0.0 * time], axis=1)
+    heading, travels = headings(time, pelvis, np.ones_like(pelvis))
+    assert travels
+    turned = np.unwrap(np.arctan2(heading[:, 1], heading[:, 0]))
+    np.testing.assert_allclose(turned[50:-51], angle[50:-51], atol=1e-4)
+
+
+def test_before_the_walk_begins_the_heading_is_its_first_one():
+    time = np.arange(0.0, 6.0, 0.01)
+    pelvis = np.stack([0.0 * time, -np.maximum(time - 3.0, 0.0), 0.0 * time], axis=1)
+    heading, travels = headings(time, pelvis, np.ones_like(pelvis))
+    assert travels
+    np.testing.assert_allclose(heading, np.broadcast_to([0.0, -1.0, 0.0], heading.shape), atol=1e-12)
+
+
+def test_a_false_maximum_within_the_period_is_dropped():
+    time = np.arange(0.0, 10.0, 0.01)
+    signal = np.cos(2.0 * np.pi * time) - 1.2 * np.exp(-(((time - 4.75) / 0.08) ** 2))
+    places = maxima(signal, 100.0, 0.15) / 100.0
+    assert (np.diff(places) > 0.6).all()
+    np.testing.assert_allclose(places[[0, 1, -1]], [1.0, 2.0, 9.0], atol=1e-3)
