@@ -13,8 +13,7 @@ from musclesolve.dynamics import (
     Model,
     Motion,
     Wrench,
-    differentiate,
-    fit_pose,
+    consistent_motion,
     human_model,
     projected_moments,
 )
@@ -25,6 +24,7 @@ from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reaction
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
+from musclesolve.recording.textfile import suggestion
 from musclesolve.sharing import Cost, Problem, Solution, solve
 from musclesolve.sharing.solver.base import Solver
 
@@ -55,6 +55,11 @@ class Mechanics:
     def wrenches(self) -> list[Wrench]:
         """The ground reactions as forces on the model's feet."""
         return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
+
+    @property
+    def shift(self) -> Array:
+        """How far the consistent motion lies from each of `fit.points` in the frames of the motion, (T, n) [m]."""
+        return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
 
 @dataclass(frozen=True)
@@ -129,9 +134,24 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
     measured = anatomy(trial, MARGIN)
     model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     report("kinematics", 0.15)
-    fit = fit_pose(model, Targets.build(model, measured.points, measured.directions), measured.time)
-    motion = differentiate(model, measured.time, fit.coordinates).frames(_inside(trial, measured.time))
+    how = trial.consistency
+    targets = _targets(trial, model, measured)
+    fit, motion = consistent_motion(model, targets, measured.time, how.method, how.derivatives)
+    motion = motion.frames(_inside(trial, measured.time))
     return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time))
+
+
+def _targets(trial: Trial, model: Model, measured: Anatomy) -> Targets:
+    weights, names = trial.consistency.weights, [*measured.points, *measured.directions]
+    if unknown := [name for name in weights if name not in names]:
+        raise trial.document.error(
+            f"{unknown[0]!r} is no point or axis of the model that this recording shows",
+            "consistency",
+            "weights",
+            expected=f"one of {', '.join(names)}",
+            remedy=suggestion(unknown[0], names) or "correct the name, or leave it out",
+        )
+    return Targets.build(model, measured.points, measured.directions, weights)
 
 
 def _inside(trial: Trial, time: Array) -> Array:

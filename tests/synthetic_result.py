@@ -58,6 +58,10 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
         },
         attrs={"subject_mass_kg": MASS},
     )
+    points = [f"{point}_{side}" for point in ("toe", "ankle", "knee") for side in "rl"] + ["back"]
+    shift = 0.002 * (1.0 + np.arange(len(points))) * (1.0 + 0.5 * np.sin(time))[:, None]
+    data["consistency_shift"] = (("time", "point"), shift)
+    data = data.assign_coords(point=points)
     data["status"].attrs = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": " ".join(STATUS)}
     return data
 

@@ -10,6 +10,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from musclesolve.errors import InputError
+from musclesolve.plotting.consistency import consistency_shift
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
@@ -23,7 +24,11 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "contact_forces": contact_forces,
     "ground_reaction": ground_reaction,
     "reserves_and_residual": reserves_and_residual,
+    "consistency_shift": consistency_shift,
 }
+SINCE = {"consistency_shift": "consistency_shift"}
+"""Figures of a variable that results of earlier versions do not have: they are drawn where it is there."""
+
 NEEDED = (
     "time",
     "muscle",
@@ -62,7 +67,7 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
 def figure_files(
     result: xr.Dataset, progress: Callable[[str, float], None] = lambda stage, fraction: None
 ) -> dict[str, bytes]:
-    """The content of the file of every figure, by its name.
+    """The content of the file of every figure, by its name; without those whose variable an old result lacks.
 
     Args:
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
@@ -73,8 +78,9 @@ def figure_files(
     """
     check(result)
     files = {}
-    for number, (name, draw) in enumerate(FIGURES.items()):
-        progress("drawing", number / len(FIGURES))
+    drawn = {name: draw for name, draw in FIGURES.items() if name not in SINCE or SINCE[name] in result}
+    for number, (name, draw) in enumerate(drawn.items()):
+        progress("drawing", number / len(drawn))
         memory = io.BytesIO()
         draw(result).savefig(memory, dpi=200, format="png")
         files[f"{name}.png"] = memory.getvalue()

@@ -139,6 +139,15 @@ class Subject:
 
 
 @dataclass(frozen=True)
+class ConsistencyOptions:
+    """How the motion is made consistent: positions, derivatives, and weights of measured points and axes (1: none)."""
+
+    method: str = "nearest"
+    derivatives: str = "constraints"
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class MuscleOptions:
     """Which muscles, and how strong: a name of muscle_db or a path; every maximum isometric force times the factor."""
 
@@ -173,6 +182,7 @@ class Trial:
         cutoff_hz: cut-off frequency of the low-pass filter [Hz].
         unloaded_below: vertical force under which a plate counts as unloaded [N].
         hip_regression: name of the hip centre regression.
+        consistency: how positions, velocities and accelerations are made to fit the model.
         muscles: muscle options.
         sharing: force-sharing options.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
@@ -197,6 +207,7 @@ class Trial:
     files: Mapping[str, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
+    consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

@@ -21,6 +21,7 @@ _KINDS = {
     "number": "a number",
     "name_list": "a list of names",
     "columns": "a list of three column names, or their common beginning",
+    "weights": "names with a number above 0 each",
 }
 
 _FORMS = {
@@ -28,6 +29,7 @@ _FORMS = {
     "number": "a number such as 1.5, without quotes and with a decimal point",
     "name_list": '["...", "..."]',
     "columns": '["...x", "...y", "...z"] or their common beginning "..."',
+    "weights": "{ heel_r = 2.0 }",
 }
 
 
@@ -263,6 +265,10 @@ def _is_kind(value: Any, kind: str) -> bool:
         # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
         whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
         return whole or isinstance(value, float)
+    if kind == "weights":
+        return isinstance(value, dict) and all(
+            _is_kind(part, "number") and 0.0 < part < math.inf for part in value.values()
+        )
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
     if kind == "columns":
         return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)

@@ -12,6 +12,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.checks import check_trial
 from musclesolve.recording.data import (
     SIDES,
+    ConsistencyOptions,
     Markers,
     MuscleOptions,
     PlateForce,
@@ -68,6 +69,7 @@ def read_trial(path: str | Path) -> Trial:
         cutoff_hz=float(content["filter"]["cutoff_hz"]),
         unloaded_below=float(content["filter"]["unloaded_below_n"]),
         hip_regression=content["joint_centers"]["hip"],
+        consistency=consistency_of(content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         files={"trial": document.path, **files},
@@ -211,6 +213,11 @@ def time_range_of(
             remedy=f"choose an end after {start + FEWEST_FRAMES / walk.rate:g} s, or an earlier start",
         )
     return float(start), float(end)
+
+
+def consistency_of(given: dict[str, Any]) -> ConsistencyOptions:
+    """Return how the motion is made consistent."""
+    return ConsistencyOptions(given["method"], given["derivatives"], given["weights"] or {})
 
 
 def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:

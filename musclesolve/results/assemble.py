@@ -60,6 +60,9 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     variables = _body_variables(model, motion, moments, rows)
     variables["reserve_moment"] = (("time", "dof"), _reserves(legs, moments[:, rows], dofs))
     variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
+    points = sorted(recorded.fit.points, key=model.slot)
+    order = [recorded.fit.points.index(point) for point in points]
+    variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
     variables |= _ground_variables(recorded.reactions, legs, motion) | gait.variables()
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
@@ -71,6 +74,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
         "axis": AXES,
         "component": COMPONENTS,
+        "point": points,
         **gait.coords(),
     }
     attributes = _provenance(trial, recorded, legs, gait) | _reasons(model, motion, moments, legs)
@@ -98,6 +102,8 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
     joints = model.tree.joint_count
     force = np.linalg.norm(moments[:, joints : joints + 3], axis=1)
     weight = model.mass.total * STANDARD_GRAVITY
+    rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
+    velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
     return {
         "joint_angle": (("time", "dof"), motion.coordinates[:, rows]),
         "joint_moment": (("time", "dof"), moments[:, rows]),
@@ -105,6 +111,8 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
         "pelvis_position": (("time", "axis"), motion.origin),
         "balanced": (("time",), force <= BALANCE_LIMIT * weight),
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
+        "velocity_violation": (("time",), velocity),
+        "acceleration_violation": (("time",), acceleration),
     }
 
 
@@ -172,14 +180,7 @@ def _ground_variables(
 
 def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: Gait) -> dict[str, object]:
     """What the numbers were made of: version, inputs, person, options, and what a reader should know."""
-    person, measured, fit = trial.subject, recorded.measured, recorded.fit
-    rms = 1000.0 * float(np.sqrt(np.mean(fit.residual**2)))
-    worst = 1000.0 * float(fit.residual.max())
-    notes = [
-        *measured.notes,
-        *gait.notes,
-        f"The consistent motion lies {rms:.1f} mm rms from the measured points (worst {worst:.1f} mm).",
-    ]
+    person, measured, fit, consistency = trial.subject, recorded.measured, recorded.fit, trial.consistency
     return {
         "musclesolve_version": __version__,
         "subject": person.name,
@@ -193,18 +194,22 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "solver": legs[0].solution.solver,
         "cutoff_hz": trial.cutoff_hz,
         "hip_method": trial.hip_method,
+        "consistency_method": consistency.method,
+        "consistency_derivatives": consistency.derivatives,
+        "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
         "balance_limit": BALANCE_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
         "locked_dofs": list(fit.locked),
+        "borrowed_dofs": list(fit.borrowed),
         "segment_scales": [
             f"{frame} {leg.side}: {', '.join(f'{part:.3f}' for part in scale)}"
             for leg in legs
             for frame, scale in leg.state.muscles.segment_scale.items()
         ],
         "completed": measured.completed,
-        "notes": notes,
+        "notes": [*measured.notes, *gait.notes],
     } | gait.strike_times()
 
 

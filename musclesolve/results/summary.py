@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from musclesolve.results import frames
+from musclesolve.results import consistency, frames
 from musclesolve.results.residual import pelvis_residual
 from musclesolve.results.subject import body_weight, identity
 
@@ -30,6 +30,9 @@ def summary(result: xr.Dataset) -> str:
         lines += [_line(SIDE_NAME[side], _counts(result, side)), *_failures(result, side)]
         lines += [_line("", reason) for reason in _sentences(result.attrs.get(f"reasons_{side}", []))]
     lines.append(_line("optimality", _optimality(result)))
+    if "consistency_shift" in result:
+        said = consistency.sentences(result)
+        lines += [_line("" if number else "consistency", sentence) for number, sentence in enumerate(said)]
     if "pelvis_residual" in result:
         lines.append(_line("pelvis residual", _pelvis_residual(result)))
     lines += [_line("" if number else "strides", text) for number, text in enumerate(_strides(result))]

@@ -11,12 +11,16 @@ import muscle_db
 from musclesolve.errors import InputError
 from musclesolve.plotting import FIGURES, save_figures
 from musclesolve.plotting.abscissa import abscissa
+from musclesolve.plotting.consistency import consistency_shift
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
 from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR, SIDE_WIDTH, STANCE_BAR, STANCE_COLOR
 from musclesolve.plotting.trust import reserves_and_residual
 from musclesolve.results import frames
+
+OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
+"""Figures of curves; the others have bars."""
 
 
 def in_time(data):
@@ -116,7 +120,7 @@ def test_what_a_further_cycle_shows_again_is_told_apart():
     assert np.allclose(np.sort(np.concatenate(shown)), np.arange(0.0, 100.5, 1.0), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", OVER_TIME)
 def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
     figure = FIGURES[name](cut(0.4, 1.6))
     lines = [line for line in figure.axes[0].lines if line.get_color() == SIDE_COLOR["r"]]
@@ -131,7 +135,7 @@ def entries(figure) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", OVER_TIME)
 def test_the_legend_holds_what_occurs(name):
     verdicts = {"with reserve", "no valid solution"}
     assert not verdicts & set(entries(FIGURES[name](result())))
@@ -200,6 +204,28 @@ def test_residual_is_drawn_in_body_weights_with_its_limit():
     curve, limit = force.lines
     assert np.allclose(curve.get_ydata(), 10.0)
     assert np.allclose(limit.get_ydata(), 25.0)
+
+
+def test_bars_show_how_far_points_were_moved():
+    data = result()
+    figure = consistency_shift(data)
+    (axes,) = figure.axes
+    lengths = {bar.get_width() for bar in axes.patches}
+    shift = 1000.0 * data["consistency_shift"].values
+    assert np.allclose(sorted(lengths), np.sort(np.sqrt((shift**2).mean(axis=0))))
+    marks = [line.get_xdata() for line in axes.lines if line.get_marker() == "|"]
+    assert np.allclose(np.sort(np.ravel(marks)), np.sort(shift.max(axis=0)))
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["toe", "ankle", "knee", "back"]
+    assert {to_hex(bar.get_facecolor()).upper() for bar in axes.patches} >= set(SIDE_COLOR.values())
+    assert {"right", "left", "middle"} < set(entries(figure))
+
+
+def test_a_result_without_a_newer_variable_is_drawn_without_its_figure(tmp_path, monkeypatch):
+    few = {name: FIGURES[name] for name in ("ground_reaction", "consistency_shift")}
+    monkeypatch.setattr("musclesolve.plotting.save.FIGURES", few)
+    assert len(save_figures(result(), tmp_path)) == 2
+    older = save_figures(result().drop_vars("consistency_shift"), tmp_path)
+    assert [path.stem for path in older] == ["ground_reaction"]
 
 
 def test_a_dataset_of_another_kind_is_refused(tmp_path):
