@@ -178,6 +178,15 @@ def muscles(
         console().print(table(loaded) if name is None else muscle_in_full(loaded[name]))
 
 
+@app.command()
+def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
+    """List the marker sets, or show one in full."""
+    with messages():
+        from musclesolve.marker_set_table import set_in_full, table
+
+        console().print(table() if name is None else set_in_full(name))
+
+
 def analyse(trial: Path, output: Path, **options: str | None) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     import musclesolve as ms

@@ -81,6 +81,14 @@ def between(one: Array, other: Array) -> Array:
     return 0.5 * (one + other)
 
 
+def joint_center(points: Mapping[str, Array], joint: str, side: Side) -> Array:
+    """Return the center (..., 3) of a knee or ankle: measured otherwise, or midway between lateral and medial."""
+    measured = points.get(f"{joint}_center_{side}")
+    if measured is not None:
+        return measured
+    return between(points[f"{joint}_lateral_{side}"], points[f"{joint}_medial_{side}"])
+
+
 def shoulder_center(acromion: Array, elbow: Array) -> Array:
     """Return the shoulder center (..., 3): the acromion moved 10.4 % of the way to the elbow (de Leva 1996)."""
     return acromion + SHOULDER_SHARE * (elbow - acromion)

@@ -93,11 +93,12 @@ def body_place(trial: Trial, body: str) -> tuple[str, str]:
     """Return table and key of the trial file that say which points belong to a body."""
     if body in trial.clusters:
         return "clusters", body
-    return "mapping", {"pelvis": "asis_r"}.get(body, body.replace("foot", "heel"))
+    shown = {"pelvis": "asis_r", "foot": "heel", "thigh": "thigh_wand", "shank": "shank_wand"}
+    return "mapping", shown["pelvis"] if body == "pelvis" else shown[body[:-2]] + body[-2:]
 
 
 def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mapping[str, Poses]) -> Points:
-    """Return every mapped landmark in every frame, (T, 3) [m]."""
+    """Return every mapped landmark that the markers of the motion or clusters show, (T, 3) [m]."""
 
     def trajectory(marker: str) -> Array:
         if marker in trial.carried:
@@ -107,6 +108,7 @@ def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mappi
     return {
         landmark: np.sum([weight * trajectory(marker) for marker, weight in weights.items()], axis=0)
         for landmark, weights in trial.mapping.items()
+        if all(marker in walk or marker in trial.carried for marker in weights)
     }
 
 

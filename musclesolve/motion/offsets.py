@@ -22,7 +22,8 @@ def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
     """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
 
     Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
-    because people often raise their arms for the standing trial, which lifts the shoulders.
+    because people often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
+    left out; the model has it in proportion to the stature.
 
     Args:
         trial: the trial.
@@ -37,20 +38,24 @@ def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
         and wrist from elbow (0, 0, -length). All (3,), [m] or unit vectors.
     """
     middle = between(points["hip_r"], points["hip_l"])
-    offsets = {
-        "back": _upwards(points["back"] - middle),
-        "neck_base": _upwards(points["neck_base"] - points["back"]),
-    }
+    offsets: Points = {}
+    if "neck_base" in points:
+        offsets["back"] = _upwards(points["back"] - middle)
+        offsets["neck_base"] = _upwards(points["neck_base"] - points["back"])
     width = _width(trial, stance, points)
     for side in SIDES:
         outward = 1.0 if side == "l" else -1.0
         offsets[f"hip_{side}"] = np.array([0.0, outward * width / 2, 0.0])
         offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = _leg(trial, stance, points, side)
         offsets |= _foot(stance, side)
-        span = mean_length(points[f"shoulder_{side}"] - points["neck_base"])
-        offsets[f"shoulder_{side}"] = np.array([0.0, outward * span, 0.0])
-        offsets[f"elbow_{side}"] = -_upwards(points[f"elbow_{side}"] - points[f"shoulder_{side}"])
-        offsets[f"wrist_{side}"] = -_upwards(points[f"wrist_{side}"] - points[f"elbow_{side}"])
+        shoulder, elbow, wrist = (points.get(f"{joint}_{side}") for joint in ("shoulder", "elbow", "wrist"))
+        if shoulder is not None and "neck_base" in points:
+            span = mean_length(shoulder - points["neck_base"])
+            offsets[f"shoulder_{side}"] = np.array([0.0, outward * span, 0.0])
+        if shoulder is not None and elbow is not None:
+            offsets[f"elbow_{side}"] = -_upwards(elbow - shoulder)
+        if elbow is not None and wrist is not None:
+            offsets[f"wrist_{side}"] = -_upwards(wrist - elbow)
     return offsets
 
 
@@ -88,7 +93,7 @@ def _leg(trial: Trial, stance: Posture, points: Points, side: Side) -> tuple[Arr
 
 def _foot(stance: Posture, side: Side) -> Points:
     leg = stance.legs[side]
-    to_leg = leg_frame(leg, side).T
+    to_leg = leg_frame(leg, side, stance.pelvis_axes[:, 1]).T
     return {
         f"heel_{side}": to_leg @ (leg[f"heel_{side}"] - leg["ankle"]),
         f"toe_{side}": to_leg @ (leg[f"toe_{side}"] - leg["ankle"]),

@@ -1,4 +1,8 @@
-"""The pelvis: the frame of its landmarks, its neutral attitude, and the hip centers in it."""
+"""The pelvis: the frame of its landmarks, its neutral attitude, and the hip centers in it.
+
+The spines of the pelvis show it where they are mapped. Without them the hip centers and the top of the trunk do, as
+in Silva (2003, section 5.1.2), whose recorded points are the joints: pelvis and trunk then tilt as one.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,24 @@ Points = Mapping[str, Array]
 # J Orthop Sports Phys Ther 24:130-5); used only where no standing trial shows the person's own.
 NEUTRAL_TILT = np.deg2rad(11.0)
 
+BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
+"""Points that show the pelvis where its spines are not mapped."""
+
+
+def shows_spines(points: Points) -> bool:
+    """Return whether the spines of the pelvis are among the points."""
+    return "asis_r" in points and "asis_l" in points and ("psis_r" in points or "sacrum" in points)
+
+
+def trunk_top(points: Points) -> Array | None:
+    """Return the root of the neck, or the point between the shoulders (..., 3); None where neither is seen."""
+    if "neck_base" in points:
+        return points["neck_base"]
+    for name in ("shoulder_center", "shoulder"):
+        if f"{name}_r" in points and f"{name}_l" in points:
+            return between(points[f"{name}_r"], points[f"{name}_l"])
+    return None
+
 
 def back_of_pelvis(points: Points) -> Array:
     """Return the point midway between the PSIS (..., 3)."""
@@ -25,16 +47,23 @@ def back_of_pelvis(points: Points) -> Array:
 
 
 def pelvic_landmarks(points: Points) -> list[str]:
-    """Return the names of the landmarks that show the pelvis."""
+    """Return the names of the points that show the pelvis."""
+    if not shows_spines(points):
+        return list(BY_JOINTS)
     return ["asis_r", "asis_l", *(("psis_r", "psis_l") if "psis_r" in points else ("sacrum",))]
 
 
 def pelvic_frame(points: Points) -> tuple[Array, Array]:
-    """Return origin (..., 3) and axes (..., 3, 3) of the frame in which hip regressions are written.
+    """Return origin (..., 3) and axes (..., 3, 3) of the pelvis, the axes as columns.
 
-    Origin midway between the ASIS; y from right to left ASIS, x forward in the plane of ASIS and mid-PSIS, z up;
-    the axes are the columns.
+    The frame in which hip regressions are written: origin midway between the ASIS; y from right to left ASIS, x
+    forward in the plane of ASIS and mid-PSIS, z up. Without spines: origin midway between the hips, y from the right
+    to the left one, z up in the plane of hips and top of the trunk.
     """
+    if not shows_spines(points):
+        hip_r, hip_l, top = (points[name] for name in BY_JOINTS)
+        origin, y = between(hip_r, hip_l), unit(hip_l - hip_r)
+        return origin, frame(np.cross(y, across(top - origin, y)), y)
     origin = between(points["asis_r"], points["asis_l"])
     y = unit(points["asis_l"] - points["asis_r"])
     x = across(origin - back_of_pelvis(points), y)
@@ -47,7 +76,7 @@ def neutral_axes(standing: Points) -> Array:
     The columns are forward, left, up. A pelvis that stands lower on one side keeps that; only the angle between
     the ASIS-PSIS plane and the horizontal is taken as neutral.
     """
-    left = unit(standing["asis_l"] - standing["asis_r"])
+    left = pelvic_frame(standing)[1][:, 1]
     return frame(unit(np.cross(left, UP)), left)
 
 
@@ -59,6 +88,8 @@ def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float])
         regression: name of the regression.
         legs: leg lengths [m] by side, where known.
     """
+    if not shows_spines(standing):
+        return {f"hip_{side}": standing[f"hip_center_{side}"] for side in SIDES}
     origin, axes = pelvic_frame(standing)
     lengths = {
         "width": float(np.linalg.norm(standing["asis_l"] - standing["asis_r"])),
@@ -72,9 +103,13 @@ def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float])
 
 
 def assumed_standing(points: Points) -> dict[str, Array]:
-    """Return pelvic landmarks (3,) as if standing, from a motion (T, 3): their mean shape at the published tilt."""
+    """Return pelvic points (3,) as if standing, from a motion (T, 3): their mean shape at the published tilt.
+
+    Without spines the trunk stands upright over the hips.
+    """
     origin, axes = pelvic_frame(points)
-    sine, cosine = np.sin(NEUTRAL_TILT), np.cos(NEUTRAL_TILT)
+    neutral = NEUTRAL_TILT if shows_spines(points) else 0.0
+    sine, cosine = np.sin(neutral), np.cos(neutral)
     # About the left axis, so that forward also points down: the ASIS stand lower than the PSIS.
     tilt = np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]])
     return {

@@ -12,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.motion.joint_centres import between, hip_needs
+from musclesolve.motion.joint_centres import hip_needs, joint_center
 from musclesolve.motion.landmarks import Points, standing_landmarks
-from musclesolve.motion.pelvis import NEUTRAL_TILT, assumed_standing, neutral_axes, standing_hips
+from musclesolve.motion.medial import standing_medials
+from musclesolve.motion.pelvis import (
+    NEUTRAL_TILT,
+    assumed_standing,
+    neutral_axes,
+    shows_spines,
+    standing_hips,
+    trunk_top,
+)
 from musclesolve.motion.vectors import UP, horizontal, unit
 from musclesolve.recording.data import SIDES, Side, Trial
 
@@ -50,20 +58,20 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
         InputError: the hip regression needs a leg length and none is known.
     """
     notes: list[str] = []
-    if trial.static is not None:
-        seen = standing_landmarks(trial, standing)
-        pelvis, legs = seen, {side: leg_centers(seen, side) for side in SIDES}
-    else:
-        pelvis, legs = assumed_standing(moving), {side: _flat_foot(moving, side) for side in SIDES}
-        notes.append(
-            f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
-            "1996), because there is no standing trial; hip flexion is off by the person's difference from it."
-        )
-        notes.append("The feet are measured at the instant of the motion at which each lies lowest.")
+    pelvis = _standing_pelvis(trial, standing, moving)
+    if trial.static is None:
+        notes += _assumed(pelvis)
+    elif not shows_spines(pelvis):
+        notes.append("The pelvis is shown by hips and shoulders: it tilts with the trunk.")
     try:
-        hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis, legs))
+        hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis))
     except InputError as error:
         raise trial.document.placed(error, "joint_centers", "hip") from None
+    if trial.static is None:
+        legs = {side: _flat_foot(moving, side) for side in SIDES}
+    else:
+        pelvis = standing_medials(trial, pelvis, hips)
+        legs = {side: leg_centers(pelvis, side) for side in SIDES}
     if (
         "leg" in hip_needs(trial.hip_regression)
         and trial.subject.leg_length is None
@@ -73,15 +81,40 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
 
 
-def _leg_lengths(trial: Trial, pelvis: Points, legs: dict[Side, Points]) -> dict[Side, float]:
+def _standing_pelvis(trial: Trial, standing: Points, moving: Points) -> Points:
+    """Return the points (3,) of the standing pelvis; of the whole person where there is a standing trial."""
+    if trial.static is None:
+        return assumed_standing(moving)
+    seen = standing_landmarks(trial, standing)
+    top = None if shows_spines(seen) else trunk_top(seen)
+    return seen if top is None else seen | {"trunk_top": top}
+
+
+def _assumed(pelvis: Points) -> list[str]:
+    feet = "The feet are measured at the instant of the motion at which each lies lowest."
+    if not shows_spines(pelvis):
+        return [
+            "The trunk is taken to stand upright over the hips, because there is no standing trial.",
+            feet,
+        ]
+    return [
+        f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
+        "1996), because there is no standing trial; hip flexion is off by the person's difference from it.",
+        feet,
+    ]
+
+
+def _leg_lengths(trial: Trial, pelvis: Points) -> dict[Side, float]:
     """Return the distance from ASIS to medial malleolus [m] by side, where it is known."""
     if trial.subject.leg_length is not None:
         return dict.fromkeys(SIDES, trial.subject.leg_length)
     if trial.static is None:
         return {}
+    ends = {side: (f"asis_{side}", f"ankle_medial_{side}") for side in SIDES}
     return {
-        side: float(np.linalg.norm(pelvis[f"asis_{side}"] - legs[side][f"ankle_medial_{side}"]))
-        for side in SIDES
+        side: float(np.linalg.norm(pelvis[one] - pelvis[other]))
+        for side, (one, other) in ends.items()
+        if one in pelvis and other in pelvis
     }
 
 
@@ -89,7 +122,7 @@ def leg_centers(points: Points, side: Side) -> Points:
     """Return the landmarks of one leg and its knee and ankle centers, "knee" and "ankle" (..., 3) [m]."""
     leg = {name: point for name, point in points.items() if name.endswith(f"_{side}")}
     for joint in ("knee", "ankle"):
-        leg[joint] = between(leg[f"{joint}_lateral_{side}"], leg[f"{joint}_medial_{side}"])
+        leg[joint] = joint_center(leg, joint, side)
     return leg
 
 
@@ -97,6 +130,11 @@ def _flat_foot(moving: Points, side: Side) -> Points:
     """Return one leg (3,) at the instant at which heel and toe together are lowest."""
     lowest = int(np.argmin(moving[f"heel_{side}"][:, 2] + moving[f"toe_{side}"][:, 2]))
     return leg_centers({name: point[lowest] for name, point in moving.items()}, side)
+
+
+def shows_axis(points: Points, joint: str, side: Side) -> bool:
+    """Return whether both ends of a joint axis are among the points."""
+    return f"{joint}_lateral_{side}" in points and f"{joint}_medial_{side}" in points
 
 
 def leftward(points: Points, joint: str, side: Side) -> Array:
@@ -115,7 +153,13 @@ def foot_left(leg: Points, side: Side) -> Array:
     return np.cross(UP, foot_forward(leg, side))
 
 
-def leg_frame(leg: Points, side: Side) -> Array:
-    """Return the axes (3, 3) of a standing leg as columns: forward, left, up, with left along the knee axis."""
-    left = horizontal(leftward(leg, "knee", side))
+def leg_frame(leg: Points, side: Side, left: Array) -> Array:
+    """Return the axes (3, 3) of a standing leg as columns: forward, left, up, with left along the knee axis.
+
+    Args:
+        leg: landmarks (3,) of the leg [m].
+        side: "r" or "l".
+        left: (3,) left of the person, which stands for a knee axis that is not measured.
+    """
+    left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)
     return np.stack([np.cross(left, UP), left, UP], axis=-1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve.motion.joint_centres import between
 from musclesolve.motion.landmarks import Points
-from musclesolve.motion.pelvis import back_of_pelvis
+from musclesolve.motion.pelvis import back_of_pelvis, shows_spines, trunk_top
 from musclesolve.motion.vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 
@@ -41,12 +41,12 @@ def check_landmarks(trial: Trial, moving: Points) -> None:
     Raises:
         InputError: naming the distance and the landmarks to look at.
     """
-    shoulders = between(moving["shoulder_r"], moving["shoulder_l"])
-    points = moving | {
-        "asis_middle": between(moving["asis_r"], moving["asis_l"]),
-        "psis_middle": back_of_pelvis(moving),
-        "neck_middle": moving.get("neck_base", shoulders),
-    }
+    points = dict(moving)
+    if shows_spines(moving):
+        points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
+        points["psis_middle"] = back_of_pelvis(moving)
+    if (top := trunk_top(moving)) is not None:
+        points["neck_middle"] = top
     for segment, entry in segment_shares().items():
         ends = entry.get("ends", ())
         for side in SIDES if any("{side}" in end for end in ends) else (None,):
@@ -106,9 +106,10 @@ def check_hips(trial: Trial, hips: Points, regression: Points) -> None:
 
 
 def fitting_stature(offsets: Points) -> float:
-    """Return the stature [m] that usually goes with these thighs, shanks and this trunk."""
+    """Return the stature [m] that usually goes with these thighs, shanks and this trunk, if it was measured."""
     lengths = _lengths(offsets)
-    parts = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    parts = [part for part in every if part in lengths]
     # Each leg counts half: the person is as tall as trunk and one leg.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)
@@ -145,11 +146,12 @@ def _check(trial: Trial, segment: str, side: Side | None, length: float) -> None
 
 
 def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
-    """Return (segment, side) -> length [m]."""
+    """Return (segment, side) -> length [m] of what was measured."""
     vectors: dict[tuple[str, Side | None], Any] = {
         ("hips", None): offsets["hip_l"] - offsets["hip_r"],
-        ("trunk", None): offsets["back"] + offsets["neck_base"],
     }
+    if "neck_base" in offsets:
+        vectors["trunk", None] = offsets["back"] + offsets["neck_base"]
     for side in SIDES:
         vectors["foot", side] = offsets[f"toe_{side}"] - offsets[f"heel_{side}"]
         for segment, end in (
@@ -158,5 +160,6 @@ def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
             ("upper arm", "elbow"),
             ("forearm", "wrist"),
         ):
-            vectors[segment, side] = offsets[f"{end}_{side}"]
+            if f"{end}_{side}" in offsets:
+                vectors[segment, side] = offsets[f"{end}_{side}"]
     return {key: float(np.linalg.norm(vector)) for key, vector in vectors.items()}

@@ -29,7 +29,8 @@ def carried_share(trial: Trial, time: Array, moving: Points) -> float:
     """
     start, end = trial.time_range
     inside = (time > start - 0.5 / trial.markers.rate) & (time < end + 0.5 / trial.markers.rate)
-    height = between(moving["asis_r"], moving["asis_l"])[:, 2]
+    pelvis = "asis" if "asis_r" in moving else "hip_center"
+    height = between(moving[f"{pelvis}_r"], moving[f"{pelvis}_l"])[:, 2]
     first, last = np.gradient(height, time)[inside][[0, -1]]
     force = 0.0
     for plate in trial.forces:

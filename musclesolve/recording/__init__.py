@@ -12,6 +12,7 @@ from musclesolve.recording.data import (
 )
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.landmarks import Landmark, landmarks
+from musclesolve.recording.marker_set import MarkerSet, marker_sets
 from musclesolve.recording.mot import read_mot, write_mot
 from musclesolve.recording.trc import read_trc, write_trc
 from musclesolve.recording.trial import read_trial
@@ -19,6 +20,7 @@ from musclesolve.recording.trial import read_trial
 __all__ = [
     "Event",
     "Landmark",
+    "MarkerSet",
     "Markers",
     "MuscleOptions",
     "PlateForce",
@@ -27,6 +29,7 @@ __all__ = [
     "Table",
     "Trial",
     "landmarks",
+    "marker_sets",
     "read_forces_table",
     "read_markers",
     "read_mot",

@@ -129,8 +129,13 @@ def check_size(trial: Trial, document: Document) -> None:
     """Compare the height of the shoulders over the feet with the stature: wrong units and axes show here."""
     if all(trial.sees(f"{part}_{side}") for part in ("heel", "toe", "shoulder") for side in SIDES):
         _check_height(trial, trial.markers, trial.frames(), MOVING_SHARE, document)
-    shoulders = {m for side in SIDES for m in trial.mapping[f"shoulder_{side}"]}
-    if trial.static is not None and shoulders <= set(trial.static.names):
+    needed = {
+        m
+        for part in ("heel", "toe", "shoulder")
+        for side in SIDES
+        for m in trial.mapping.get(f"{part}_{side}", {"": 1.0})
+    }
+    if trial.static is not None and needed <= set(trial.static.names):
         _check_height(trial, trial.static, slice(None), STANDING_SHARE, document)
 
 

@@ -127,7 +127,8 @@ class Event:
 class Subject:
     """The person: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
-    shoe_mass: one shoe [kg]; the inertia tables are of bare feet.
+    shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
+    and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker.
     """
 
     name: str
@@ -136,6 +137,15 @@ class Subject:
     sex: Literal["female", "male"]
     leg_length: float | None = None
     shoe_mass: float = 0.0
+    knee_width: float | None = None
+    ankle_width: float | None = None
+    marker_diameter: float = 0.014
+
+    def chord_offset(self, joint: str) -> float:
+        """Return the distance from the lateral marker of a knee or ankle to the joint center [m]."""
+        width = {"knee": self.knee_width, "ankle": self.ankle_width}[joint]
+        assert width is not None
+        return 0.5 * (width + self.marker_diameter)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class Landmark:
         description: what it is on the body.
         required: whether the motion cannot be measured without it.
         standing: whether a standing trial, if there is one, must show it too.
-        instead: name of the landmark that serves in its place, if there is one.
+        instead: names of the landmarks of which one serves in its place.
         without: what is done when it is absent.
     """
 
@@ -25,7 +25,7 @@ class Landmark:
     description: str
     required: bool
     standing: bool
-    instead: str | None
+    instead: tuple[str, ...]
     without: str | None
 
 
@@ -41,10 +41,15 @@ def landmarks() -> dict[str, Landmark]:
                 description=_with_side(entry["description"], suffix),
                 required=entry.get("required", False),
                 standing=entry.get("standing", False),
-                instead=entry.get("instead"),
+                instead=tuple(_sided(name, suffix) for name in entry.get("instead", ())),
                 without=entry.get("without"),
             )
     return found
+
+
+def _sided(stem: str, suffix: str) -> str:
+    """Return the other landmark on the same side; the sacrum has none."""
+    return stem if stem == "sacrum" else stem + suffix
 
 
 def _with_side(description: str, suffix: str) -> str:

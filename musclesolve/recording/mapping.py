@@ -8,6 +8,7 @@ from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.joints import follows_segment
 from musclesolve.recording.landmarks import landmarks
 from musclesolve.recording.schema import Document
 from musclesolve.recording.textfile import suggestion
@@ -34,8 +35,8 @@ def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weig
                 remedy=suggestion(name, known) or "correct the name, or remove the line",
             )
     for landmark in known.values():
-        if landmark.required and landmark.name not in table and landmark.instead not in table:
-            other = f", or map '{landmark.instead}'" if landmark.instead else ""
+        if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
+            other = "".join(f", or map '{name}'" for name in landmark.instead)
             raise document.error(
                 f"'{landmark.name}' is missing",
                 "mapping",
@@ -162,19 +163,18 @@ def check_markers_exist(
             raise _absent(document, "carried", marker, marker, static)
     for landmark, weights in mapping.items():
         for marker in weights:
-            _check_mapped(document, landmark, marker, carried, walk, static)
+            followed = static is not None and marker in static and follows_segment(mapping, landmark)
+            if marker not in carried and not (followed and marker not in walk):
+                _check_mapped(document, landmark, marker, walk, static)
 
 
 def _check_mapped(
     document: Document,
     landmark: str,
     marker: str,
-    carried: Mapping[str, str],
     walk: Markers,
     static: Markers | None,
 ) -> None:
-    if marker in carried:
-        return
     if marker not in walk:
         if static is not None and marker in static:
             raise document.error(

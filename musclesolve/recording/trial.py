@@ -23,7 +23,7 @@ from musclesolve.recording.data import (
 )
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.frames import global_from_laboratory
-from musclesolve.recording.mapping import check_markers_exist, read_carried, read_clusters, read_mapping
+from musclesolve.recording.meaning import read_meaning
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
 
@@ -51,20 +51,17 @@ def read_trial(path: str | Path) -> Trial:
     rotation = rotation_of(document, content["laboratory"])
     walk = read_markers(files["markers"]).rotated(rotation)
     static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
-    mapping = read_mapping(document, content["mapping"])
-    clusters = read_clusters(document, content["clusters"])
-    carried = read_carried(document, content["carried"], clusters)
-    check_markers_exist(document, mapping, clusters, carried, walk, static)
+    meaning = read_meaning(document, content, walk, static)
     forces = plates_of(document, content, read_forces_table(files["forces"]), rotation)
     trial = Trial(
         path=document.path,
         subject=subject_of(content["subject"]),
-        markers=walk,
-        static=static,
+        markers=meaning.walk,
+        static=meaning.static,
         forces=forces,
-        mapping=mapping,
-        clusters=clusters,
-        carried=carried,
+        mapping=meaning.mapping,
+        clusters=meaning.clusters,
+        carried=meaning.carried,
         time_range=time_range_of(document, content["time"], walk, forces),
         cutoff_hz=float(content["filter"]["cutoff_hz"]),
         unloaded_below=float(content["filter"]["unloaded_below_n"]),
@@ -73,7 +70,7 @@ def read_trial(path: str | Path) -> Trial:
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         files={"trial": document.path, **files},
-        notes=notes_of(content, forces),
+        notes=(*meaning.notes, *notes_of(content, forces)),
     )
     check_trial(trial, document)
     return trial
@@ -96,15 +93,21 @@ def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
 
 def subject_of(given: dict[str, Any]) -> Subject:
     """Return the person."""
-    leg = given["leg_length_m"]
     return Subject(
         name=given["name"],
         mass=float(given["mass_kg"]),
         stature=float(given["stature_m"]),
         sex=given["sex"],
-        leg_length=None if leg is None else float(leg),
+        leg_length=_optional(given["leg_length_m"]),
         shoe_mass=float(given["shoe_mass_kg"]),
+        knee_width=_optional(given["knee_width_m"]),
+        ankle_width=_optional(given["ankle_width_m"]),
+        marker_diameter=float(given["marker_diameter_m"]),
     )
+
+
+def _optional(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def plates_of(
