@@ -34,10 +34,16 @@ _FORMS = {
 
 
 class Document:
-    """The text of a trial file beside its content, so that every complaint can name a line."""
+    """The text of a trial file beside its content, so that every complaint can name a line.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the file.
+        keys: the file beside this one that describes what it may say.
+    """
+
+    def __init__(self, path: Path, keys: str = "trial_keys.toml") -> None:
         self.path = path
+        self.tables = described_keys(keys)
         self.lines = read_lines(path)
         try:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
@@ -62,14 +68,18 @@ class Document:
     ) -> InputError:
         """Return an InputError that points at a key of a table."""
         line = self._line(table, key, index)
-        place = _header(table) + (f" {key}" if key else "")
+        place = self.header(table) + (f" {key}" if key else "")
         return InputError(problem, file=self.path, where=f"line {line}, {place}" if line else place, **more)
+
+    def header(self, table: str) -> str:
+        """Return the heading of a table as the file writes it."""
+        return f"[[{table}]]" if self.tables.get(table, {}).get("list") else f"[{table}]"
 
     def placed(self, error: InputError, table: str, key: str | None = None) -> InputError:
         """Return an error of a stage that knows no trial file, pointing at a key of a table."""
         return self.error(error.problem, table, key, expected=error.expected, remedy=error.remedy)
 
-    def input_file(self, table: str, key: str, name: str) -> Path:
+    def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
         """Return the path of a file that the trial file names, from the folder of the trial file.
 
         Raises:
@@ -79,7 +89,7 @@ class Document:
         if path.is_file():
             return path
         problem, expected, remedy = no_file(path)
-        raise self.error(f"{name!r}: {problem}", table, key, expected=expected, remedy=remedy)
+        raise self.error(f"{name!r}: {problem}", table, key, index, expected=expected, remedy=remedy)
 
     def _line(self, table: str, key: str | None, index: int) -> int | None:
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
@@ -99,10 +109,15 @@ class Document:
 
 
 @cache
+def described_keys(file: str) -> dict[str, Any]:
+    """Return the description of every table and key, from a file of this package."""
+    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def trial_keys() -> dict[str, Any]:
     """Return the description of every table and key, as ``trial_keys.toml`` has it."""
-    text = resources.files(__package__).joinpath("trial_keys.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return described_keys("trial_keys.toml")
 
 
 def validated(document: Document) -> dict[str, Any]:
@@ -124,7 +139,7 @@ def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
 
     A table or key that is at fault is left out: it has its default, or None where there is none.
     """
-    tables = trial_keys()
+    tables = document.tables
     errors: list[InputError] = []
     for name in document.content:
         if name not in tables:
@@ -144,10 +159,10 @@ def _table(document: Document, name: str, rules: Fields, errors: list[InputError
     if given is None and rules.get("required"):
         errors.append(
             InputError(
-                f"the table {_header(name)} is missing",
+                f"the table {document.header(name)} is missing",
                 file=document.path,
                 expected=_needed(rules),
-                remedy=f"add {_header(name)} with these keys, each on a line of its own",
+                remedy=f"add {document.header(name)} with these keys, each on a line of its own",
             )
         )
     if rules.get("list"):
@@ -158,8 +173,8 @@ def _table(document: Document, name: str, rules: Fields, errors: list[InputError
                 document.error(
                     "this is not a list of tables",
                     name,
-                    expected=f"one {_header(name)} per plate",
-                    remedy=f"write the heading {_header(name)}, with two brackets on either side",
+                    expected=f"one {document.header(name)} per {rules.get('one_per', 'entry')}",
+                    remedy=f"write the heading {document.header(name)}, with two brackets on either side",
                 )
             )
             given = None
@@ -251,11 +266,6 @@ def _example(key: str, rule: Fields) -> str:
     if "choices" in rule:
         return f"{key} = " + " or ".join(f'"{choice}"' for choice in rule["choices"])
     return f"{key} = {_FORMS[rule['type']]}"
-
-
-def _header(table: str) -> str:
-    """Return the heading of a table as a trial file writes it."""
-    return f"[[{table}]]" if trial_keys().get(table, {}).get("list") else f"[{table}]"
 
 
 def _is_kind(value: Any, kind: str) -> bool:

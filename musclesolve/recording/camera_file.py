@@ -1,0 +1,223 @@
+"""Camera files: markers from the pixels of two or more cameras, where a file of marker trajectories may stand.
+
+A TOML file names the control points with their places, and for every camera the pixels of the control points and of
+the markers. The cameras are calibrated on the control points (direct linear transformation) and the markers
+reconstructed from all cameras that saw them. How well that went is told in the notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.cameras import Calibration, Reconstruction, calibrate, reconstruct
+from musclesolve.errors import InputError
+from musclesolve.recording.camera_notes import calibration_notes, reconstruction_notes
+from musclesolve.recording.data import Markers
+from musclesolve.recording.pixel_tables import (
+    Digitised,
+    read_control_image,
+    read_control_points,
+    read_digitised,
+)
+from musclesolve.recording.schema import Document, validated
+from musclesolve.recording.textfile import suggestion
+
+Array = NDArray[np.float64]
+
+KEYS = "camera_keys.toml"
+# More frames than this many a row of the files are not a recording with gaps but a wrong frame number.
+SPARSEST = 1000
+
+
+@dataclass(frozen=True)
+class CameraFile:
+    """A camera file that has been read: calibrated cameras and what they saw.
+
+    Args:
+        path: the camera file.
+        calibrations: of C cameras.
+        first: number of the first frame.
+        rate: frames a second [Hz].
+        start: time of frame 0 [s].
+        names: n markers.
+        image: (C, T, n, 2) pixels, NaN where not seen.
+        largest_residual: reprojection error beyond which a point is left out [px]; infinite when there is no limit.
+        sources: the files that the camera file names.
+    """
+
+    path: Path
+    calibrations: tuple[Calibration, ...]
+    first: int
+    rate: float
+    start: float
+    names: tuple[str, ...]
+    image: Array
+    largest_residual: float
+    sources: tuple[Path, ...]
+
+    @property
+    def time(self) -> Array:
+        """Time of every frame (T,) [s]."""
+        return self.start + (self.first + np.arange(self.image.shape[1])) / self.rate
+
+
+def read_camera_markers(path: str | Path) -> Markers:
+    """Reconstruct the markers of a camera file.
+
+    Returns:
+        Markers in metres, in the axes of the control points, with notes on the reconstruction.
+
+    Raises:
+        InputError: with file and line, for anything that does not fit together.
+    """
+    recording = read_camera_file(path)
+    found = reconstruct([fit.camera for fit in recording.calibrations], recording.image)
+    position, dropped = _within_limit(recording, found)
+    there = np.flatnonzero(np.isfinite(position).all(axis=-1).any(axis=1))
+    if there.size == 0 or there[0] == there[-1]:
+        raise InputError(
+            "no two frames show a marker to two cameras at once",
+            file=recording.path,
+            expected="markers of the same names in the same frames of two or more cameras",
+            remedy="check offset_frames, the numbers of the frames and the names of the markers",
+        )
+    kept = slice(int(there[0]), int(there[-1]) + 1)
+    notes = (
+        *calibration_notes(recording.calibrations),
+        *reconstruction_notes(recording.calibrations, recording.names, recording.time, found, dropped),
+    )
+    return Markers(
+        recording.time[kept], recording.names, position[kept], recording.path, notes, recording.sources
+    )
+
+
+def read_camera_file(path: str | Path) -> CameraFile:
+    """Read a camera file and the tables it names, and calibrate its cameras.
+
+    Raises:
+        InputError: with file and line, for anything that does not fit together.
+    """
+    document = Document(Path(path), KEYS)
+    content = validated(document)
+    entries = content["camera"]
+    _check_cameras(document, entries)
+    given = content["recording"]
+    sources = [document.input_file("recording", "control_points", given["control_points"])]
+    names, places = read_control_points(sources[0])
+    calibrations, digitised = [], []
+    for index, entry in enumerate(entries):
+        control, markers = (
+            document.input_file("camera", key, entry[key], index) for key in ("control_points", "markers")
+        )
+        calibrations.append(_calibration(document, index, entry["name"], control, names, places))
+        seen = read_digitised(markers, float(given["rate_hz"]))
+        digitised.append(Digitised(seen.frames + _offset(document, index, entry), seen.names, seen.image))
+        sources += [control, markers]
+    first, markers_seen, image = _together(document, digitised)
+    limit = given["largest_residual_px"]
+    return CameraFile(
+        path=document.path,
+        calibrations=tuple(calibrations),
+        first=first,
+        rate=float(given["rate_hz"]),
+        start=float(given["start_s"]),
+        names=markers_seen,
+        image=image,
+        largest_residual=np.inf if limit is None else float(limit),
+        sources=tuple(sources),
+    )
+
+
+def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
+    if len(entries) < 2:
+        raise document.error(
+            "there is only one camera",
+            "camera",
+            expected="two or more [[camera]]: one image does not show how far away a point is",
+            remedy="add another [[camera]]",
+        )
+    names = [entry["name"] for entry in entries]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise document.error(
+                f"the camera '{name}' stands twice",
+                "camera",
+                "name",
+                index,
+                expected="a name of its own for every camera",
+                remedy="rename one of them",
+            )
+
+
+def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:
+    offset = entry["offset_frames"]
+    if offset != int(offset):
+        raise document.error(
+            f"the offset is {offset:g} frames",
+            "camera",
+            "offset_frames",
+            index,
+            expected="a whole number of frames",
+            remedy="synchronise the cameras to the frame; fractions of a frame are not interpolated",
+        )
+    return int(offset)
+
+
+def _calibration(
+    document: Document, index: int, name: str, file: Path, known: tuple[str, ...], places: Array
+) -> Calibration:
+    """Calibrate one camera on the control points it saw."""
+    names, image = read_control_image(file)
+    for point in names:
+        if point not in known:
+            raise InputError(
+                f"there is no control point '{point}'",
+                file=file,
+                expected="a name of the file of control points",
+                remedy=suggestion(point, known) or f"its points are {', '.join(known)}",
+            )
+    try:
+        return calibrate(places[[known.index(point) for point in names]], image, name, names)
+    except InputError as error:
+        raise document.error(
+            f"camera '{name}', {file.name}: {error.problem}",
+            "camera",
+            "control_points",
+            index,
+            expected=error.expected,
+            remedy=error.remedy,
+        ) from None
+
+
+def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, tuple[str, ...], Array]:
+    """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames."""
+    first = min(int(seen.frames[0]) for seen in digitised)
+    count = max(int(seen.frames[-1]) for seen in digitised) + 1 - first
+    rows = sum(len(seen.frames) for seen in digitised)
+    if count > SPARSEST * rows:
+        raise document.error(
+            f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
+            "camera",
+            "offset_frames",
+            expected="frames of one recording",
+            remedy="check the numbers of the frames in the files of markers, and offset_frames",
+        )
+    names = tuple(dict.fromkeys(name for seen in digitised for name in seen.names))
+    image = np.full((len(digitised), count, len(names), 2), np.nan)
+    for k, seen in enumerate(digitised):
+        columns = [names.index(name) for name in seen.names]
+        image[k][np.ix_(seen.frames - first, columns)] = seen.image
+    return first, names, image
+
+
+def _within_limit(recording: CameraFile, found: Reconstruction) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the positions without those beyond the largest residual, and which (T, n) these are."""
+    with np.errstate(invalid="ignore"):
+        dropped = (found.reprojection > recording.largest_residual).any(axis=0)
+    return np.where(dropped[..., None], np.nan, found.position), dropped
