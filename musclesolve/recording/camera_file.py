@@ -1,8 +1,7 @@
-"""Camera files: markers from the pixels of two or more cameras, where a file of marker trajectories may stand.
+"""Camera files: two or more calibrated cameras and what they saw, frame by frame.
 
 A TOML file names the control points with their places, and for every camera the pixels of the control points and of
-the markers. The cameras are calibrated on the control points (direct linear transformation) and the markers
-reconstructed from all cameras that saw them. How well that went is told in the notes.
+the markers. The cameras are calibrated on the control points as they are read (direct linear transformation).
 """
 
 from __future__ import annotations
@@ -15,10 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.cameras import Calibration, Reconstruction, calibrate, reconstruct
+from musclesolve.cameras import Calibration, calibrate
 from musclesolve.errors import InputError
-from musclesolve.recording.camera_notes import calibration_notes, reconstruction_notes
-from musclesolve.recording.data import Markers
 from musclesolve.recording.pixel_tables import (
     Digitised,
     read_control_image,
@@ -65,36 +62,6 @@ class CameraFile:
     def time(self) -> Array:
         """Time of every frame (T,) [s]."""
         return self.start + (self.first + np.arange(self.image.shape[1])) / self.rate
-
-
-def read_camera_markers(path: str | Path) -> Markers:
-    """Reconstruct the markers of a camera file.
-
-    Returns:
-        Markers in metres, in the axes of the control points, with notes on the reconstruction.
-
-    Raises:
-        InputError: with file and line, for anything that does not fit together.
-    """
-    recording = read_camera_file(path)
-    found = reconstruct([fit.camera for fit in recording.calibrations], recording.image)
-    position, dropped = _within_limit(recording, found)
-    there = np.flatnonzero(np.isfinite(position).all(axis=-1).any(axis=1))
-    if there.size == 0 or there[0] == there[-1]:
-        raise InputError(
-            "no two frames show a marker to two cameras at once",
-            file=recording.path,
-            expected="markers of the same names in the same frames of two or more cameras",
-            remedy="check offset_frames, the numbers of the frames and the names of the markers",
-        )
-    kept = slice(int(there[0]), int(there[-1]) + 1)
-    notes = (
-        *calibration_notes(recording.calibrations),
-        *reconstruction_notes(recording.calibrations, recording.names, recording.time, found, dropped),
-    )
-    return Markers(
-        recording.time[kept], recording.names, position[kept], recording.path, notes, recording.sources
-    )
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
@@ -212,12 +179,5 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
     image = np.full((len(digitised), count, len(names), 2), np.nan)
     for k, seen in enumerate(digitised):
         columns = [names.index(name) for name in seen.names]
-        image[k][np.ix_(seen.frames - first, columns)] = seen.image
+        image[k][(seen.frames - first)[:, None], columns] = seen.image
     return first, names, image
-
-
-def _within_limit(recording: CameraFile, found: Reconstruction) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the positions without those beyond the largest residual, and which (T, n) these are."""
-    with np.errstate(invalid="ignore"):
-        dropped = (found.reprojection > recording.largest_residual).any(axis=0)
-    return np.where(dropped[..., None], np.nan, found.position), dropped

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.cameras import Calibration, Reconstruction
+from musclesolve.recording.camera_file import CameraFile
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # Rays of markers that miss each other this many times farther than those of control points were not seen at the same
@@ -36,20 +36,12 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
     return notes
 
 
-def reconstruction_notes(
-    calibrations: Sequence[Calibration],
-    names: Sequence[str],
-    time: Array,
-    found: Reconstruction,
-    dropped: Mask,
-) -> list[str]:
+def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: Mask) -> list[str]:
     """Return sentences on the residuals of the markers and on the points that are left out.
 
     Args:
-        calibrations: of the C cameras.
-        names: n markers.
-        time: (T,) [s].
-        found: the reconstruction.
+        recording: the cameras and what they saw.
+        found: the reconstruction, at least one point of it.
         dropped: (T, n) points left out for their residual.
     """
     error = np.where(dropped, np.nan, found.reprojection)
@@ -57,18 +49,18 @@ def reconstruction_notes(
     rms = np.sqrt(np.mean(error[kept] ** 2) / 2.0)
     camera, frame, marker = np.unravel_index(np.nanargmax(error), error.shape)
     expected = found.expected_error[np.isfinite(found.position[..., 0]) & ~dropped]
+    worst = f"'{recording.names[marker]}' at {recording.time[frame]:.4g} s, camera '{found.cameras[camera]}'"
     notes = [
-        f"Markers are reconstructed to {rms:.2g} px of a coordinate, worst {error[camera, frame, marker]:.2g} px "
-        f"('{names[marker]}' at {time[frame]:.4g} s, camera '{found.cameras[camera]}'); that is an error of about "
-        f"{1000 * np.sqrt(np.mean(expected**2)):.2g} mm."
+        f"The rays of the markers meet to {rms:.2g} px, worst {error[camera, frame, marker]:.2g} px ({worst}); "
+        f"digitising errors of that size move a marker by about {1000 * np.sqrt(np.mean(expected**2)):.2g} mm."
     ]
-    control = np.sqrt(np.mean([fit.noise**2 for fit in calibrations]))
+    control = np.sqrt(np.mean([fit.noise**2 for fit in recording.calibrations]))
     if found.noise > FAR_WORSE * max(control, 0.1):
         notes.append(
             f"The markers fit far worse ({found.noise:.2g} px) than the control points ({control:.2g} px): check that "
             "the cameras are synchronised (offset_frames), were not moved, and that markers have the same names."
         )
-    return notes + _left_out(names, found, dropped)
+    return notes + _left_out(recording.names, found, dropped)
 
 
 def _left_out(names: Sequence[str], found: Reconstruction, dropped: Mask) -> list[str]:
@@ -78,7 +70,7 @@ def _left_out(names: Sequence[str], found: Reconstruction, dropped: Mask) -> lis
         "on rays that meet behind a camera": found.behind,
         "beyond largest_residual_px": dropped,
     }
-    lost = np.any(list(reasons.values()), axis=0)
+    lost = np.logical_or.reduce(list(reasons.values()))
     if not lost.any():
         return []
     said = ", ".join(f"{int(mask.sum())} {reason}" for reason, mask in reasons.items() if mask.any())

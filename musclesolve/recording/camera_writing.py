@@ -66,7 +66,7 @@ def write_camera_file(
 
     labels = [f"P{k}" for k in range(1, len(known) + 1)]
     _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], labels, known, 9)
-    text = [
+    lines = [
         "[recording]",
         f"rate_hz = {markers.rate:.12g}",
         f"start_s = {float(markers.time[0])!r}",
@@ -80,7 +80,7 @@ def write_camera_file(
         image = noisy(camera.project(markers.position), noise_px)
         rows = image.reshape(len(frames), -1)
         _write_csv(folder / seen, columns, [str(frame) for frame in frames], rows, PIXEL_DECIMALS)
-        text += [
+        lines += [
             "",
             "[[camera]]",
             f'name = "{camera.name}"',
@@ -89,7 +89,7 @@ def write_camera_file(
         ]
     # Last: a camera file that is there names tables that are complete.
     path = folder / f"{name}.toml"
-    write_text(path, "\n".join(text) + "\n")
+    write_text(path, "\n".join(lines) + "\n")
     return path
 
 

@@ -31,12 +31,16 @@ class Markers:
         position: (T, n, 3) [m], NaN where a marker was not seen. In the axes of the file as the reader
             returns it; in the global frame (x forward, y left, z up) inside a Trial.
         path: the file it came from.
+        notes: sentences a reader of the results should see.
+        sources: further files that it was put together from.
     """
 
     time: Array
     names: tuple[str, ...]
     position: Array
     path: Path
+    notes: tuple[str, ...] = ()
+    sources: tuple[Path, ...] = ()
 
     @property
     def rate(self) -> float:

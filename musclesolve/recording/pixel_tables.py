@@ -1,7 +1,7 @@
 """The tables beside a camera file: where control points are, where a camera saw them, where it saw the markers.
 
-All are CSV with a line of column names; cells are separated by commas, semicolons or tabs; blank lines and lines that
-begin with # say nothing. An empty cell is a point that was not seen.
+All are CSV: a line of column names, below lines that begin with # if need be, then one row per point or frame. Cells
+are separated by commas, semicolons or tabs. An empty cell is a point that was not seen.
 """
 
 from __future__ import annotations
@@ -13,28 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.recording.textfile import check_unique, number_table, read_lines
+from musclesolve.recording.rows import RowReader, number_table
+from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique
 from musclesolve.recording.trc import METRES
 
 Array = NDArray[np.float64]
 
 # A frame's time may differ from its place on the grid by this share of a frame.
 OFF_GRID = 0.1
+# No recording has so many frames: a number beyond is not one of a frame.
+LAST_FRAME = 1e9
 
 
 @dataclass(frozen=True)
-class Cells:
-    """The cells of a table: k column names, rows of k cells, and the line of each row."""
+class Heading:
+    """The column names of a table, the character between its cells, and the line they stand in."""
 
     path: Path
-    names: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-    header_line: int
+    columns: list[str]
+    separator: str
+    line: int
 
-    def error(self, problem: str, line: int, expected: str, remedy: str) -> InputError:
-        """Return an InputError that points at a line."""
-        return InputError(problem, file=self.path, where=f"line {line}", expected=expected, remedy=remedy)
+    def split(self, line: str) -> list[str]:
+        """Return the cells of a line without blanks and quotes around them."""
+        return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
+
+    def error(self, problem: str, expected: str, remedy: str, line: int | None = None) -> InputError:
+        """Return an InputError that points at a line, the one of the column names if no other is given."""
+        where = f"line {self.line if line is None else line}"
+        return InputError(problem, file=self.path, where=where, expected=expected, remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -47,32 +54,30 @@ class Digitised:
 
 
 def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
-    """Return names and positions (n, 3) [m] of control points.
+    """Return names and positions (n, 3) of control points [m].
 
     Raises:
         InputError: with the line, for anything that does not fit together.
     """
-    cells = _cells(path)
-    units = {name: {axis + "_" + unit for axis in "xyz"} for name, unit in zip(METRES, METRES, strict=True)}
-    unit = next((unit for unit, columns in units.items() if set(cells.names[1:]) == columns), None)
-    if unit is None or cells.names[0] != "name":
-        raise cells.error(
-            f"the columns are {', '.join(cells.names)}",
-            cells.header_line,
+    heading, names, table, lines = _named_rows(path)
+    unit = next(
+        (unit for unit in METRES if set(heading.columns[1:]) == {f"{axis}_{unit}" for axis in "xyz"}), None
+    )
+    if unit is None:
+        raise heading.error(
+            f"the columns are {', '.join(heading.columns)}",
             "name,x_mm,y_mm,z_mm, or the same in cm or m",
             "write the unit behind every axis, such as x_mm",
         )
-    names = _names(cells)
-    order = [cells.names.index(f"{axis}_{unit}") - 1 for axis in "xyz"]
-    position = _numbers(cells)[:, order] * METRES[unit]
+    position = METRES[unit] * table[:, [heading.columns.index(f"{axis}_{unit}") - 1 for axis in "xyz"]]
     missing = np.isnan(position).any(axis=1)
     if missing.any():
         k = int(np.argmax(missing))
-        raise cells.error(
+        raise heading.error(
             f"the control point '{names[k]}' has no place",
-            cells.lines[k],
             "its three coordinates",
             "write them, or remove the row",
+            lines[k],
         )
     return names, position
 
@@ -83,18 +88,19 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
     Raises:
         InputError: with the line, for anything that does not fit together.
     """
-    cells = _cells(path)
-    if cells.names != ["name", "u", "v"]:
-        raise cells.error(
-            f"the columns are {', '.join(cells.names)}",
-            cells.header_line,
+    heading, names, table, lines = _named_rows(path)
+    if heading.columns[1:] != ["u", "v"]:
+        raise heading.error(
+            f"the columns are {', '.join(heading.columns)}",
             "name,u,v",
-            "name the columns so, u to the right and v up or down the image [px]",
+            "name the columns so, u along the rows of the image and v along its columns [px]",
         )
-    names, image = _names(cells), _numbers(cells)
-    _check_whole(cells, names, image[:, None])
-    seen = ~np.isnan(image[:, 0])
-    return tuple(name for name, there in zip(names, seen, strict=True) if there), image[seen]
+    half = np.isnan(table).sum(axis=1) == 1
+    if half.any():
+        k = int(np.argmax(half))
+        raise _half_seen(heading, names[k], lines[k])
+    seen = ~np.isnan(table[:, 0])
+    return tuple(name for name, there in zip(names, seen, strict=True) if there), table[seen]
 
 
 def read_digitised(path: Path, rate: float) -> Digitised:
@@ -107,116 +113,120 @@ def read_digitised(path: Path, rate: float) -> Digitised:
     Raises:
         InputError: with the line, for anything that does not fit together.
     """
-    cells = _cells(path)
-    names = _marker_names(cells)
-    table = number_table(cells.rows, cells.lines, cells.names, path)
-    frames = _frames(cells, table[:, 0], rate)
-    columns = [[cells.names.index(f"{name}_{axis}") for axis in "uv"] for name in names]
-    image = table[:, columns]
-    _check_whole(cells, names, image)
-    return Digitised(frames, names, image)
-
-
-def _cells(path: Path) -> Cells:
-    lines = read_lines(path)
-    filled = [k for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")]
-    header = lines[filled[0]] if filled else ""
-    separator = max(",;\t", key=header.count)
-    rows = [[cell.strip().strip('"').strip() for cell in lines[k].split(separator)] for k in filled]
-    if len(rows) < 2 or len(rows[0]) < 3:
-        raise InputError(
-            "this is not a table of points",
-            file=path,
-            where=f"line {filled[0] + 1}" if filled else None,
-            expected="a line of column names, separated by commas, and rows below it",
-            remedy="export the file as CSV, with the names of its columns",
-        )
-    cells = Cells(path, rows[0], rows[1:], [k + 1 for k in filled[1:]], filled[0] + 1)
-    if "" in cells.names:
-        raise cells.error(
-            "a column has no name", cells.header_line, "a name over every column", "name it, or remove the column"
-        )
-    check_unique(cells.names, "column", path, cells.header_line)
-    return cells
-
-
-def _names(cells: Cells) -> tuple[str, ...]:
-    """Return the first cell of every row: names that are there and stand once."""
-    seen: set[str] = set()
-    for row, line in zip(cells.rows, cells.lines, strict=True):
-        if not row[0] or row[0] in seen:
-            raise cells.error(
-                f"the point '{row[0]}' stands twice" if row[0] else "a point has no name",
-                line,
-                "a name of its own for every point",
-                "correct the name, or remove the row",
-            )
-        seen.add(row[0])
-    return tuple(row[0] for row in cells.rows)
-
-
-def _numbers(cells: Cells) -> Array:
-    return number_table([row[1:] for row in cells.rows], cells.lines, cells.names[1:], cells.path)
-
-
-def _check_whole(cells: Cells, names: tuple[str, ...], image: Array) -> None:
-    """Refuse a point with one of its two pixel coordinates (R, n, 2)."""
+    with RowReader(path) as reader:
+        heading = _heading(reader, path)
+        names = _marker_names(heading)
+        blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
+    if not blocks:
+        raise heading.error("no rows follow the column names", "one row per frame", EXPORT_AGAIN)
+    table = np.concatenate([block.values for block in blocks])
+    lines = np.concatenate([block.lines for block in blocks])
+    frames = _frames(heading, table[:, 0], lines, rate)
+    image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
     half = np.argwhere(np.isnan(image).sum(axis=-1) == 1)
     if len(half):
         row, column = half[0]
-        name = names[column] if image.shape[1] > 1 or len(names) == 1 else names[row]
-        raise cells.error(
-            f"the point '{name}' has only one of its two coordinates",
-            cells.lines[row],
-            "both, or two empty cells where it was not seen",
-            "write the other one, or empty both",
+        raise _half_seen(heading, names[column], lines[row])
+    return Digitised(frames, names, image)
+
+
+def _heading(reader: RowReader, path: Path) -> Heading:
+    line = reader.filled_line()
+    while line is not None and line.lstrip().startswith("#"):
+        line = reader.filled_line()
+    separator = max(",;\t", key=(line or "").count)
+    heading = Heading(path, [], separator, reader.line_number)
+    columns = heading.split(line or "")
+    if len(columns) < 3 or "" in columns:
+        raise heading.error(
+            "a column has no name" if len(columns) > 2 else "this is not a table of points",
+            "column names separated by commas, and rows below them",
+            "export the file as CSV, with a name over every column",
         )
+    check_unique(columns, "column", path, heading.line)
+    return Heading(path, columns, separator, heading.line)
 
 
-def _marker_names(cells: Cells) -> tuple[str, ...]:
+def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np.int64]]:
+    """Return heading, the names in the first column, the numbers (r, k) beside them, and their lines."""
+    rows, numbers = [], []
+    with RowReader(path) as reader:
+        heading = _heading(reader, path)
+        while (line := reader.filled_line()) is not None:
+            rows.append(heading.split(line))
+            numbers.append(reader.line_number)
+    if heading.columns[0] != "name":
+        raise heading.error(
+            f"the first column is '{heading.columns[0]}'",
+            "name",
+            "write the names of the points in the first column, and call it name",
+        )
+    if not rows:
+        raise heading.error("no rows follow the column names", "one row per point", EXPORT_AGAIN)
+    names = tuple(row[0] for row in rows)
+    for k, name in enumerate(names):
+        if not name or name in names[:k]:
+            raise heading.error(
+                f"the point '{name}' stands twice" if name else "a point has no name",
+                "a name of its own for every point",
+                "correct the name, or remove the row",
+                numbers[k],
+            )
+    lines = np.array(numbers, dtype=np.int64)
+    return heading, names, number_table([row[1:] for row in rows], lines, heading.columns[1:], path), lines
+
+
+def _half_seen(heading: Heading, name: str, line: int) -> InputError:
+    return heading.error(
+        f"the point '{name}' has only one of its two coordinates",
+        "both, or two empty cells where it was not seen",
+        "write the other one, or empty both",
+        line,
+    )
+
+
+def _marker_names(heading: Heading) -> tuple[str, ...]:
     """Return the markers of columns such as HEEL_u, HEEL_v, in the order of the file."""
-    if cells.names[0] not in ("frame", "time", "time_s"):
-        raise cells.error(
-            f"the first column is '{cells.names[0]}'",
-            cells.header_line,
+    if heading.columns[0] not in ("frame", "time", "time_s"):
+        raise heading.error(
+            f"the first column is '{heading.columns[0]}'",
             "frame, or time in seconds",
             "write the number of the frame in the first column, and call it frame",
         )
-    for name in cells.names[1:]:
+    for name in heading.columns[1:]:
         stem, axis = name[:-2], name[-2:]
         other = stem + ("_v" if axis == "_u" else "_u")
-        if axis not in ("_u", "_v") or not stem or other not in cells.names:
-            raise cells.error(
-                f"the column '{name}' is not half of a pair" if axis in ("_u", "_v") else f"the column is '{name}'",
-                cells.header_line,
+        if axis not in ("_u", "_v") or not stem or other not in heading.columns:
+            raise heading.error(
+                f"the column '{name}' is not one of a pair",
                 "NAME_u and NAME_v for every marker",
                 "rename the column, add the other one, or remove it",
             )
-    return tuple(dict.fromkeys(name[:-2] for name in cells.names[1:]))
+    return tuple(dict.fromkeys(name[:-2] for name in heading.columns[1:]))
 
 
-def _frames(cells: Cells, column: Array, rate: float) -> NDArray[np.int64]:
+def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: float) -> NDArray[np.int64]:
     """Return the whole numbers of the frames, which increase from row to row."""
-    counted = cells.names[0] == "frame"
+    counted = heading.columns[0] == "frame"
     exact = column if counted else column * rate
-    with np.errstate(invalid="ignore"):
-        off = ~(np.abs(exact - np.round(exact)) <= (1e-6 if counted else OFF_GRID)) | (np.abs(exact) > 1e9)
+    near = np.abs(exact - np.round(exact)) <= (1e-6 if counted else OFF_GRID)
+    off = np.logical_not(near & (np.abs(exact) < LAST_FRAME))
     if off.any():
         k = int(np.argmax(off))
-        raise cells.error(
-            f"the {cells.names[0]} is {column[k]:g}",
-            cells.lines[k],
+        raise heading.error(
+            f"the {heading.columns[0]} is {column[k]:.10g}",
             "a whole number" if counted else f"a multiple of 1/{rate:g} s",
             "correct it" if counted else "correct it, or rate_hz of the camera file",
+            lines[k],
         )
     frames = np.round(exact).astype(np.int64)
     back = np.diff(frames) <= 0
     if back.any():
         k = int(np.argmax(back))
-        raise cells.error(
+        raise heading.error(
             f"frame {frames[k + 1]} follows frame {frames[k]}",
-            cells.lines[k + 1],
             "frames that increase from row to row",
             "sort the rows, and remove those that stand twice",
+            lines[k + 1],
         )
     return frames

@@ -213,6 +213,19 @@ def _with_nan(line: str, separator: str) -> str:
     return ("nan" if line[0] == separator else "") + line + ("nan" if line[-1] == separator else "")
 
 
+def number_table(
+    rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], path: Path
+) -> Array:
+    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN).
+
+    Raises:
+        InputError: a row has too few or too many cells, or a cell is not a finite number.
+    """
+    values = _cell_by_cell(rows, line_numbers, names, ".", path)
+    _check_finite(values, line_numbers, names, path)
+    return values
+
+
 def _cell_by_cell(
     rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], decimal: str, path: Path
 ) -> Array:

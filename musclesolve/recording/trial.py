@@ -70,7 +70,7 @@ def read_trial(path: str | Path) -> Trial:
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         files={"trial": document.path, **files},
-        notes=(*meaning.notes, *notes_of(content, forces)),
+        notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static)),
     )
     check_trial(trial, document)
     return trial
@@ -241,6 +241,12 @@ def sharing_of(given: dict[str, Any]) -> SharingOptions:
         reserve_weight=None if weight is None else float(weight),
         dofs=None if dofs is None else tuple(dofs),
     )
+
+
+def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
+    """Return what the readers of the marker files found worth telling."""
+    standing = () if static is None else (f"Standing trial: {note}" for note in static.notes)
+    return (*walk.notes, *standing)
 
 
 def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
