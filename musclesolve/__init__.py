@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from musclesolve.cameras import Camera, calibrate, reconstruct
     from musclesolve.comparison import compare
     from musclesolve.errors import InputError, MuscleSolveError
     from musclesolve.motion import gait_events
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from musclesolve.recording import (
         Markers,
         Table,
+        read_camera_file,
         read_forces_table,
         read_markers,
         read_mot,
         read_trc,
         read_trial,
+        write_camera_file,
         write_mot,
         write_trc,
     )
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from musclesolve.version import __version__
 
 _HOME = {
+    "Camera": "musclesolve.cameras",
     "Cost": "musclesolve.sharing",
     "InputError": "musclesolve.errors",
     "Markers": "musclesolve.recording",
@@ -56,6 +60,7 @@ _HOME = {
     "Status": "musclesolve.sharing",
     "Table": "musclesolve.recording",
     "__version__": "musclesolve.version",
+    "calibrate": "musclesolve.cameras",
     "check_reserves": "musclesolve.sharing",
     "compare": "musclesolve.comparison",
     "costs": "musclesolve.sharing",
@@ -68,23 +73,27 @@ _HOME = {
     "muscle_geometry": "musclesolve.muscles",
     "near_optimal_range": "musclesolve.sharing",
     "pareto_front": "musclesolve.sharing",
+    "read_camera_file": "musclesolve.recording",
     "read_forces_table": "musclesolve.recording",
     "read_markers": "musclesolve.recording",
     "read_mot": "musclesolve.recording",
     "read_result": "musclesolve.results",
     "read_trc": "musclesolve.recording",
     "read_trial": "musclesolve.recording",
+    "reconstruct": "musclesolve.cameras",
     "reference_stride": "musclesolve.synthetic",
     "run": "musclesolve.pipeline",
     "solve": "musclesolve.sharing",
     "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
     "synthetic_recording": "musclesolve.synthetic",
+    "write_camera_file": "musclesolve.recording",
     "write_mot": "musclesolve.recording",
     "write_trc": "musclesolve.recording",
 }
 
 __all__ = [
+    "Camera",
     "Cost",
     "InputError",
     "Markers",
@@ -95,6 +104,7 @@ __all__ = [
     "Status",
     "Table",
     "__version__",
+    "calibrate",
     "check_reserves",
     "compare",
     "costs",
@@ -107,18 +117,21 @@ __all__ = [
     "muscle_geometry",
     "near_optimal_range",
     "pareto_front",
+    "read_camera_file",
     "read_forces_table",
     "read_markers",
     "read_mot",
     "read_result",
     "read_trc",
     "read_trial",
+    "reconstruct",
     "reference_stride",
     "run",
     "solve",
     "solve_rate_limited",
     "solvers",
     "synthetic_recording",
+    "write_camera_file",
     "write_mot",
     "write_trc",
 ]

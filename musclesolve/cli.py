@@ -165,6 +165,18 @@ def synthesize(
 
 
 @app.command()
+def calibrate(
+    cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
+) -> None:
+    """Calibrate the cameras of a camera file: how well they show the control points again, and where they stand."""
+    with messages():
+        from musclesolve.camera_table import table
+        from musclesolve.recording import read_camera_file
+
+        console().print(table(read_camera_file(cameras)))
+
+
+@app.command()
 def muscles(
     name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
     database: Annotated[str, typer.Option(help="Name of a muscle database, or a file.")] = "silva_2003",

@@ -1,5 +1,7 @@
 """From files to a checked trial: readers and writers, the trial file, marker mapping, checks on incoming data."""
 
+from musclesolve.recording.camera_file import CameraFile, read_camera_file
+from musclesolve.recording.camera_writing import write_camera_file
 from musclesolve.recording.data import (
     Event,
     Markers,
@@ -18,6 +20,7 @@ from musclesolve.recording.trc import read_trc, write_trc
 from musclesolve.recording.trial import read_trial
 
 __all__ = [
+    "CameraFile",
     "Event",
     "Landmark",
     "MarkerSet",
@@ -30,11 +33,13 @@ __all__ = [
     "Trial",
     "landmarks",
     "marker_sets",
+    "read_camera_file",
     "read_forces_table",
     "read_markers",
     "read_mot",
     "read_trc",
     "read_trial",
+    "write_camera_file",
     "write_mot",
     "write_trc",
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from musclesolve.errors import InputError
+from musclesolve.recording.camera_markers import read_camera_markers
 from musclesolve.recording.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.mot import read_mot
@@ -15,7 +16,11 @@ from musclesolve.recording.trc import read_trc
 
 Content = TypeVar("Content")
 
-MARKERS: dict[str, Callable[[Path], Markers]] = {".trc": read_trc, ".csv": read_csv_markers}
+MARKERS: dict[str, Callable[[Path], Markers]] = {
+    ".trc": read_trc,
+    ".csv": read_csv_markers,
+    ".toml": read_camera_markers,
+}
 """Suffix -> reader of marker trajectories."""
 
 FORCES: dict[str, Callable[[Path], Table]] = {".mot": read_mot, ".sto": read_mot, ".csv": read_csv_forces}

@@ -69,7 +69,7 @@ def read_trial(path: str | Path) -> Trial:
         consistency=consistency_of(content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
-        files={"trial": document.path, **files},
+        files={"trial": document.path, **files, **further_files(walk, static)},
         notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static)),
     )
     check_trial(trial, document)
@@ -241,6 +241,12 @@ def sharing_of(given: dict[str, Any]) -> SharingOptions:
         reserve_weight=None if weight is None else float(weight),
         dofs=None if dofs is None else tuple(dofs),
     )
+
+
+def further_files(*recordings: Markers | None) -> dict[str, Path]:
+    """Return the files that the named files of markers were put together from, such as the pixels of cameras."""
+    sources = dict.fromkeys(path for markers in recordings if markers is not None for path in markers.sources)
+    return {f"markers part {k}": path for k, path in enumerate(sources, start=1)}
 
 
 def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
