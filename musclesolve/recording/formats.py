@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from musclesolve.errors import InputError
+from musclesolve.recording.c3d import read_c3d
 from musclesolve.recording.camera_markers import read_camera_markers
 from musclesolve.recording.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.data import Markers, Table
@@ -18,6 +19,7 @@ Content = TypeVar("Content")
 
 MARKERS: dict[str, Callable[[Path], Markers]] = {
     ".trc": read_trc,
+    ".c3d": lambda path: read_c3d(path).markers(),
     ".csv": read_csv_markers,
     ".toml": read_camera_markers,
 }
@@ -46,6 +48,11 @@ def read_forces_table(path: str | Path) -> Table:
         InputError: an unknown suffix, or whatever the reader of the format refuses.
     """
     return _reader(path, FORCES, "forces")(Path(path))
+
+
+def is_c3d(path: str | Path) -> bool:
+    """Return whether a file is a C3D file, whose forces are plates instead of columns, by its suffix."""
+    return Path(path).suffix.casefold() == ".c3d"
 
 
 def _reader(

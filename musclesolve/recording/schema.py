@@ -19,6 +19,7 @@ Fields = Mapping[str, Any]
 _KINDS = {
     "text": "a text in quotes",
     "number": "a number",
+    "whole": "a whole number",
     "name_list": "a list of names",
     "columns": "a list of three column names, or their common beginning",
     "weights": "names with a number above 0 each",
@@ -27,6 +28,7 @@ _KINDS = {
 _FORMS = {
     "text": '"..."',
     "number": "a number such as 1.5, without quotes and with a decimal point",
+    "whole": "a whole number such as 1, without quotes",
     "name_list": '["...", "..."]',
     "columns": '["...x", "...y", "...z"] or their common beginning "..."',
     "weights": "{ heel_r = 2.0 }",
@@ -139,7 +141,7 @@ def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
 
     A table or key that is at fault is left out: it has its default, or None where there is none.
     """
-    tables = document.tables
+    tables = {name: _for_forces(rules, document.content) for name, rules in document.tables.items()}
     errors: list[InputError] = []
     for name in document.content:
         if name not in tables:
@@ -152,6 +154,24 @@ def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
                 )
             )
     return {name: _table(document, name, rules, errors) for name, rules in tables.items()}, errors
+
+
+def _for_forces(rules: Fields, content: Fields) -> dict[str, Any]:
+    """Return the rules of a table for the trial's own kind of force file.
+
+    A C3D file has plates by number; a file of text has columns. ``needed_with`` and ``only_with`` name the kind that
+    a table or key is required or of use with.
+    """
+    files = content.get("files")
+    given = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
+    kind = "plates" if isinstance(given, str) and given.casefold().endswith(".c3d") else "columns"
+
+    def own(rule: Fields) -> dict[str, Any]:
+        needed = rule.get("required", False) or rule.get("needed_with") == kind
+        return {**rule, "required": needed, "barred": rule.get("only_with", kind) != kind}
+
+    keys = {key: own(rule) for key, rule in rules.get("keys", {}).items()}
+    return {**own(rules), "keys": keys} if keys else own(rules)
 
 
 def _table(document: Document, name: str, rules: Fields, errors: list[InputError]) -> Any:
@@ -214,6 +234,8 @@ def _fields(
                     remedy=suggestion(key, keys) or "correct the name, or remove the line",
                 )
             )
+        elif keys[key]["barred"]:
+            errors.append(_barred(document, table, key, index, keys))
     values: dict[str, Any] = {}
     for key, rule in keys.items():
         problem = _problem(given[key], rule) if key in given else None
@@ -238,6 +260,23 @@ def _fields(
     return values
 
 
+def _barred(document: Document, table: str, key: str, index: int, keys: Fields) -> InputError:
+    """Return the error of a key that is of use with the other kind of force file only."""
+    own = [name for name, rule in keys.items() if not rule["barred"] and "only_with" in rule]
+    plates = keys[key]["only_with"] == "columns"
+    return document.error(
+        f"'{key}' is of no use with forces that come from "
+        + ("a C3D file, which has no columns" if plates else "columns"),
+        table,
+        key,
+        index,
+        expected=_list(own),
+        remedy=f"write {_example(own[0], keys[own[0]])} instead, the number of the plate in the file"
+        if plates
+        else "name the columns of force and point instead",
+    )
+
+
 def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     """Return what is wrong with a value and what was expected, or None."""
     kind = rule["type"]
@@ -246,7 +285,7 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         return f"the value is {value!r}", expected
     if "choices" in rule and value not in rule["choices"]:
         return f"the value is {value!r}", f"one of {_list(rule['choices'])}"
-    if kind == "number":
+    if kind in ("number", "whole"):
         low, high = rule.get("minimum", -math.inf), rule.get("maximum", math.inf)
         above = rule.get("above", -math.inf)
         if not (low <= value <= high and value > above and math.isfinite(value)):
@@ -271,10 +310,10 @@ def _example(key: str, rule: Fields) -> str:
 def _is_kind(value: Any, kind: str) -> bool:
     if kind == "text":
         return isinstance(value, str) and bool(value.strip())
-    if kind == "number":
+    if kind in ("number", "whole"):
         # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
         whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
-        return whole or isinstance(value, float)
+        return whole or (kind == "number" and isinstance(value, float))
     if kind == "weights":
         return isinstance(value, dict) and all(
             _is_kind(part, "number") and 0.0 < part < math.inf for part in value.values()

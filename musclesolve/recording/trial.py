@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.recording.c3d import read_c3d
+from musclesolve.recording.c3d_events import stated_events
+from musclesolve.recording.c3d_forces import c3d_forces
 from musclesolve.recording.checks import check_trial
 from musclesolve.recording.data import (
     SIDES,
@@ -21,9 +24,9 @@ from musclesolve.recording.data import (
     Table,
     Trial,
 )
-from musclesolve.recording.formats import read_forces_table, read_markers
+from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.frames import global_from_laboratory
-from musclesolve.recording.meaning import read_meaning
+from musclesolve.recording.meaning import Meaning, read_meaning
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
 
@@ -52,7 +55,7 @@ def read_trial(path: str | Path) -> Trial:
     walk = read_markers(files["markers"]).rotated(rotation)
     static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
     meaning = read_meaning(document, content, walk, static)
-    forces = plates_of(document, content, read_forces_table(files["forces"]), rotation)
+    forces, said = forces_of(document, content, files, meaning, rotation)
     trial = Trial(
         path=document.path,
         subject=subject_of(content["subject"]),
@@ -70,7 +73,8 @@ def read_trial(path: str | Path) -> Trial:
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         files={"trial": document.path, **files, **further_files(walk, static)},
-        notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static)),
+        events=stated_events(files),
+        notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static), *said),
     )
     check_trial(trial, document)
     return trial
@@ -108,6 +112,20 @@ def subject_of(given: dict[str, Any]) -> Subject:
 
 def _optional(value: float | None) -> float | None:
     return None if value is None else float(value)
+
+
+def forces_of(
+    document: Document,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    meaning: Meaning,
+    rotation: Array,
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the forces on the feet in the global frame, and sentences on how they came about."""
+    path = files.get("forces", files["markers"])
+    if is_c3d(path):
+        return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
+    return plates_of(document, content, read_forces_table(path), rotation), []
 
 
 def plates_of(
@@ -265,7 +283,7 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
                 f"No plate is given for the {names[side]} foot: it is taken as unloaded all the time."
             )
     for entry in content["force"]:
-        if entry["moment"] is None:
+        if entry["moment"] is None and entry["plate"] is None:
             notes.append(
                 f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero."
             )

@@ -1,0 +1,169 @@
+"""C3D files: markers, force plates and events of one recording, as the capture software stored them.
+
+What is read here is in the axes of the file and in SI units. The format's own numbering counts frames from 1, so
+the first frame of a file that was cut out of a longer recording does not begin at 0 s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d_data import read_analog, read_calibration, read_points
+from musclesolve.recording.c3d_layout import Layout, read_layout
+from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
+from musclesolve.recording.data import Markers
+from musclesolve.recording.textfile import EXPORT_AGAIN, no_file
+
+Array = NDArray[np.float64]
+
+METRES = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "meters": 1.0, "metres": 1.0, "in": 0.0254}
+_DEFAULT_UNIT = "mm"
+# Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
+_COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
+
+
+@dataclass(frozen=True)
+class C3D:
+    """A C3D file whose description has been read and found sound; its numbers are read when they are asked for."""
+
+    path: Path
+    description: Description
+    layout: Layout
+
+    @property
+    def unit(self) -> str:
+        """The unit of length that the file states; "" where it states none."""
+        return next(iter(self.description.texts("POINT:UNITS")), "")
+
+    @property
+    def metres(self) -> float:
+        """How long the unit of length is [m].
+
+        Raises:
+            InputError: an unknown unit.
+        """
+        unit = self.unit.casefold() or _DEFAULT_UNIT
+        if unit not in METRES:
+            raise InputError(
+                f"the unit of length is '{self.unit}'",
+                file=self.path,
+                where="POINT:UNITS",
+                expected="mm, cm or m",
+                remedy="export the recording with lengths in mm",
+            )
+        return METRES[unit]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what was assumed about the file."""
+        if self.unit:
+            return ()
+        return (f"{self.path.name} states no unit of length: it is taken as {_DEFAULT_UNIT}.",)
+
+    @cached_property
+    def labels(self) -> dict[str, int]:
+        """The name of every labelled marker -> its place among the points.
+
+        Raises:
+            InputError: two markers of one name.
+        """
+        names = self.description.texts("POINT:LABELS")[: self.layout.points]
+        computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
+        labels: dict[str, int] = {}
+        for place, name in enumerate(names):
+            # Trajectories that nobody named: no label, or *12 and the like.
+            if not name or name.startswith("*") or name in computed:
+                continue
+            if name in labels:
+                raise InputError(
+                    f"the marker '{name}' stands twice",
+                    file=self.path,
+                    where=f"POINT:LABELS, points {labels[name] + 1} and {place + 1}",
+                    expected="every marker once",
+                    remedy="rename or remove one of them in the capture software",
+                )
+            labels[name] = place
+        return labels
+
+    @property
+    def time(self) -> Array:
+        """(F,) time of every frame [s]."""
+        return self.layout.start_time + np.arange(self.layout.frames) / self.layout.rate
+
+    @property
+    def analog_rate(self) -> float:
+        """Samples of an analog channel per second [Hz]."""
+        return self.layout.rate * self.layout.samples
+
+    @property
+    def analog_time(self) -> Array:
+        """(F x s,) time of every analog sample [s]; the first one of a frame is taken with the frame."""
+        return self.layout.start_time + np.arange(self.layout.frames * self.layout.samples) / self.analog_rate
+
+    def markers(self) -> Markers:
+        """Return the labelled markers in metres, in the axes of the file.
+
+        Raises:
+            InputError: there are none.
+        """
+        if not self.labels:
+            raise InputError(
+                "the file has no labelled markers",
+                file=self.path,
+                where="POINT:LABELS",
+                expected="at least one marker with a name",
+                remedy=f"label the markers in the capture software, and {EXPORT_AGAIN}",
+            )
+        places = list(self.labels.values())
+        position = read_points(self.path, self.layout, self.description.coding, places)
+        # Some programs store a lost marker as (0, 0, 0) with a good residual.
+        position[(position == 0.0).all(axis=-1)] = np.nan
+        position *= self.metres
+        return Markers(self.time, tuple(self.labels), position, self.path, notes=self.notes)
+
+    def analog(self, channels: list[int]) -> Array:
+        """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels))."""
+        calibration = read_calibration(self.description, self.layout.channels)
+        return read_analog(self.path, self.layout, self.description.coding, calibration, channels)
+
+    def analog_units(self) -> list[str]:
+        """Return the unit of every analog channel, "" where the file states none."""
+        units = self.description.texts("ANALOG:UNITS")[: self.layout.channels]
+        return units + [""] * (self.layout.channels - len(units))
+
+
+def read_c3d(path: str | Path) -> C3D:
+    """Open a C3D file: its header and parameters are read and tested against its length.
+
+    Files of all three processors (Intel, DEC, MIPS), with numbers stored as reals or as integers, are read.
+
+    Raises:
+        InputError: this is no C3D file, it is cut short, or it is corrupted.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LONGEST)
+            size = file.seek(0, 2)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        problem, expected, remedy = no_file(path)
+        raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
+    except OSError as reason:
+        raise InputError(
+            f"the file cannot be read ({reason.strerror})",
+            file=path,
+            expected="a file that you may read",
+            remedy="ask for the right to read it, or copy it elsewhere",
+        ) from None
+    except ValueError:
+        raise InputError(
+            f"{str(path)!r} is not a file name", expected="a file name", remedy="check the name"
+        ) from None
+    description = read_description(raw, path)
+    return C3D(path, description, read_layout(description, size))

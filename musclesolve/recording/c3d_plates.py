@@ -1,0 +1,223 @@
+"""The force plates of a C3D file: group FORCE_PLATFORM, its channels, their units and their zero."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d import C3D
+from musclesolve.recording.plates import CHANNELS, Plate, PlateRecording, measured
+
+Array = NDArray[np.float64]
+
+# What a moment of one unit is [N m]; blanks, dots and case do not matter.
+_MOMENTS = {"nm": 1.0, "ncm": 0.01, "nmm": 0.001}
+_FORCES = {"n": 1.0, "kn": 1000.0}
+# Edges shorter or longer than this are none of a plate [m].
+_EDGES = (0.05, 20.0)
+# A baseline above this share of the greatest force is somebody who stands on the plate; a light one never is [N].
+_LOADED, _LIGHT = 0.2, 50.0
+_MOST_PLATES = 64
+# Channels that a baseline is taken from; the point of type 1 has none.
+_BASED = {1: [0, 1, 2, 5]}
+
+
+def read_plates(file: C3D, up: Array) -> tuple[list[PlateRecording], list[str]]:
+    """Return what each plate of a file measured, as what the ground does to the foot, in the axes of the file.
+
+    The channels are taken in newtons and in newton millimetres, or what the unit of the file makes of them, unless
+    ANALOG:UNITS says otherwise. Where FORCE_PLATFORM:ZERO names frames without load, their mean is taken away.
+
+    Args:
+        file: the file.
+        up: (3,) where up is in the axes of the file.
+
+    Returns:
+        The plates in the order of their numbers, and sentences on what was assumed.
+
+    Raises:
+        InputError: a plate of a type that is not understood, or one whose parameters are missing or impossible.
+    """
+    count = file.description.count("FORCE_PLATFORM:USED") or 0
+    if count == 0:
+        return [], []
+    if not file.layout.channels or count > _MOST_PLATES:
+        raise _fault(
+            file, f"{count} plates and {file.layout.channels} analog channels", "USED", "plates with channels"
+        )
+    plates = [_plate(file, index) for index in range(count)]
+    # All at once: the file is gone through from end to end for it.
+    stored = file.analog([channel for _, channels in plates for channel in channels])
+    ends = np.cumsum([len(channels) for _, channels in plates])[:-1]
+    recordings, notes = [], []
+    for (plate, channels), own in zip(plates, np.split(stored, ends, axis=1), strict=True):
+        values, baseline = _zeroed(file, plate, own * _force_units(file, plate, channels))
+        force, point, moment = measured(plate, values, -up)
+        turned = _pulls(force @ up)
+        sign = -1.0 if turned else 1.0
+        recordings.append(
+            PlateRecording(plate, file.analog_time, sign * force, point, sign * moment, file.path)
+        )
+        notes += baseline
+        if turned:
+            notes.append(
+                f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: "
+                "its sign is turned."
+            )
+    if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
+        notes.append(
+            f"The polynomial correction of the centre of pressure in {file.path.name} is not applied."
+        )
+    return recordings, notes
+
+
+def _plate(file: C3D, index: int) -> tuple[Plate, list[int]]:
+    """Return a plate and the places of its channels."""
+    kinds = file.description.numbers("FORCE_PLATFORM:TYPE").ravel()
+    kind = next((known for known in CHANNELS if index < kinds.size and kinds[index] == known), None)
+    if kind is None:
+        problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
+        raise _fault(
+            file,
+            f"plate {index + 1} {problem}",
+            "TYPE",
+            "a plate of type 1, 2, 3 or 4",
+            "export the forces as MOT or STO and name that file under forces in [files]",
+        )
+    channels = _channels(file, index, CHANNELS[kind])
+    plate = Plate(
+        number=index + 1,
+        kind=kind,
+        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres,
+        origin=_origin(file, index, kind) * file.metres,
+        matrix=_matrix(file, index) if kind == 4 else np.eye(6),
+        moment_unit=_moment_unit(file, kind, channels),
+        length_unit=file.metres,
+    )
+    edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
+    area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
+    if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
+        raise _fault(
+            file,
+            f"the edges of plate {index + 1} are {', '.join(f'{edge:.3g}' for edge in edges)} m long",
+            "CORNERS",
+            "the four corners of a rectangle, one after the other",
+        )
+    return plate, channels
+
+
+def _channels(file: C3D, index: int, needed: int) -> list[int]:
+    table = file.description.numbers("FORCE_PLATFORM:CHANNEL")
+    table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
+    if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
+        raise _fault(
+            file, f"plate {index + 1} has no list of {needed} channels", "CHANNEL", "its channels, from 1"
+        )
+    # What is no number is no channel either.
+    channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
+    if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
+        raise _fault(
+            file,
+            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}",
+            "CHANNEL",
+            f"{needed} different ones of the {file.layout.channels} analog channels",
+        )
+    return channels
+
+
+def _part(file: C3D, name: str, index: int, size: int) -> Array:
+    """Return the numbers of one plate in a parameter that holds those of all."""
+    values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
+    part = values[size * index : size * (index + 1)]
+    if part.size < size or not (np.abs(part) < 1e6).all():
+        raise _fault(file, f"plate {index + 1} has no {name}", name, f"{size} numbers for every plate")
+    return part
+
+
+def _origin(file: C3D, index: int, kind: int) -> Array:
+    """Return ORIGIN; type 1, whose point lies on the surface, does without."""
+    return np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3)
+
+
+def _matrix(file: C3D, index: int) -> Array:
+    matrix = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
+    if matrix.ndim == 2 and index == 0:
+        matrix = matrix[..., None]
+    if matrix.ndim != 3 or min(matrix.shape[:2]) < 6 or matrix.shape[2] <= index:
+        raise _fault(
+            file, f"plate {index + 1} has no calibration matrix", "CAL_MATRIX", "6 x 6 numbers for type 4"
+        )
+    own = matrix[:6, :6, index]
+    if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
+        raise _fault(
+            file,
+            f"the calibration matrix of plate {index + 1} has rows of nothing",
+            "CAL_MATRIX",
+            "6 x 6 numbers",
+        )
+    return own
+
+
+def _moment_unit(file: C3D, kind: int, channels: list[int]) -> float:
+    """Return the unit of moments: what their channels say, else newtons times the unit of length [N m]."""
+    if kind in (1, 2):
+        units = file.analog_units()
+        stated = {_plain(units[channel]) for channel in (channels[5:] if kind == 1 else channels[3:])}
+        if len(stated) == 1 and (unit := stated.pop()) in _MOMENTS:
+            return _MOMENTS[unit]
+    return file.metres
+
+
+def _force_units(file: C3D, plate: Plate, channels: list[int]) -> Array:
+    """Return what turns the force channels into newtons: 1, or what their unit says."""
+    factor = np.ones(len(channels))
+    if plate.kind != 4:
+        units = [_plain(unit) for unit in file.analog_units()]
+        for place in range(8 if plate.kind == 3 else 3):
+            factor[place] = _FORCES.get(units[channels[place]], 1.0)
+    return factor
+
+
+def _plain(unit: str) -> str:
+    return "".join(letter for letter in unit.casefold() if letter.isalpha())
+
+
+def _zeroed(file: C3D, plate: Plate, values: Array) -> tuple[Array, list[str]]:
+    """Take the mean of the unloaded frames of FORCE_PLATFORM:ZERO away from channels (S, k)."""
+    frames = file.description.numbers("FORCE_PLATFORM:ZERO").ravel()
+    if frames.size < 2 or not np.isfinite(frames).all():
+        return values, []
+    # Frames are counted from that of the file; (0, n) means (1, n), and (0, 0) or (1, 0) that there is none.
+    first, last = max(int(frames[0]), 1), min(int(frames[1]), file.layout.frames)
+    if last < first:
+        return values, []
+    samples = file.layout.samples
+    quiet = slice((first - 1) * samples, last * samples)
+    based = _BASED.get(plate.kind, list(range(values.shape[1])))
+    zeroed = values.copy()
+    zeroed[:, based] -= values[quiet][:, based].mean(axis=0)
+    before, after = (np.linalg.norm(measured(plate, v)[0], axis=1) for v in (values, zeroed))
+    if before[quiet].mean() > max(_LOADED * after.max(), _LIGHT):
+        return values, [
+            f"The zero of plate {plate.number} of {file.path.name} is not taken from frames {first} to {last}, as the "
+            f"file asks: it carries {before[quiet].mean():.0f} N in them."
+        ]
+    return zeroed, []
+
+
+def _pulls(vertical: Array) -> bool:
+    """Return whether a plate would pull feet down: then its force is the one on the plate."""
+    return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
+
+
+def _fault(
+    file: C3D,
+    problem: str,
+    name: str,
+    expected: str,
+    remedy: str = "correct the plates in the capture software",
+) -> InputError:
+    return InputError(
+        problem, file=file.path, where=f"FORCE_PLATFORM:{name}", expected=expected, remedy=remedy
+    )

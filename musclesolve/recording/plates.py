@@ -1,0 +1,164 @@
+"""What force plates of a C3D file measure, as force, point and moment in the axes of the file.
+
+A plate has axes of its own: its corners 1 to 4 lie in the quadrants (+x +y), (-x +y), (-x -y), (+x -y), and z = x x y
+usually points down (www.c3d.org/HTML/Documents, "FORCE_PLATFORM:CORNERS"). With force f and moment m about the
+transducers in these axes, and o the middle of the surface seen from them (ORIGIN), the moment about that middle is
+
+    m' = m + f x o = m - o x f,
+
+the point of the surface about which the horizontal moments vanish is r = (-m'_y, m'_x, 0) / f_z, and what is left
+there is the free moment T = m' - r x f, square to the surface.
+
+    type 1: f, then x and y of r, then T_z
+    type 2: f, then m
+    type 3: pairs fx12, fx34, fy14, fy23 and corners fz1 to fz4, whose arms are a and b of ORIGIN = (a, b, z)
+    type 4: like type 2, after multiplication with CAL_MATRIX
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
+"""How many channels a plate of each type that is understood has."""
+# Below this share of the greatest force, the point is a quotient of noise.
+_NOTHING = 1e-3
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A force plate.
+
+    Args:
+        number: its number in the file, from 1.
+        kind: its type, 1 to 4.
+        corners: (4, 3) [m].
+        origin: (3,) [m], ORIGIN as the file has it.
+        matrix: (6, 6), CAL_MATRIX; the identity except for type 4.
+        moment_unit: the unit of stored moments [N m].
+        length_unit: the unit of stored lengths [m].
+    """
+
+    number: int
+    kind: int
+    corners: Array
+    origin: Array
+    matrix: Array
+    moment_unit: float
+    length_unit: float
+
+    @property
+    def centre(self) -> Array:
+        """The middle of the surface, (3,) [m]."""
+        return np.asarray(self.corners.mean(axis=0))
+
+    @property
+    def axes(self) -> Array:
+        """Its axes as columns of a rotation, (3, 3): p_file = axes p_plate."""
+        one, two, three, four = self.corners
+        x = one - two + four - three
+        z = np.cross(x, one - four + two - three)
+        x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
+        return np.stack([x, np.cross(z, x), z], axis=1)
+
+    def contains(self, point: Array, margin: float) -> NDArray[np.bool_]:
+        """Return which points (..., 3) lie within its rectangle, widened by a margin [m], seen from above."""
+        along = np.abs((point - self.centre) @ self.axes[:, :2])
+        half = 0.5 * np.ptp((self.corners - self.centre) @ self.axes[:, :2], axis=0)
+        return np.asarray((along <= half + margin).all(axis=-1))
+
+
+@dataclass(frozen=True)
+class PlateRecording:
+    """What one plate measured, S samples, in the axes of the file (global ones once it has been rotated).
+
+    Args:
+        plate: the plate.
+        time: (S,) [s].
+        force: (S, 3) [N].
+        point: (S, 3) [m], on the surface; its middle where there is hardly any force.
+        moment: (S, 3) [N m], about that point.
+        path: the file it came from.
+    """
+
+    plate: Plate
+    time: Array
+    force: Array
+    point: Array
+    moment: Array
+    path: Path
+
+    def rotated(self, rotation: Array) -> PlateRecording:
+        """Return the recording in other axes: p' = R p, with R (3, 3)."""
+        return replace(
+            self,
+            plate=replace(self.plate, corners=self.plate.corners @ rotation.T),
+            force=self.force @ rotation.T,
+            point=self.point @ rotation.T,
+            moment=self.moment @ rotation.T,
+        )
+
+
+def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:
+    """Return force (S, 3) [N], point (S, 3) [m] and the moment about it (S, 3) [N m] in the axes of the file.
+
+    Args:
+        plate: the plate.
+        channels: (S, 6) or (S, 8), its channels in the order of its type.
+        down: (3,) where down is in the axes of the file; down is the z of the plate unless given.
+    """
+    force, moment = _in_plate(plate, channels, _surface(plate, down))
+    if plate.kind == 1:
+        point = np.concatenate([channels[:, 3:5] * plate.length_unit, np.zeros((len(channels), 1))], axis=1)
+        free = moment
+    else:
+        pressed = np.abs(force[:, 2]) > _NOTHING * np.abs(force[:, 2]).max(initial=0.0)
+        vertical = np.where(pressed, force[:, 2], np.inf)
+        point = np.stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))], axis=1) / vertical[:, None]
+        free = moment - np.cross(point, force)
+    axes = plate.axes
+    return force @ axes.T, point @ axes.T + plate.centre, free @ axes.T
+
+
+def _in_plate(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Array]:
+    """Return force (S, 3) [N] and moment (S, 3) [N m] about the middle of the surface, in plate axes.
+
+    The moment of type 1 is about its point.
+    """
+    if plate.kind == 1:
+        zero = np.zeros(len(channels))
+        return channels[:, :3], np.stack([zero, zero, channels[:, 5] * plate.moment_unit], axis=1)
+    if plate.kind == 3:
+        return _piezoelectric(channels, surface)
+    loads = channels @ plate.matrix.T
+    force = loads[:, :3]
+    return force, loads[:, 3:] * plate.moment_unit + np.cross(force, surface)
+
+
+def _piezoelectric(channels: Array, surface: Array) -> tuple[Array, Array]:
+    """Return force and moment of a plate with a transducer under each corner, arms a and b [m]."""
+    x12, x34, y14, y23, z1, z2, z3, z4 = channels.T
+    a, b = surface[:2]
+    force = np.stack([x12 + x34, y14 + y23, z1 + z2 + z3 + z4], axis=1)
+    moment = np.stack(
+        [b * (z1 + z2 - z3 - z4), a * (z2 + z3 - z1 - z4), b * (x34 - x12) + a * (y14 - y23)], axis=1
+    )
+    return force, moment + np.cross(force, [0.0, 0.0, surface[2]])
+
+
+def _surface(plate: Plate, down: Array | None) -> Array:
+    """Return the middle of the surface seen from the transducers, in plate axes; arms a and b for type 3.
+
+    The transducers lie below the surface, so that the third component is negative where z points down; some
+    programs store the opposite vector.
+    """
+    upward = -1.0 if down is None else -float(np.sign(plate.axes[:, 2] @ down) or 1.0)
+    if plate.kind == 3:
+        return np.array([*np.abs(plate.origin[:2]), upward * abs(plate.origin[2])])
+    return plate.origin if plate.origin[2] * upward >= 0.0 else -plate.origin
