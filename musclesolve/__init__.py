@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         write_mot,
         write_trc,
     )
-    from musclesolve.results import leg_problem, read_result
+    from musclesolve.results import average_cycles, gait_cycles, leg_problem, read_result
     from musclesolve.sharing import (
         Cost,
         Problem,
@@ -60,6 +60,7 @@ _HOME = {
     "Status": "musclesolve.sharing",
     "Table": "musclesolve.recording",
     "__version__": "musclesolve.version",
+    "average_cycles": "musclesolve.results",
     "calibrate": "musclesolve.cameras",
     "check_reserves": "musclesolve.sharing",
     "compare": "musclesolve.comparison",
@@ -68,6 +69,7 @@ _HOME = {
     "explain": "musclesolve.sharing",
     "expression_cost": "musclesolve.sharing",
     "feasible_range": "musclesolve.sharing",
+    "gait_cycles": "musclesolve.results",
     "gait_events": "musclesolve.motion",
     "leg_problem": "musclesolve.results",
     "muscle_geometry": "musclesolve.muscles",
@@ -104,6 +106,7 @@ __all__ = [
     "Status",
     "Table",
     "__version__",
+    "average_cycles",
     "calibrate",
     "check_reserves",
     "compare",
@@ -112,6 +115,7 @@ __all__ = [
     "explain",
     "expression_cost",
     "feasible_range",
+    "gait_cycles",
     "gait_events",
     "leg_problem",
     "muscle_geometry",

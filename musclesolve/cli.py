@@ -177,6 +177,35 @@ def calibrate(
 
 
 @app.command()
+def average(
+    result: Annotated[
+        list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Take gait cycles too of which the frames reach only a part.")
+    ] = False,
+) -> None:
+    """Average the gait cycles of results, each leg for itself: average.nc, a table of the strides, figures."""
+    with messages():
+        from musclesolve.averaging import average_results, remarks, table
+        from musclesolve.plotting.averages import average_files
+        from musclesolve.results import netcdf_bytes, write_files
+
+        with progress() as report:
+            averaged = average_results(result, partial=partial)
+            files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
+            report("writing", 1.0)
+            paths = write_files(output, files)
+        console().print(table(averaged))
+        for remark in remarks(averaged):
+            console().print(remark, soft_wrap=True)
+        say_files(paths)
+        if averaged.attrs["invalid"]:
+            raise typer.Exit(SOME_FRAMES_FAILED)
+
+
+@app.command()
 def muscles(
     name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
     database: Annotated[str, typer.Option(help="Name of a muscle database, or a file.")] = "silva_2003",

@@ -12,6 +12,7 @@ STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
 UNBALANCED = "unbalanced"
+SIDE_NAMES = {"r": "right", "l": "left"}
 
 Mask = NDArray[np.bool_]
 

@@ -1,0 +1,116 @@
+"""Results of several trials averaged over gait cycles, each leg for itself, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES, Side
+from musclesolve.results import read_result
+from musclesolve.results.averages import average_cycles
+from musclesolve.results.cycles import gait_cycles
+from musclesolve.results.frames import SIDE_NAMES, sides
+
+MEASURES = {
+    "stride time [s]": ("stride_time", 3),
+    "cadence [steps/min]": ("cadence", 1),
+    "speed [m/s]": ("walking_speed", 2),
+    "stride [m]": ("stride_length", 2),
+    "step width [m]": ("step_width", 3),
+    "stance [%]": ("stance_percent", 1),
+    "double support [%]": ("double_support_percent", 1),
+}
+"""Columns of the printed table: variable, decimals."""
+
+
+def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr.Dataset:
+    """Average the gait cycles of results that are kept in files.
+
+    Args:
+        paths: one or more ``result.nc``.
+        partial: whether cycles count of which the frames reach only a part.
+
+    Returns:
+        What ``average_cycles`` gives for each leg, over the dimension side, names without side. A leg of which no
+        result has a complete cycle is not in it.
+
+    Raises:
+        InputError: a file is no result, is named twice, or no leg has a cycle.
+    """
+    found: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
+    for path in _once(paths):
+        result = read_result(path)
+        present = sides(_checked(result, path))
+        for side in SIDES:
+            if side in present:
+                found[side].append(gait_cycles(result, side, partial=partial, without_side=True))
+    counted = {side: sum(each.sizes["cycle"] for each in cycles) for side, cycles in found.items()}
+    if not any(counted.values()):
+        return average_cycles([each for cycles in found.values() for each in cycles])  # refuses, and says why
+    legs = {side: average_cycles(found[side]) for side, count in counted.items() if count}
+    attributes = dict(next(iter(legs.values())).attrs)
+    for key in ("cycles", "invalid"):
+        attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
+    every = [each for cycles in found.values() for each in cycles]
+    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
+    attributes.pop("side", None)
+    if "subject_mass_kg" not in attributes:
+        attributes["subject"] = "several persons"
+    together = xr.concat(
+        list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="drop", join="outer"
+    )
+    return together.assign_attrs(attributes)
+
+
+def table(average: xr.Dataset) -> Table:
+    """Mean and standard deviation of the measures of the strides, a row for each leg."""
+    rows = Table(title="mean (standard deviation) over the strides that were recorded whole")
+    rows.add_column("leg")
+    rows.add_column("cycles", justify="right")
+    for heading in MEASURES:
+        rows.add_column(heading, justify="right")
+    for side in average["side"].values:
+        leg = average.sel(side=side)
+        cells = [_cell(leg, name, decimals) for name, decimals in MEASURES.values()]
+        rows.add_row(SIDE_NAMES[str(side)], str(int(leg["cycles"])), *cells)
+    return rows
+
+
+def remarks(average: xr.Dataset) -> list[str]:
+    """A line for every cycle that is left out, and for every one with frames that are."""
+    words = {"left_out": "left out", "invalid": "not in the mean"}
+    return [f"{word:<17} {sentence}" for key, word in words.items() for sentence in average.attrs[key]]
+
+
+def _cell(leg: xr.Dataset, name: str, decimals: int) -> str:
+    if name not in leg or not np.isfinite(leg[name]):
+        return "-"
+    spread = float(leg[f"{name}_std"])
+    return f"{float(leg[name]):.{decimals}f}" + (f" ({spread:.{decimals}f})" if np.isfinite(spread) else "")
+
+
+def _once(paths: Sequence[str | Path]) -> list[Path]:
+    seen: list[Path] = []
+    for path in map(Path, paths):
+        if path.resolve() in [each.resolve() for each in seen]:
+            raise InputError(
+                "this result is named twice",
+                file=path,
+                expected="every result once: a cycle that counts twice makes the spread too small",
+                remedy="leave one of them out",
+            )
+        seen.append(path)
+    return seen
+
+
+def _checked(result: xr.Dataset, path: Path) -> xr.Dataset:
+    if "muscle" not in result.variables or "status" not in result.variables:
+        raise InputError(
+            "this is not a result of musclesolve", file=path, expected="a result.nc of `musclesolve run`"
+        )
+    return result

@@ -1,0 +1,163 @@
+"""Mean and spread over gait cycles, both legs in one panel."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from musclesolve.plotting.style import (
+    AGAIN,
+    LEGEND,
+    NOTE_COLOR,
+    SIDE_COLOR,
+    SIDE_NAME,
+    SIDE_WIDTH,
+    TEXT,
+    heading,
+    page,
+)
+from musclesolve.results.directions import OPPOSITE
+
+COLUMNS = 5
+BAND = 0.22
+"""Opacity of the band of one standard deviation."""
+
+
+def average_files(
+    average: xr.Dataset, progress: Callable[[str, float], None] = lambda stage, fraction: None
+) -> dict[str, bytes]:
+    """The content of the file of every figure, by its name.
+
+    Args:
+        average: what ``averaging.average_results`` returns or ``average.nc`` holds.
+        progress: called before every figure with "drawing" and the share of the figures that is done.
+    """
+    files = {}
+    for number, (name, draw) in enumerate(FIGURES.items()):
+        progress("drawing", number / len(FIGURES))
+        memory = io.BytesIO()
+        draw(average).savefig(memory, dpi=200, format="png")
+        files[f"{name}.png"] = memory.getvalue()
+    return files
+
+
+def angles_and_moments(average: xr.Dataset) -> Figure:
+    """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if it is one person's."""
+    present = [dof for dof in OPPOSITE if dof in average["dof"].values]
+    mass = average.attrs.get("subject_mass_kg")
+    figure, panels = page(average, "Joint angles and internal joint moments", len(present), 2, labels=True)
+    for row, dof in zip(panels, present, strict=True):
+        _draw(row[0], average, "joint_angle", {"dof": dof}, 180.0 / np.pi)
+        _draw(row[1], average, "joint_moment", {"dof": dof}, 1.0 if mass is None else 1.0 / float(mass))
+        heading(row[0], f"{dof.replace('_', ' ')} (+)   {OPPOSITE[dof]} (-)")
+        heading(row[1], f"{dof.replace('_', ' ')} moment (+)   {OPPOSITE[dof]} moment (-)")
+        row[0].set_ylabel("[deg]", fontsize=TEXT)
+        row[1].set_ylabel("[N m]" if mass is None else "[N m/kg]", fontsize=TEXT)
+        for axes in row:
+            axes.axhline(0.0, color="black", linewidth=0.4)
+            _axis(axes, labelled=dof == present[-1])
+            if dof == present[-1]:
+                axes.set_xlabel(_LABEL, fontsize=TEXT)
+    _legend(figure, average)
+    return figure
+
+
+def activations(average: xr.Dataset) -> Figure:
+    """Activation of each muscle, 0 to 1."""
+    figure = _small_multiples(average, "activation", "Muscle activation", limits=(0.0, 1.02))
+    figure.supylabel("activation [1]", fontsize=TEXT)
+    return figure
+
+
+def muscle_forces(average: xr.Dataset) -> Figure:
+    """Force of each muscle in newton, every panel with its own scale."""
+    figure = _small_multiples(average, "muscle_force", "Muscle force", limits=None)
+    figure.supylabel("force [N]  (each panel has its own scale)", fontsize=TEXT)
+    return figure
+
+
+FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
+    "average_angles_and_moments": angles_and_moments,
+    "average_activations": activations,
+    "average_muscle_forces": muscle_forces,
+}
+_LABEL = "gait cycle of each leg [%]"
+
+
+def _small_multiples(
+    average: xr.Dataset, name: str, title: str, limits: tuple[float, float] | None
+) -> Figure:
+    groups = [str(group) for group in average["group"].values]
+    order = sorted(range(len(groups)), key=lambda place: groups.index(groups[place]))
+    rows = -(-len(order) // COLUMNS)
+    figure, panels = page(average, title, rows, COLUMNS, sharey=limits is not None)
+    for number, axes in enumerate(panels.flat):
+        axes.set_visible(number < len(order))
+        if number >= len(order):
+            continue
+        muscle = str(average["muscle"].values[order[number]])
+        _draw(axes, average, name, {"muscle": muscle}, 1.0)
+        heading(axes, muscle.replace("_", " "), groups[order[number]].replace("_", " "))
+        low, high = limits or (0.0, max(axes.get_ylim()[1], 1.0))
+        axes.set_ylim(low - 0.03 * (high - low), high + 0.03 * (high - low))
+        _axis(axes, labelled=number + COLUMNS >= len(order))
+    figure.supxlabel(_LABEL, fontsize=TEXT)
+    _legend(figure, average)
+    return figure
+
+
+def _draw(axes: Axes, average: xr.Dataset, name: str, where: dict[str, str], factor: float) -> None:
+    """Mean, band and toe-off of each leg; pale where a cycle that counts elsewhere has no valid value."""
+    percent = average["percent"].values
+    for side in map(str, average["side"].values):
+        leg = average.sel({"side": side, **where})
+        mean, spread, count = (
+            factor * leg[name].values,
+            factor * leg[f"{name}_std"].values,
+            leg[f"{name}_count"].values,
+        )
+        style: dict[str, Any] = {"color": SIDE_COLOR[side]}
+        axes.fill_between(percent, mean - spread, mean + spread, alpha=BAND, linewidth=0.0, **style)
+        axes.plot(percent, mean, linewidth=AGAIN["width"], alpha=AGAIN["alpha"], **style)
+        full = np.where(count == count.max(), mean, np.nan)
+        axes.plot(percent, full, linewidth=SIDE_WIDTH[side], **style)
+        if "stance_percent" in leg and np.isfinite(leg["stance_percent"]):
+            axes.axvline(float(leg["stance_percent"]), linewidth=0.6, linestyle="--", **style)
+
+
+def _axis(axes: Axes, *, labelled: bool) -> None:
+    axes.set_xlim(0.0, 100.0)
+    axes.set_xticks([0, 25, 50, 75, 100])
+    axes.tick_params(labelbottom=labelled)
+
+
+def _legend(figure: Figure, average: xr.Dataset) -> None:
+    handles: list[Any] = []
+    for side in map(str, average["side"].values):
+        own = int(average["cycles"].sel(side=side))
+        label = f"{SIDE_NAME[side]}, {own} cycle{'s' if own != 1 else ''}"
+        handles.append(Line2D([], [], color=SIDE_COLOR[side], linewidth=SIDE_WIDTH[side], label=label))
+    handles.append(Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0, label="± standard deviation"))
+    pale: dict[str, Any] = {"linewidth": AGAIN["width"], "alpha": AGAIN["alpha"]}
+    handles.append(Line2D([], [], color=NOTE_COLOR, label="fewer cycles", **pale))
+    handles.append(Line2D([], [], color=NOTE_COLOR, linewidth=0.6, linestyle="--", label="toe-off"))
+    width, height = figure.get_size_inches()
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
+        borderpad=0.0,
+        borderaxespad=0.0,
+        ncols=len(handles),
+        fontsize=TEXT,
+        frameon=False,
+        columnspacing=1.2,
+    )

@@ -1,0 +1,119 @@
+"""Gait cycles averaged: mean, spread and number at every percentage of the cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.results.frames import SIDE_NAMES
+
+Array = NDArray[np.float64]
+
+STATISTICS = ("std", "median", "count")
+"""What each variable gets besides its mean, as ``activation_std`` and so on."""
+
+
+def average_cycles(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
+    """Mean, standard deviation, median and number of gait cycles, of one result or of many.
+
+    At each percentage the cycles count that have a valid value there; ``_count`` says how many these are. The standard
+    deviation is that of a sample (n - 1) and NaN for a single cycle.
+
+    Args:
+        cycles: what ``gait_cycles`` returned for each result, of one leg, or of both with ``without_side=True``.
+
+    Returns:
+        Dataset over percent, dof, muscle, joint and axis: each variable by its name is the mean; besides it there are
+        those with ``_std``, ``_median`` and ``_count``. ``cycles`` is how many there are,
+        ``attrs["cycles"]`` lists them, ``left_out`` and ``invalid`` hold what ``gait_cycles`` said of them.
+
+    Raises:
+        InputError: there is no cycle at all, or the cycles have unlike names or percentages.
+    """
+    cycles = list(cycles)
+    left_out, invalid = (_gathered(cycles, key) for key in ("left_out", "invalid"))
+    if not sum(each.sizes.get("cycle", 0) for each in cycles):
+        raise InputError(
+            "there is no complete gait cycle to average" + (f": {'; '.join(left_out)}" if left_out else ""),
+            expected="frames from one heel strike of a leg to its next one",
+            remedy="widen [time] of the trial, or take incomplete cycles: partial=True, on the command line --partial",
+        )
+    together = _stacked(cycles)
+    averaged: dict[str, xr.Variable] = {}
+    for name, variable in together.data_vars.items():
+        dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
+        values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
+        for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
+            attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
+            if suffix:
+                attrs["long_name"] = f"{suffix} over cycles: {variable.attrs.get('long_name', name)}"
+            averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
+    number = {"units": "1", "long_name": "gait cycles in the average"}
+    averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
+    coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
+    listed = [
+        f"{Path(str(trial)).name}, {SIDE_NAMES[str(side)]} leg, {start:.3f} to {end:.3f} s"
+        for trial, side, start, end in zip(
+            *(together[f"cycle_{name}"].values for name in ("trial", "side", "start", "end")), strict=True
+        )
+    ]
+    attributes = {**_common(cycles), "cycles": listed, "left_out": left_out, "invalid": invalid}
+    return xr.Dataset(averaged, coords, attributes)
+
+
+def _stacked(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
+    some = [each for each in cycles if each.sizes["cycle"]]
+    shared = set.intersection(*(set(each.data_vars) for each in some))
+    try:
+        return xr.concat(
+            [each[sorted(map(str, shared))] for each in some],
+            "cycle",
+            join="exact",
+            combine_attrs="override",
+            coords="minimal",
+            compat="override",
+        )
+    except ValueError as error:
+        raise InputError(
+            "these gait cycles do not have the same names or percentages",
+            expected="cycles of one leg, or of both without side; the same muscles and the same number of points",
+            remedy="ask for all of them in the same way: gait_cycles(result, side, without_side=True)",
+        ) from error
+
+
+def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
+    """Mean, standard deviation, median and number over the first axis, of the values that are there."""
+    there = np.isfinite(values)
+    count = there.sum(axis=0)
+    some, several = np.maximum(count, 1), np.maximum(count - 1, 1)
+    mean = np.where(there, values, 0.0).sum(axis=0) / some
+    spread = np.sqrt((np.where(there, values - mean, 0.0) ** 2).sum(axis=0) / several)
+    # All-NaN columns have no median; zeros keep numpy from warning of them.
+    median = np.nanmedian(np.where(count > 0, values, 0.0), axis=0)
+    return (
+        np.where(count > 0, mean, np.nan),
+        np.where(count > 1, spread, np.nan),
+        np.where(count > 0, median, np.nan),
+        count.astype(np.int32),
+    )
+
+
+def _common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
+    """Attributes on which all of them agree."""
+    first = cycles[0].attrs
+    return {
+        key: value
+        for key, value in first.items()
+        if key not in ("left_out", "invalid")
+        and all(np.array_equal(each.attrs.get(key, ()), value) for each in cycles)
+    }
+
+
+def _gathered(cycles: Sequence[xr.Dataset], key: str) -> list[str]:
+    """The sentences that an attribute holds in each of them."""
+    return [str(one) for each in cycles for one in np.atleast_1d(each.attrs.get(key, [])).tolist()]

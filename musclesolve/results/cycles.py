@@ -1,0 +1,239 @@
+"""Gait cycles of a result, from heel strike to heel strike, over 0 to 100 %."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.results import frames
+from musclesolve.results.normalise import sampled
+
+Array = NDArray[np.float64]
+
+POINTS = 101
+LABELS = ("dof", "muscle", "joint")
+"""Dimensions whose names end in the side they belong to."""
+OF_SHARING = frozenset({"activation", "muscle_force", "joint_reaction", "reserve_moment"})
+"""What has no valid value in a frame without a valid solution."""
+OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_force"})
+"""What means nothing where the ground forces do not carry the motion."""
+LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
+"""Places in the laboratory, which differ from cycle to cycle, and verdicts."""
+LONGEST = 1.5
+"""An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
+
+
+@dataclass(frozen=True)
+class _Cycle:
+    start: float
+    end: float
+    share: float  # of it that the frames reach, 0 to 1
+
+
+def gait_cycles(
+    result: xr.Dataset,
+    side: Literal["r", "l"],
+    *,
+    points: int = POINTS,
+    partial: bool = False,
+    without_side: bool = False,
+) -> xr.Dataset:
+    """Every gait cycle of one leg at the same percentages of the cycle.
+
+    Between the frames the curves are interpolated by ``normalise.sampled``; where one of two neighbouring frames has
+    no valid value there is none between them.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        side: "r" or "l".
+        points: number of percentages from 0 to 100.
+        partial: whether cycles count of which the frames reach only a part; the rest is NaN. Without it they are left
+            out, and ``attrs["left_out"]`` says which. ``attrs["invalid"]`` says which cycles have frames without a
+            valid solution.
+        without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
+            legs can be compared or put together. What belongs to no side is left out, and the axis y of forces points
+            from either leg to the median plane.
+
+    Returns:
+        Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg that the result has
+        over time, except places in the laboratory; over cycle the measures of the stride. cycle_start and cycle_end
+        say when it was [s].
+
+    Raises:
+        InputError: the leg is not in the result, it is no result, or fewer than two points are asked for.
+    """
+    _check(result, side, points)
+    percent = np.linspace(0.0, 100.0, points)
+    every = _cycles(result, side)
+    used = [cycle for cycle in every if partial or _complete(cycle)]
+    time = np.asarray(result["time"].values, dtype=float)
+    own = _own(result, side, without_side)
+    at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]
+    variables: dict[str, xr.Variable] = {}
+    for name, variable in own.data_vars.items():
+        values = _valid(result, side, str(name), variable)
+        stacked = [sampled(time, values, each) for each in at]
+        shape = (0, points, *values.shape[1:])
+        cube = np.stack(stacked) if stacked else np.zeros(shape)
+        variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
+    coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
+    coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
+    coords |= _cycle_coords(result, side, used)
+    measures = _measures(result, side, used)
+    return xr.Dataset(variables | measures, coords, _attributes(result, side, every, used))
+
+
+def _check(result: xr.Dataset, side: str, points: int) -> None:
+    missing = [name for name in ("time", "muscle", "status") if name not in result.variables]
+    if missing:
+        raise InputError(
+            f"this is not a result of musclesolve: it has no {', '.join(missing)}",
+            file=result.encoding.get("source"),
+            expected="a dataset written by `musclesolve run`",
+        )
+    if side not in frames.sides(result):
+        raise InputError(
+            f"the leg {side!r} is not in this result",
+            file=result.encoding.get("source"),
+            expected=f"one of its legs: {', '.join(frames.sides(result))}",
+            remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
+        )
+    if points < 2:
+        raise InputError(f"{points} points of a cycle", where="points", expected="two or more; 101 is usual")
+
+
+def _cycles(result: xr.Dataset, side: str) -> list[_Cycle]:
+    """All intervals between strikes that have frames in them, and how much of each the frames reach."""
+    time = np.asarray(result["time"].values, dtype=float)
+    half = 0.5 * float(np.median(np.diff(time))) if time.size > 1 else 0.0
+    pairs = list(pairwise(np.sort(frames.heel_strikes(result, side))))
+    usual = float(np.median([end - start for start, end in pairs])) if pairs else 0.0
+    found = []
+    for start, end in pairs:
+        first, last = max(start, time[0] - half), min(end, time[-1] + half)
+        share = (last - first) / (end - start)
+        if end - start <= LONGEST * usual and share > 0.0 and ((time >= start) & (time <= end)).sum() > 1:
+            found.append(_Cycle(float(start), float(end), float(share)))
+    return found
+
+
+def _complete(cycle: _Cycle) -> bool:
+    return cycle.share > 1.0 - 1e-9
+
+
+def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
+    """The variables over time of one leg, time first."""
+    names = [
+        str(name)
+        for name, variable in result.data_vars.items()
+        if "time" in variable.dims
+        and {*LABELS, "side"} & set(variable.dims)
+        and np.issubdtype(variable.dtype, np.floating)
+        and name not in LEFT_OUT
+    ]
+    own = result[names].transpose("time", ...)
+    for label in LABELS:
+        if label in own.dims:
+            own = own.isel({label: _of_side(own[label].values, side, without_side)})
+    if without_side:
+        names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
+        plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
+        own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
+    own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
+    if without_side and "axis" in own.dims:
+        toward = xr.DataArray([1.0, -1.0 if side == "l" else 1.0, 1.0], {"axis": ["x", "y", "z"]}, "axis")
+        with xr.set_options(keep_attrs=True):
+            own = own.assign({name: v * toward for name, v in own.data_vars.items() if "axis" in v.dims})
+        own["axis"].attrs["long_name"] = "x forward, y from either leg to the median plane, z up"
+    return own
+
+
+def _of_side(names: Array, side: str, without_side: bool) -> list[int]:
+    """Places of the names of a side and, unless the side is dropped, of those that have none."""
+    ends = [str(name)[-2:] for name in names]
+    return [
+        place
+        for place, end in enumerate(ends)
+        if end == f"_{side}" or not (without_side or end in ("_r", "_l"))
+    ]
+
+
+def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> Array:
+    """Values (T, ...) with NaN in the frames in which the variable has no valid one."""
+    values = np.array(variable.values, dtype=float)
+    if name in OF_SHARING:
+        values[frames.failed(result, side)] = np.nan
+    if name in OF_FORCES and "balanced" in result:
+        values[~result["balanced"].values.astype(bool)] = np.nan
+    return values
+
+
+def _cycle_coords(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str, xr.Variable]:
+    source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
+    return {
+        "cycle_start": xr.Variable("cycle", np.array([c.start for c in used], float), {"units": "s"}),
+        "cycle_end": xr.Variable("cycle", np.array([c.end for c in used], float), {"units": "s"}),
+        "cycle_side": xr.Variable("cycle", np.array([side] * len(used), np.str_)),
+        "cycle_trial": xr.Variable("cycle", np.array([source] * len(used), np.str_)),
+    }
+
+
+def _measures(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str, xr.Variable]:
+    """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded."""
+    if "stride" not in result.dims:
+        return {}
+    own = np.flatnonzero(result["stride_side"].values == side)
+    starts = result["stride_start"].values[own]
+    measures = {}
+    for name, variable in result.data_vars.items():
+        if variable.dims == ("stride",):
+            values = np.full(len(used), np.nan)
+            for place, cycle in enumerate(used):
+                same = own[np.abs(starts - cycle.start) < 1e-6]
+                values[place] = variable.values[same[0]] if same.size else np.nan
+            measures[str(name)] = xr.Variable("cycle", values, variable.attrs)
+    return measures
+
+
+def _attributes(result: xr.Dataset, side: str, every: list[_Cycle], used: list[_Cycle]) -> dict[str, object]:
+    kept = {
+        key: result.attrs[key]
+        for key in (
+            "musclesolve_version",
+            "subject",
+            "subject_mass_kg",
+            "subject_stature_m",
+            "cost",
+            "solver",
+        )
+        if key in result.attrs
+    }
+    trial = Path(str(result.attrs.get("trial_file", "result"))).name
+
+    def names(cycle: _Cycle) -> str:
+        return f"{trial}, {frames.SIDE_NAMES[side]} leg, {cycle.start:.3f} to {cycle.end:.3f} s"
+
+    time, failed = result["time"].values, frames.failed(result, side)
+    bad = [int(failed[(time >= cycle.start) & (time <= cycle.end)].sum()) for cycle in used]
+    return {
+        **kept,
+        "side": side,
+        "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Carlson 1980), not across invalid frames",
+        "left_out": [
+            f"{names(cycle)}: the frames reach {100.0 * cycle.share:.0f} % of it"
+            for cycle in every
+            if cycle not in used
+        ],
+        "invalid": [
+            f"{names(cycle)}: {count} frames without a valid solution"
+            for cycle, count in zip(used, bad, strict=True)
+            if count
+        ],
+    }

@@ -1,0 +1,77 @@
+"""Figures of averages show the mean, the band of one standard deviation, and where fewer cycles count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from synthetic_result import MASS, result, with_troubles
+
+import musclesolve as ms
+from musclesolve.plotting import averages
+
+
+@pytest.fixture(scope="module")
+def average():
+    """Two results of both legs, the second one stronger and with frames that have no solution."""
+    second = with_troubles(result(n_frames=251))
+    second["joint_moment"] *= 1.5
+    second["stance_percent"] = ("stride", [61.5])
+    second = second.assign_coords(stride_side=("stride", ["r"]), stride_start=("stride", [0.2]))
+    legs = []
+    for side in "rl":
+        cycles = [
+            ms.gait_cycles(data, side, without_side=True)
+            for data in (second, second.assign(joint_moment=second.joint_moment / 1.5))
+        ]
+        legs.append(ms.average_cycles(cycles))
+    together = xr.concat(legs, xr.Variable("side", ["r", "l"]), combine_attrs="override")
+    return together
+
+
+def panel(figure, title):
+    return next(axes for axes in figure.axes if axes.get_title(loc="left").startswith(title))
+
+
+def test_moments_per_body_mass_with_their_band(average):
+    axes = panel(averages.angles_and_moments(average), "knee flexion moment")
+    leg = average.sel(side="r", dof="knee_flexion")
+    curves = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 101]
+    assert any(np.allclose(curve, leg["joint_moment"] / MASS, equal_nan=True) for curve in curves)
+    band = axes.collections[0].get_paths()[0].vertices
+    upper = (leg["joint_moment"] + leg["joint_moment_std"]).values / MASS
+    assert band[:, 1].max() == pytest.approx(upper.max())
+    assert any(list(line.get_xdata()) == [61.5, 61.5] for line in axes.lines), "no toe-off"
+
+
+def test_moments_of_several_persons_are_not_divided_by_a_mass(average):
+    mixed = average.copy()
+    mixed.attrs = {key: value for key, value in average.attrs.items() if key != "subject_mass_kg"}
+    axes = panel(averages.angles_and_moments(mixed), "knee flexion moment")
+    assert axes.get_ylabel() == "[N m]"
+
+
+def test_the_full_line_ends_where_cycles_are_missing(average):
+    axes = panel(averages.activations(average), "soleus")
+    leg = average.sel(side="r", muscle="soleus")
+    fewer = (leg["activation_count"] < leg["activation_count"].max()).values
+    assert fewer.any() and not fewer.all()
+    pale, full = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 101][:2]
+    np.testing.assert_array_equal(np.isnan(full), fewer)
+    assert np.isfinite(pale).all()
+
+
+def test_every_figure_has_a_panel_for_each_muscle_and_says_how_many_cycles(average):
+    figure = averages.muscle_forces(average)
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == average.sizes["muscle"] == 43
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels[:2] == ["right, 4 cycles", "left, 2 cycles"]
+
+
+def test_files(average, monkeypatch):
+    monkeypatch.setattr(averages, "FIGURES", {"one": averages.activations})
+    stages = []
+    files = averages.average_files(average, lambda stage, share: stages.append((stage, share)))
+    assert list(files) == ["one.png"] and files["one.png"].startswith(b"\x89PNG")
+    assert stages == [("drawing", 0.0)]

@@ -1,0 +1,141 @@
+"""Averages over gait cycles: what is counted, and that the legs of a symmetric walk have the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from synthetic_result import result, with_troubles
+
+import musclesolve as ms
+from musclesolve.averaging import average_results
+from musclesolve.data import reference_stride
+from musclesolve.results import read_result, write_result
+
+
+def scaled(factor):
+    """A result whose activations are those of the synthetic one times a factor."""
+    data = result(n_frames=251)
+    data["activation"] *= factor
+    data["activation"].attrs["units"] = "1"
+    return data
+
+
+def test_mean_spread_median_and_number():
+    cycles = [ms.gait_cycles(scaled(factor), "r") for factor in (0.5, 0.7, 1.2)]
+    average = ms.average_cycles(cycles)
+    values = np.concatenate([each["activation"] for each in cycles])
+    assert values.shape[0] == 6 == int(average["cycles"])
+    np.testing.assert_allclose(average["activation"], values.mean(axis=0))
+    np.testing.assert_allclose(average["activation_std"], values.std(axis=0, ddof=1))
+    np.testing.assert_allclose(average["activation_median"], np.median(values, axis=0))
+    assert (average["activation_count"] == 6).all()
+    assert len(average.attrs["cycles"]) == 6
+    assert average["activation_std"].attrs["units"] == "1"
+
+
+def test_frames_without_a_solution_do_not_count():
+    good, bad = result(n_frames=251), with_troubles(result(n_frames=251))
+    bad["activation"] *= 0.5
+    average = ms.average_cycles([ms.gait_cycles(data, "r") for data in (good, bad)])
+    count = average["activation_count"].isel(muscle=0)
+    assert set(np.unique(count)) == {3, 4}
+    assert (average["joint_angle_count"] == 4).all()
+    assert len(average.attrs["invalid"]) == 1
+    alone = ms.average_cycles([ms.gait_cycles(bad, "r").isel(cycle=[0])])
+    lost = alone["activation_count"].isel(muscle=0) == 0
+    assert lost.any()
+    for name in ("activation", "activation_median"):
+        np.testing.assert_array_equal(np.isnan(alone[name].isel(muscle=0)), lost)
+
+
+def test_a_single_cycle_has_no_spread():
+    average = ms.average_cycles([ms.gait_cycles(result(n_frames=251), "r").isel(cycle=[0])])
+    assert average["joint_angle_std"].isnull().all()
+    assert not average["joint_angle"].isnull().any()
+
+
+def test_legs_can_be_put_together_only_without_side():
+    data = result(n_frames=251)
+    with pytest.raises(ms.InputError, match="same names"):
+        ms.average_cycles([ms.gait_cycles(data, side) for side in "rl"])
+    both = ms.average_cycles([ms.gait_cycles(data, side, without_side=True) for side in "rl"])
+    assert int(both["cycles"]) == 3
+    assert [cycle.split(",")[1] for cycle in both.attrs["cycles"]] == [
+        " right leg",
+        " right leg",
+        " left leg",
+    ]
+
+
+def test_unlike_percentages_are_refused():
+    data = result(n_frames=251)
+    with pytest.raises(ms.InputError, match="same number of points"):
+        ms.average_cycles([ms.gait_cycles(data, "r", points=points) for points in (101, 51)])
+
+
+def test_no_cycle_at_all_is_refused_with_the_reason():
+    data = result(n_frames=251).isel(time=slice(0, 60))
+    data.attrs["heel_strike_times_r"] = [-0.5, 0.5]
+    with pytest.raises(ms.InputError, match=r"no complete gait cycle.*reach 50 % of it"):
+        ms.average_cycles([ms.gait_cycles(data, "r")])
+    with pytest.raises(ms.InputError, match="no complete gait cycle"):
+        ms.average_cycles([])
+
+
+def test_results_in_files_are_averaged_leg_by_leg(tmp_path):
+    for number, factor in enumerate((0.5, 1.0)):
+        write_result(scaled(factor), tmp_path / f"{number}.nc")
+    paths = [tmp_path / "0.nc", tmp_path / "1.nc"]
+    average = average_results(paths)
+    assert average["side"].values.tolist() == ["r", "l"]
+    assert average["cycles"].values.tolist() == [4, 2]
+    np.testing.assert_allclose(
+        average["activation"].sel(side="l"), average["activation"].sel(side="r"), atol=0.02
+    )
+    write_result(average, tmp_path / "average.nc")
+    xr.testing.assert_allclose(read_result(tmp_path / "average.nc"), average)
+
+
+def test_a_result_counts_once(tmp_path):
+    write_result(scaled(1.0), tmp_path / "a.nc")
+    with pytest.raises(ms.InputError, match="named twice"):
+        average_results([tmp_path / "a.nc", tmp_path / "sub" / ".." / "a.nc"])
+
+
+@pytest.fixture(scope="module")
+def stride():
+    return ms.run(reference_stride())
+
+
+def test_the_bundled_stride_is_one_complete_right_cycle(stride):
+    cycles = ms.gait_cycles(stride, "r")
+    assert cycles.sizes["cycle"] == 1
+    assert not cycles["activation"].isnull().any()
+    # A periodic motion: what it is at 0 % it is at 100 %, to the noise of the events (2 ms).
+    angle = cycles["joint_angle"].isel(cycle=0)
+    np.testing.assert_allclose(angle.sel(percent=0.0), angle.sel(percent=100.0), atol=np.deg2rad(0.5))
+    assert float(cycles["cadence"][0]) == pytest.approx(110.8, abs=0.05)
+    assert ms.gait_cycles(stride, "l").sizes["cycle"] == 0
+
+
+def test_the_legs_of_the_bundled_stride_are_alike(stride):
+    """It was made so that the left leg does what the right one does, mirrored, half a stride later."""
+    right, left = (
+        ms.average_cycles([ms.gait_cycles(stride, side, partial=True, without_side=True)]) for side in "rl"
+    )
+    assert set(np.unique(left["joint_angle_count"])) == {1, 2}
+    for name, share in (
+        ("joint_angle", 0.01),
+        ("joint_moment", 0.02),
+        ("ground_reaction_force", 0.02),
+        ("joint_reaction_net", 0.02),
+    ):
+        largest = np.abs(right[name]).max("percent")
+        size = float(largest.max())
+        # Beside the strike the two differ by the time that lies between events and frames.
+        inner = {"percent": slice(3.0, 97.0)}
+        difference = np.abs(right[name] - left[name]).sel(inner)
+        assert float(difference.max()) < share * size, name
+    lateral = right["ground_reaction_force"].sel(axis="y", percent=slice(15.0, 45.0))
+    assert float(lateral.min()) > 10.0, "the ground pushes the standing leg towards the median plane"
