@@ -1,0 +1,278 @@
+"""Cut-off frequency and noise of a recording from the recording itself: Winter's residual analysis, automated.
+
+The residual R(fc) between the signal and the filtered signal (Silva 2003, eq. 5.6) falls with the cut-off frequency fc:
+steeply while the filter takes motion away, then along a line where it takes only noise away. Low frequencies are
+dropped one after the other until the correlation between curve and line reaches a threshold; where the line meets the
+axis fc = 0 stands the root mean square of the noise (Winter 1990; Silva 2003, section 5.2.2). The cut-off lies where
+the motion that is taken away, by which the curve exceeds the line, balances the noise that is let through.
+
+What counts as noise is what has no more of low than of high frequencies. Skin that swings on the bone is not noise
+by that measure, it was really recorded; nor is noise that is smooth from frame to frame.
+
+Two rules do this. ``residual_analysis_silva_2003`` is the thesis' own: R over fc, correlation 0.99, and as much motion
+taken away as noise let through, R(fc) = noise. ``residual_analysis`` mends three things:
+
+- The square of R is fitted, over the share of white noise that the filter lets through: that is what noise makes
+  straight, at every sampling rate and up to half of it, while R over fc bends.
+- The range of the fit ends at 2.5 times the cut-off that it yields: noise far above the motion, often less than
+  beside it because cameras and their software smooth, does not count. (Fitted again until both agree.)
+- The mean square of the motion taken away is a third of that of the noise let through. Their sum is not what matters,
+  but that of the errors of acceleration: ``distortion_share`` says for which share it is least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dst
+from scipy.special import beta
+
+from musclesolve.errors import InputError
+from musclesolve.motion.filtering import HALF_POWER, two_pass_gain
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+RULES = ("residual_analysis", "residual_analysis_silva_2003")
+LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2
+# Of the sampling rate: nearer to half of it the bilinear filter bends, and nothing is left to remove.
+HIGHEST_SHARE = 0.48
+CORRELATION = {"residual_analysis": 0.98, "residual_analysis_silva_2003": 0.99}
+RANGE_FACTOR, SHORTEST_RANGE_HZ = 2.5, 10.0
+# A line through fewer points is no line.
+FEWEST_POINTS = 8
+# A line that begins beyond this share of the range has seen no noise.
+LATEST_START = 0.7
+# One that begins so low has seen no motion: walking has more of it at its step frequency.
+EARLIEST_START_HZ = 1.0
+SHORTEST_S, LOWEST_RATE_HZ = 1.0, 25.0
+# Coefficients of the sine transform that are filtered at once, to bound memory.
+_BLOCK = 4096
+
+
+class Verdict(IntEnum):
+    """Whether a curve could be read."""
+
+    FOUND = 0
+    NO_NOISE = 1
+    """It becomes straight only at the end of the range: no noise to be seen, or sampled too slowly to see it."""
+    NO_MOTION = 2
+    """It is straight from the start: nothing but noise."""
+
+
+@dataclass(frozen=True)
+class ResidualAnalysis:
+    """Residual curves of many coordinates and what was read from them.
+
+    Args:
+        frequency_hz: (C,) cut-off frequencies of the curves [Hz].
+        residual: (C, ...) root mean square of what the filter takes away, in the unit of the signal.
+        line: (C, ...) the same if there were only noise: the line of the fit.
+        noise: (...) root mean square of the noise, in the unit of the signal.
+        cutoff_hz: (...) the cut-off frequency chosen [Hz].
+        linear_from_hz: (...) where the part of the curve begins that the line was fitted to [Hz].
+        linear_to_hz: (...) where it ends [Hz].
+        verdict: (...) values of ``Verdict``.
+        rule: one of ``RULES``.
+    """
+
+    frequency_hz: Array
+    residual: Array
+    line: Array
+    noise: Array
+    cutoff_hz: Array
+    linear_from_hz: Array
+    linear_to_hz: Array
+    verdict: NDArray[np.int_]
+    rule: str
+
+
+def residual_analysis(
+    signal: Array,
+    rate_hz: float,
+    order: int = 2,
+    rule: str = "residual_analysis",
+    correlation: float | None = None,
+) -> ResidualAnalysis:
+    """Choose the cut-off frequency of every coordinate, and estimate its noise.
+
+    Args:
+        signal: (T, ...) evenly spaced samples without gaps.
+        rate_hz: sampling rate [Hz].
+        order: order of one pass of the Butterworth filter.
+        rule: one of ``RULES``.
+        correlation: between curve and line, at which no more points are dropped; 0.98, or 0.99 for the thesis' rule.
+
+    Raises:
+        InputError: the recording is too short or sampled too slowly, or the order has no best cut-off.
+    """
+    signal = np.asarray(signal, dtype=float)
+    _check(signal, rate_hz, order, rule)
+    threshold = CORRELATION[rule] if correlation is None else correlation
+    frequency = np.arange(LOWEST_HZ, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
+    square, passed = _squared_residuals(signal.reshape(len(signal), -1), rate_hz, frequency, order)
+    if rule == "residual_analysis":
+        fit, end = _consistent_fit(frequency, passed, square, threshold, distortion_share(order))
+        cutoff = _crossing(frequency, _excess(fit, passed, square, distortion_share(order)))
+        noise = np.sqrt(np.maximum(fit.intercept, 0.0))
+        line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
+    else:
+        end = np.full(square.shape[1], len(frequency))
+        fit = _fit(frequency, np.sqrt(square), end, threshold)
+        cutoff = _crossing(frequency, np.sqrt(square) - fit.intercept)
+        noise, line = np.maximum(fit.intercept, 0.0), fit.intercept + fit.slope * frequency[:, None]
+    late = ~fit.reached | (frequency[fit.start] > LATEST_START * frequency[end - 1])
+    early = frequency[fit.start] <= EARLIEST_START_HZ
+    verdict = np.where(early, Verdict.NO_MOTION, np.where(late, Verdict.NO_NOISE, Verdict.FOUND))
+    shape = signal.shape[1:]
+    return ResidualAnalysis(
+        frequency,
+        np.sqrt(square).reshape(-1, *shape),
+        line.reshape(-1, *shape),
+        noise.reshape(shape),
+        cutoff.reshape(shape),
+        frequency[fit.start].reshape(shape),
+        frequency[end - 1].reshape(shape),
+        verdict.reshape(shape),
+        rule,
+    )
+
+
+def distortion_share(order: int) -> float:
+    """Return D^2 / N^2 at the cut-off of the least error of acceleration, of motion lost over noise let through.
+
+    A motion whose acceleration jumps, as it does when a foot meets the ground, has a power spectrum A / f^6; noise has
+    the spectrum B. With the gain G of two passes of order n, all integrals from 0 to infinity,
+
+        D^2 = A I (1-G)^2 f^-6 df,  N^2 = B I (1 - (1-G)^2) df,
+        mean square error of acceleration ~ A I f^4 (1-G)^2 f^-6 df + B I f^4 G^2 df,
+
+    of which the first part is C1 A / fc and the second C2 B fc^5: the sum is least where the first is five times the
+    second. 1/3 for n = 2, 1/7 for n = 3.
+    """
+
+    def integral(power: int, lost: int, left: int) -> float:
+        """I x^power u^lost / (1 + u)^(lost + left) dx with u = (sqrt(2) - 1) x^(2n): (1-G)^lost G^left."""
+        a = (power + 1) / (2 * order)
+        return float(HALF_POWER**-a / (2 * order) * beta(lost + a, left - a))
+
+    lost_acceleration, passed_acceleration = integral(-2, 2, 0), integral(4, 0, 2)
+    # 1 - (1-G)^2 = G^2 + 2 G (1-G)
+    passed = integral(0, 0, 2) + 2.0 * integral(0, 1, 1)
+    return 5.0 * passed_acceleration / lost_acceleration * integral(-6, 2, 0) / passed
+
+
+def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: int) -> tuple[Array, Array]:
+    """Return R^2 (C, k) of every cut-off, and the share (C,) of the variance of white noise that each lets through.
+
+    Forwards and backwards over a signal that is mirrored in a point at both ends (``low_pass``), the filter
+    multiplies the sine coefficients of the signal less the straight line between its ends by its gain. So one
+    transform serves all cut-offs (Parseval).
+    """
+    frames = len(signal)
+    ramp = np.linspace(0.0, 1.0, frames)[:, None]
+    rest = signal - signal[0] - ramp * (signal[-1] - signal[0])
+    power = dst(rest[1:-1], type=1, axis=0, norm="ortho") ** 2 / frames
+    harmonic = np.arange(1, frames - 1) * rate_hz / (2 * (frames - 1))
+    square, removed = np.zeros((len(frequency), power.shape[1])), np.zeros(len(frequency))
+    for first in range(0, len(harmonic), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        lost = (1.0 - two_pass_gain(harmonic[block], rate_hz, frequency[:, None], order)) ** 2
+        square += lost @ power[block]
+        removed += lost.sum(axis=1)
+    return square, 1.0 - removed / len(harmonic)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Lines (k,) through the points from `start` on; `reached` where the correlation is as demanded."""
+
+    start: Indices
+    slope: Array
+    intercept: Array
+    reached: NDArray[np.bool_]
+
+
+def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
+    """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
+
+    All starts at once, by sums from the end backwards: small values are added up before large ones.
+    """
+    k = np.arange(y.shape[1])
+    level = y[end - 1, k]
+    across, up = np.broadcast_to(x[:, None], y.shape), y - level
+
+    def sums(values: Array) -> Array:
+        total = np.vstack([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1, values.shape[1]))])
+        return total[:-1] - total[end, k]
+
+    count = end - np.arange(len(x))[:, None]
+    enough = count >= FEWEST_POINTS
+    n = np.maximum(count, 1)
+    sx, sy = sums(across), sums(up)
+    xx, yy, xy = sums(across**2) - sx**2 / n, sums(up**2) - sy**2 / n, sums(across * up) - sx * sy / n
+    falls = enough & (xx > 0.0) & (yy > 0.0) & (xy < 0.0)
+    correlated = falls & (-xy >= threshold * np.sqrt(np.where(falls, xx * yy, 1.0)))
+    reached = correlated.any(axis=0)
+    start = np.where(reached, correlated.argmax(axis=0), end - FEWEST_POINTS)
+    slope = np.where(xx[start, k] > 0.0, xy[start, k] / xx[start, k], 0.0)
+    intercept = level + (sy[start, k] - slope * sx[start, k]) / n[start, k]
+    return _Fit(start, slope, intercept, reached)
+
+
+def _consistent_fit(
+    frequency: Array, passed: Array, square: Array, threshold: float, share: float
+) -> tuple[_Fit, Indices]:
+    """Fit again and again over a range that ends at a multiple of the cut-off, until it shrinks no more."""
+    end = np.full(square.shape[1], len(frequency))
+    while True:
+        fit = _fit(passed, square, end, threshold)
+        cutoff = _crossing(frequency, _excess(fit, passed, square, share))
+        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * cutoff, SHORTEST_RANGE_HZ))
+        if np.all(wanted >= end):
+            return fit, end
+        end = np.minimum(wanted, end)
+
+
+def _excess(fit: _Fit, passed: Array, square: Array, share: float) -> Array:
+    """Return (C, k) by how much the motion taken away, R^2 less the line, exceeds a share of the noise let through."""
+    line = fit.intercept + fit.slope * passed[:, None]
+    return square - line + share * fit.slope * passed[:, None]
+
+
+def _crossing(frequency: Array, excess: Array) -> Array:
+    """Return the first frequency (k,) at which a curve (C, k) is no longer positive; the last where it always is."""
+    below = excess <= 0.0
+    crossed = below.any(axis=0)
+    after = np.where(crossed, below.argmax(axis=0), len(frequency) - 1)
+    before, k = np.maximum(after - 1, 0), np.arange(excess.shape[1])
+    high, low = excess[before, k], excess[after, k]
+    part = np.where(crossed & (after > 0), high / np.where(high > low, high - low, 1.0), 1.0)
+    place: Array = frequency[before] + part * (frequency[after] - frequency[before])
+    return place
+
+
+def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
+    if rule not in RULES:
+        raise InputError(f"there is no rule {rule!r}", expected=f"one of {', '.join(RULES)}")
+    if rate_hz < LOWEST_RATE_HZ:
+        raise InputError(
+            f"at {rate_hz:g} samples a second motion and noise cannot be told apart",
+            expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
+            remedy="give the cut-off frequency as a number",
+        )
+    if len(signal) / rate_hz < SHORTEST_S:
+        raise InputError(
+            f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from",
+            expected=f"at least {SHORTEST_S:g} s without gaps",
+            remedy="give the cut-off frequency as a number",
+        )
+    if order < 2:
+        raise InputError(
+            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never settle",
+            expected="order 2 or higher",
+            remedy="order = 2, or give the cut-off frequency as a number",
+        )
