@@ -138,7 +138,7 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
     targets = _targets(trial, model, measured)
     fit, motion = consistent_motion(model, targets, measured.time, how.method, how.derivatives)
     motion = motion.frames(_inside(trial, measured.time))
-    return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time))
+    return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time, measured.filter))
 
 
 def _targets(trial: Trial, model: Model, measured: Anatomy) -> Targets:

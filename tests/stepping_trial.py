@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.recording import Event, Markers, PlateForce, Subject, Trial
+from musclesolve.recording import Event, FilterOptions, Markers, PlateForce, Subject, Trial
 
 Array = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ class Steps:
             clusters={},
             carried={},
             time_range=(float(time[0]), float(time[-1])),
-            unloaded_below=THRESHOLD,
+            filter=FilterOptions(unloaded_below=THRESHOLD),
             events=events,
         )
 

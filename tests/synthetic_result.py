@@ -76,3 +76,21 @@ def with_troubles(data: xr.Dataset) -> xr.Dataset:
     data["kkt_residual"][40:43, 0] = np.nan
     data["kkt_residual"][50, 1] = np.nan
     return data
+
+
+def with_cutoffs(data: xr.Dataset, curves: bool = True) -> xr.Dataset:
+    """The same with cut-offs that the recording chose, of four markers."""
+    data, names = data.copy(deep=True), ["pelvis", "knee", "heel", "toe"]
+    frequency = np.arange(0.5, 29.0, 0.2)
+    cutoff = np.linspace(4.1, 7.9, 12).reshape(4, 3)
+    noise = np.full((4, 3), 0.0004)
+    line = noise * np.sqrt(1.0 - frequency[:, None, None] / 30.0)
+    data = data.assign_coords(marker=names, tried_cutoff=("tried_cutoff", frequency, {"units": "Hz"}))
+    data["marker_cutoff"] = (("marker", "axis"), cutoff)
+    data["marker_noise"] = (("marker", "axis"), noise)
+    if curves:
+        over = ("tried_cutoff", "marker", "axis")
+        data["marker_residual"] = (over, line + 0.3 * np.exp(-frequency[:, None, None]))
+        data["marker_residual_line"] = (over, line)
+    data.attrs |= {"cutoff_choice": "residual_analysis", "force_cutoff_hz": 7.2}
+    return data

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve.motion.clusters import Poses
-from musclesolve.motion.landmarks import Points, body_place, seen_stretch
+from musclesolve.motion.filter_choice import FilterChoice, choice_notes
+from musclesolve.motion.landmarks import Points, body_place
+from musclesolve.motion.seen import seen_stretch
 from musclesolve.motion.vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
 
@@ -40,24 +42,16 @@ def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
             )
 
 
-def filter_notes(trial: Trial) -> list[str]:
+def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
     """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
-    low, high = USUAL_CUTOFF_HZ
+    # Of several cut-offs the lowest reaches farthest over time.
     period, rate, frames, seen = (
-        1.0 / trial.cutoff_hz,
+        1.0 / float(chosen.cutoff_hz.min()),
         trial.markers.rate,
         trial.frames(),
         seen_stretch(trial),
     )
-    notes = []
-    if trial.cutoff_hz < low:
-        notes.append(
-            f"The cut-off of {trial.cutoff_hz:g} Hz takes away part of the motion itself; walking needs about 6 Hz."
-        )
-    if trial.cutoff_hz > high:
-        notes.append(
-            f"The cut-off of {trial.cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
-        )
+    notes = [*_given_cutoff_notes(trial.filter.cutoff_hz), *choice_notes(chosen)]
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
@@ -72,6 +66,20 @@ def filter_notes(trial: Trial) -> list[str]:
             f"period of the cut-off ({period:.3g} s): the first and last frames are less certain."
         )
     return notes
+
+
+def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
+    """Return a sentence on a cut-off that the trial file gives; one that the data chose speaks for itself."""
+    low, high = USUAL_CUTOFF_HZ
+    if cutoff_hz is not None and cutoff_hz < low:
+        return [
+            f"The cut-off of {cutoff_hz:g} Hz takes away part of the motion itself; walking needs about 6 Hz."
+        ]
+    if cutoff_hz is not None and cutoff_hz > high:
+        return [
+            f"The cut-off of {cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
+        ]
+    return []
 
 
 def loose_notes(poses: Mapping[str, Poses]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from musclesolve.motion.filtering import low_pass
+from musclesolve.motion.filter_choice import FilterChoice, filter_choice
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
 
 Array = NDArray[np.float64]
@@ -38,22 +38,24 @@ class GroundReaction:
     center_of_pressure: Array
 
 
-def ground_reactions(trial: Trial, time: Array) -> list[GroundReaction]:
+def ground_reactions(trial: Trial, time: Array, chosen: FilterChoice | None = None) -> list[GroundReaction]:
     """Return what the ground does to the right and the left foot, filtered like the markers.
 
     Args:
         trial: the trial; its plates of one side are added.
         time: (T,) [s], within the recording.
+        chosen: the filter; that of the trial unless given.
 
     Returns:
         One entry per side for which a plate is given.
     """
+    used = chosen or filter_choice(trial)
     reactions = []
     for side in SIDES:
         plates = [plate for plate in trial.forces if plate.side == side]
         if plates:
             wrench = sum(
-                _sampled(wrench_at_origin(p, trial.unloaded_below), p.time, trial, time) for p in plates
+                _sampled(wrench_at_origin(p, trial.unloaded_below), p.time, used, time) for p in plates
             )
             height = _surface(plates, trial.unloaded_below)
             reactions.append(_reaction(side, np.asarray(wrench), height))
@@ -97,10 +99,10 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)
 
 
-def _sampled(wrench: Array, recorded: Array, trial: Trial, time: Array) -> Array:
+def _sampled(wrench: Array, recorded: Array, chosen: FilterChoice, time: Array) -> Array:
     """Return a wrench (S, 6) filtered at its own rate and sampled at other times, (T, 6)."""
     rate = (recorded.size - 1) / (recorded[-1] - recorded[0])
-    smooth = low_pass(wrench, rate, trial.cutoff_hz)
+    smooth = chosen.smooth_force(wrench, rate)
     inside = np.clip(time, recorded[0], recorded[-1])
     sampled: Array = CubicSpline(recorded, smooth, axis=0)(inside)
     return sampled

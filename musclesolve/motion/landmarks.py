@@ -9,26 +9,15 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.motion.clusters import Poses, register
-from musclesolve.motion.filtering import low_pass
+from musclesolve.motion.filter_choice import FilterChoice, filter_choice
+from musclesolve.motion.seen import needed_markers, seen_stretch
 from musclesolve.recording.data import Markers, Trial
-from musclesolve.recording.leaps import leaps
 
 Array = NDArray[np.float64]
 Points = dict[str, Array]
 
 
-def seen_stretch(trial: Trial) -> slice:
-    """Return the longest stretch around the time range in which every needed marker is seen and none leaps."""
-    position = np.stack([trial.markers[name] for name in trial.used_markers], axis=1)
-    frames = trial.frames()
-    lost = np.isnan(position).any(axis=(1, 2)) | leaps(position, trial.markers.rate).any(axis=1)
-    at = np.flatnonzero(lost)
-    first = max(at[at < frames.start], default=-1) + 1
-    last = min(at[at >= frames.stop], default=len(position))
-    return slice(int(first), int(last))
-
-
-def filtered_markers(trial: Trial, margin: float = 0.0) -> Markers:
+def filtered_markers(trial: Trial, margin: float = 0.0, chosen: FilterChoice | None = None) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
     The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no leap
@@ -37,14 +26,14 @@ def filtered_markers(trial: Trial, margin: float = 0.0) -> Markers:
     Args:
         trial: the trial.
         margin: time kept on either side of the range, as far as every marker is seen there [s].
+        chosen: the filter; that of the trial unless given.
     """
-    names, frames, seen = trial.used_markers, trial.frames(), seen_stretch(trial)
-    position = np.stack([trial.markers[name][seen] for name in names], axis=1)
-    smooth = low_pass(position, trial.markers.rate, trial.cutoff_hz)
+    frames, seen = trial.frames(), seen_stretch(trial)
+    smooth = (chosen or filter_choice(trial)).smooth(needed_markers(trial)[seen], trial.markers.rate)
     extra = round(margin * trial.markers.rate)
     kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
     inside = slice(kept.start - seen.start, kept.stop - seen.start)
-    return Markers(trial.markers.time[kept], names, smooth[inside], trial.markers.path)
+    return Markers(trial.markers.time[kept], trial.used_markers, smooth[inside], trial.markers.path)
 
 
 def standing_markers(static: Markers) -> Points:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from musclesolve.motion.cautions import check_rigid, filter_notes, length_notes, loose_notes, rigid_note
 from musclesolve.motion.clusters import Poses
+from musclesolve.motion.filter_choice import FilterChoice, filter_choice
 from musclesolve.motion.landmarks import (
     Points,
     cluster_poses,
@@ -52,6 +53,7 @@ class Anatomy:
         offsets: model point or axis -> (3,) standing geometry of this person, see ``standing_offsets``.
         completed: sentences about parts of the body that no marker shows.
         notes: sentences a reader of the results should see, the serious ones first.
+        filter: the filter that the markers went through.
     """
 
     time: Array
@@ -60,6 +62,7 @@ class Anatomy:
     offsets: Points
     completed: list[str]
     notes: list[str]
+    filter: FilterChoice
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
@@ -73,7 +76,8 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     Raises:
         InputError: markers that cannot show what they are mapped to.
     """
-    walk = filtered_markers(trial, margin)
+    chosen = filter_choice(trial)
+    walk = filtered_markers(trial, margin, chosen)
     standing = {} if trial.static is None else standing_markers(trial.static)
     poses = cluster_poses(trial, standing, walk)
     moving = moving_landmarks(trial, walk, standing, poses)
@@ -104,10 +108,10 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         *stature_notes(trial, offsets),
         *loose_notes(bodies | poses),
         *length_notes(points, offsets),
-        *filter_notes(trial),
+        *filter_notes(trial, chosen),
     ]
     notes = [*serious, *trial.notes, *stance.notes, *_landmark_notes(trial), *rigid_note(bodies | poses)]
-    return Anatomy(walk.time, points, directions, offsets, completed(moving, points), notes)
+    return Anatomy(walk.time, points, directions, offsets, completed(moving, points), notes, chosen)
 
 
 def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Poses]) -> dict[str, Poses]:

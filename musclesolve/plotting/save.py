@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.errors import InputError
 from musclesolve.plotting.consistency import consistency_shift
+from musclesolve.plotting.filtering import cutoff_and_noise
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
@@ -28,7 +29,10 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
 }
 SINCE = {"consistency_shift": "consistency_shift"}
 """Figures of a variable that results of earlier versions do not have: they are drawn where it is there."""
-
+WITH: dict[str, tuple[str, Callable[[xr.Dataset], Figure]]] = {
+    "cutoff_and_noise": ("marker_cutoff", cutoff_and_noise),
+}
+"""Further figures, of a variable that only some trials ask for."""
 NEEDED = (
     "time",
     "muscle",
@@ -79,6 +83,7 @@ def figure_files(
     check(result)
     files = {}
     drawn = {name: draw for name, draw in FIGURES.items() if name not in SINCE or SINCE[name] in result}
+    drawn |= {name: draw for name, (needed, draw) in WITH.items() if needed in result}
     for number, (name, draw) in enumerate(drawn.items()):
         progress("drawing", number / len(drawn))
         memory = io.BytesIO()

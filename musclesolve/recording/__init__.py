@@ -4,6 +4,7 @@ from musclesolve.recording.camera_file import CameraFile, read_camera_file
 from musclesolve.recording.camera_writing import write_camera_file
 from musclesolve.recording.data import (
     Event,
+    FilterOptions,
     Markers,
     MuscleOptions,
     PlateForce,
@@ -22,6 +23,7 @@ from musclesolve.recording.trial import read_trial
 __all__ = [
     "CameraFile",
     "Event",
+    "FilterOptions",
     "Landmark",
     "MarkerSet",
     "Markers",

@@ -59,15 +59,18 @@ def check_sampling(time: Array, path: Path) -> None:
 
 def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
+    cutoff = trial.filter.cutoff_hz
+    if cutoff is None:
+        return
     force_time = trial.forces[0].time
     rates = {
         "markers": trial.markers.rate,
         "forces": (force_time.size - 1) / (force_time[-1] - force_time[0]),
     }
     for what, rate in rates.items():
-        if trial.cutoff_hz >= 0.5 * rate:
+        if cutoff >= 0.5 * rate:
             raise document.error(
-                f"{trial.cutoff_hz:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz",
+                f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz",
                 "filter",
                 "cutoff_hz",
                 expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",

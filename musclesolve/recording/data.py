@@ -179,6 +179,25 @@ class SharingOptions:
     dofs: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True)
+class FilterOptions:
+    """How markers and forces are filtered.
+
+    Args:
+        method: "butterworth" or "spline".
+        order: of one pass of the Butterworth filter, or half order of the spline (2 cubic, 3 quintic).
+        cutoff_hz: cut-off frequency of everything [Hz]; None: the data choose, one for every coordinate.
+        choice: how they choose: "residual_analysis", "residual_analysis_silva_2003", "cross_validation".
+        unloaded_below: vertical force under which a plate counts as unloaded [N].
+    """
+
+    method: Literal["butterworth", "spline"] = "butterworth"
+    order: int = 2
+    cutoff_hz: float | None = 6.0
+    choice: str = "residual_analysis"
+    unloaded_below: float = 20.0
+
+
 @dataclass(frozen=True, repr=False)
 class Trial:
     """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
@@ -193,8 +212,7 @@ class Trial:
         clusters: cluster name -> marker names that move as one body.
         carried: marker that only the standing trial shows -> the cluster that carries it.
         time_range: first and last time to analyse [s].
-        cutoff_hz: cut-off frequency of the low-pass filter [Hz].
-        unloaded_below: vertical force under which a plate counts as unloaded [N].
+        filter: filter options.
         hip_regression: name of the hip centre regression.
         consistency: how positions, velocities and accelerations are made to fit the model.
         muscles: muscle options.
@@ -213,8 +231,7 @@ class Trial:
     clusters: Mapping[str, tuple[str, ...]]
     carried: Mapping[str, str]
     time_range: tuple[float, float]
-    cutoff_hz: float = 6.0
-    unloaded_below: float = 20.0
+    filter: FilterOptions = field(default_factory=FilterOptions)
     hip_regression: str = "harrington_2007"
     muscles: MuscleOptions = field(default_factory=MuscleOptions)
     sharing: SharingOptions = field(default_factory=SharingOptions)
@@ -230,6 +247,11 @@ class Trial:
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
             f"{len(self.forces)} plates, {start:g} to {end:g} s>"
         )
+
+    @property
+    def unloaded_below(self) -> float:
+        """Vertical force under which a plate counts as unloaded [N]."""
+        return self.filter.unloaded_below
 
     @property
     def document(self) -> Document:

@@ -280,7 +280,10 @@ def _barred(document: Document, table: str, key: str, index: int, keys: Fields) 
 def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
     """Return what is wrong with a value and what was expected, or None."""
     kind = rule["type"]
-    expected = f"{_KINDS[kind]}: {rule['about']}"
+    if isinstance(value, str) and value in rule.get("words", ()):
+        return None
+    instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
+    expected = f"{_KINDS[kind]}{instead}: {rule['about']}"
     if not _is_kind(value, kind):
         return f"the value is {value!r}", expected
     if "choices" in rule and value not in rule["choices"]:
@@ -296,7 +299,8 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
 def _remedy(key: str, value: Any, rule: Fields) -> str:
     if "choices" not in rule and _is_kind(value, rule["type"]):
         return "check the value and its unit"
-    near = suggestion(value, rule["choices"]) if isinstance(value, str) and "choices" in rule else None
+    known = rule.get("choices", rule.get("words"))
+    near = suggestion(value, known) if isinstance(value, str) and known else None
     return near or f"write {_example(key, rule)}"
 
 
@@ -304,7 +308,7 @@ def _example(key: str, rule: Fields) -> str:
     """Return a line of a trial file in the right form."""
     if "choices" in rule:
         return f"{key} = " + " or ".join(f'"{choice}"' for choice in rule["choices"])
-    return f"{key} = {_FORMS[rule['type']]}"
+    return f"{key} = {_FORMS[rule['type']]}" + "".join(f' or "{word}"' for word in rule.get("words", ()))
 
 
 def _is_kind(value: Any, kind: str) -> bool:
@@ -332,7 +336,8 @@ def _range(rule: Fields) -> str:
         parts.append(f"above {rule['above']:g}")
     if "maximum" in rule:
         parts.append(f"at most {rule['maximum']:g}")
-    return "a finite number " + " and ".join(parts) if parts else "a finite number"
+    number = "a whole number" if rule["type"] == "whole" else "a finite number"
+    return f"{number} " + " and ".join(parts) if parts else number
 
 
 def _needed(rules: Fields) -> str | None:

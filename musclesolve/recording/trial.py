@@ -24,6 +24,7 @@ from musclesolve.recording.data import (
     Table,
     Trial,
 )
+from musclesolve.recording.filter_options import filter_of
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.meaning import Meaning, read_meaning
@@ -66,8 +67,7 @@ def read_trial(path: str | Path) -> Trial:
         clusters=meaning.clusters,
         carried=meaning.carried,
         time_range=time_range_of(document, content["time"], walk, forces),
-        cutoff_hz=float(content["filter"]["cutoff_hz"]),
-        unloaded_below=float(content["filter"]["unloaded_below_n"]),
+        filter=filter_of(document, content["filter"]),
         hip_regression=content["joint_centers"]["hip"],
         consistency=consistency_of(content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),

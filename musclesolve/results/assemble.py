@@ -13,6 +13,7 @@ import xarray as xr
 
 from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.results.filtering import filter_attributes, filter_coordinates, filter_variables
 from musclesolve.results.gait import Gait
 from musclesolve.results.reasons import reasons
 from musclesolve.sharing.status import Status
@@ -64,6 +65,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     order = [recorded.fit.points.index(point) for point in points]
     variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
     variables |= _ground_variables(recorded.reactions, legs, motion) | gait.variables()
+    variables |= filter_variables(recorded.measured.filter)
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
         "dof": dofs,
@@ -76,6 +78,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         "component": COMPONENTS,
         "point": points,
         **gait.coords(),
+        **filter_coordinates(recorded.measured.filter),
     }
     attributes = _provenance(trial, recorded, legs, gait) | _reasons(model, motion, moments, legs)
     result = xr.Dataset(variables, coords, attributes)
@@ -192,7 +195,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "inputs": [f"{role} {path.name} sha256:{_sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,
         "solver": legs[0].solution.solver,
-        "cutoff_hz": trial.cutoff_hz,
+        **filter_attributes(measured.filter),
         "hip_method": trial.hip_method,
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve.results import consistency, frames
+from musclesolve.results.filtering import filter_line
 from musclesolve.results.residual import pelvis_residual
 from musclesolve.results.subject import body_weight, identity
 
@@ -54,9 +55,7 @@ def _line(subject: str, text: str) -> str:
 def _methods(result: xr.Dataset) -> str:
     """Filter and hip centers, which the numbers hang on as much as on what `identity` says."""
     given = result.attrs
-    parts = []
-    if "cutoff_hz" in given:
-        parts.append(f"low-pass filter {given['cutoff_hz']:g} Hz")
+    parts = [filtered] if (filtered := filter_line(result)) else []
     if "hip_method" in given:
         parts.append(f"hip centers {given['hip_method']}")
     return ",  ".join(parts)

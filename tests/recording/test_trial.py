@@ -9,6 +9,7 @@ from synthetic_trial import person, write_trial
 
 from musclesolve.errors import InputError
 from musclesolve.recording import (
+    FilterOptions,
     MuscleOptions,
     SharingOptions,
     Subject,
@@ -65,7 +66,7 @@ def test_tables_that_may_be_absent_have_their_defaults(tmp_path: Path) -> None:
     )
     trial = read_trial(write_trial(tmp_path, *edits))
     assert trial.time_range == (0.0, pytest.approx(2.39))
-    assert trial.cutoff_hz == 6.0 and trial.hip_regression == "harrington_2007"
+    assert trial.filter == FilterOptions() and trial.hip_regression == "harrington_2007"
     assert trial.muscles == MuscleOptions() and trial.sharing == SharingOptions()
 
 

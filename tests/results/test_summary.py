@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from synthetic_result import WEIGHT, result, with_troubles
+from synthetic_result import WEIGHT, result, with_cutoffs, with_troubles
 
 from musclesolve.results import summary
 from musclesolve.results.summary import any_failed
@@ -95,6 +95,14 @@ def test_the_choices_that_the_numbers_hang_on_are_said():
         == "S01,  trial walk.toml,  cost stress_cubed,  solver batch,  strength factor 1.5"
     )
     assert line(text, "methods").split(maxsplit=1)[1] == "low-pass filter 6 Hz,  hip centers hara_2016"
+
+
+def test_cutoffs_from_the_data_are_said_with_their_noise():
+    data = with_cutoffs(result())
+    text = line(summary(data), "methods")
+    assert "low-pass filter, cut-off 4.1 to 7.9 Hz from the data (forces 7.2 Hz), noise 0.4 mm" in text
+    data.attrs |= {"filter_method": "spline", "filter_order": 3}
+    assert "quintic smoothing spline, cut-off 4.1" in line(summary(data), "methods")
 
 
 def test_many_stretches_are_cut_short():

@@ -1,0 +1,69 @@
+"""What a result says of the filter: cut-offs, noise and residual curves where the recording chose them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from musclesolve.motion.filter_choice import FilterChoice
+
+Array = NDArray[np.float64]
+Variable = tuple[tuple[str, ...], Array]
+
+
+def filter_variables(chosen: FilterChoice) -> dict[str, Variable]:
+    """Cut-off and noise of every marker and axis and, of a residual analysis, its curves; none of a given cut-off."""
+    if chosen.noise is None:
+        return {}
+    each = ("marker", "axis")
+    variables: dict[str, Variable] = {
+        "marker_cutoff": (each, chosen.cutoff_hz),
+        "marker_noise": (each, chosen.noise),
+    }
+    if chosen.analysis is not None:
+        curves = ("tried_cutoff", *each)
+        variables["marker_residual"] = (curves, chosen.analysis.residual)
+        variables["marker_residual_line"] = (curves, chosen.analysis.line)
+    return variables
+
+
+def filter_coordinates(chosen: FilterChoice) -> dict[str, object]:
+    """Names of the markers and the cut-off frequencies of the residual curves."""
+    if chosen.noise is None:
+        return {}
+    coordinates: dict[str, object] = {"marker": list(chosen.markers)}
+    if chosen.analysis is not None:
+        coordinates["tried_cutoff"] = ("tried_cutoff", chosen.analysis.frequency_hz, {"units": "Hz"})
+    return coordinates
+
+
+def filter_attributes(chosen: FilterChoice) -> dict[str, object]:
+    """Method and order; the cut-off where it was given, else who chose it and that of the forces."""
+    options = chosen.options
+    attributes: dict[str, object] = {"filter_method": options.method, "filter_order": options.order}
+    if options.cutoff_hz is not None:
+        return attributes | {"cutoff_hz": options.cutoff_hz}
+    return attributes | {"cutoff_choice": options.choice, "force_cutoff_hz": chosen.force_cutoff_hz}
+
+
+def filter_line(result: xr.Dataset) -> str:
+    """The filter in a few words; nothing where the result does not say."""
+    given = result.attrs
+    name = "low-pass filter"
+    if given.get("filter_method") == "spline":
+        name = {2: "cubic", 3: "quintic"}[int(given["filter_order"])] + " smoothing spline"
+    elif given.get("filter_order", 2) != 2:
+        name += f" of order {given['filter_order']}"
+    if "cutoff_hz" in given:
+        return f"{name} {given['cutoff_hz']:g} Hz"
+    if "marker_cutoff" not in result:
+        return ""
+    cutoff, noise = result["marker_cutoff"].values, 1000.0 * result["marker_noise"].values
+    return (
+        f"{name}, cut-off {cutoff.min():.1f} to {cutoff.max():.1f} Hz from the data (forces "
+        f"{given['force_cutoff_hz']:.1f} Hz), noise {np.median(noise):.2g} mm"
+    )
