@@ -1,11 +1,11 @@
 """From a checked trial to the measured anatomy: filter, clusters, joint centers, ground reactions, gait events."""
 
-from musclesolve.motion.clusters import Poses, register
 from musclesolve.motion.events import GaitEvents, gait_events
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
 from musclesolve.motion.joint_centres import hip_center, hip_regressions
 from musclesolve.motion.targets import Anatomy, anatomy
+from musclesolve.recording.rigid import Poses, register
 
 __all__ = [
     "Anatomy",

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from musclesolve.motion.clusters import Poses
 from musclesolve.motion.filter_choice import FilterChoice, choice_notes
 from musclesolve.motion.landmarks import Points, body_place
 from musclesolve.motion.seen import seen_stretch
 from musclesolve.motion.vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
+from musclesolve.recording.rigid import Poses
 
 # A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
 # on average so much longer or shorter in the motion than when standing.

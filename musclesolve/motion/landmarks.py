@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.motion.clusters import Poses, register
 from musclesolve.motion.filter_choice import FilterChoice, filter_choice
 from musclesolve.motion.seen import needed_markers, seen_stretch
 from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.rigid import Poses, register
 
 Array = NDArray[np.float64]
 Points = dict[str, Array]

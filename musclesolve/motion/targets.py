@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.motion.cautions import check_rigid, filter_notes, length_notes, loose_notes, rigid_note
-from musclesolve.motion.clusters import Poses
 from musclesolve.motion.filter_choice import FilterChoice, filter_choice
 from musclesolve.motion.landmarks import (
     Points,
@@ -34,6 +33,7 @@ from musclesolve.motion.upper_body import completed, elbow_axes, upper_body
 from musclesolve.motion.vectors import across, unit
 from musclesolve.motion.weight import weight_notes
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.rigid import Poses
 from musclesolve.recording.sides import check_sides
 
 Array = NDArray[np.float64]

@@ -5,6 +5,7 @@ from musclesolve.recording.camera_writing import write_camera_file
 from musclesolve.recording.data import (
     Event,
     FilterOptions,
+    Gap,
     Markers,
     MuscleOptions,
     PlateForce,
@@ -24,6 +25,7 @@ __all__ = [
     "CameraFile",
     "Event",
     "FilterOptions",
+    "Gap",
     "Landmark",
     "MarkerSet",
     "Markers",

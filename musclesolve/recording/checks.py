@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.frames import AXES, axis_vector
+from musclesolve.recording.gaps import missing, runs
 from musclesolve.recording.landmarks import landmarks
 from musclesolve.recording.leaps import farthest_leap, leaps
 from musclesolve.recording.plate_checks import check_plate
@@ -82,14 +83,17 @@ def check_gaps(trial: Trial) -> None:
     """Refuse a marker that is needed and missing within the time range, or never seen standing."""
     frames = trial.frames()
     for name in trial.used_markers:
-        lost = np.isnan(trial.markers[name][frames]).any(axis=1)
+        lost = missing(trial.markers[name][frames])
         if lost.any():
-            first = trial.markers.time[frames][np.argmax(lost)]
+            start, stop = runs(lost)[0]
+            first, last = trial.markers.time[frames][[start, stop - 1]]
+            left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
             raise InputError(
-                f"the marker '{name}' is missing in {lost.sum()} of {lost.size} frames",
+                f"the marker '{name}' is missing from {first:g} to {last:g} s "
+                f"({lost.sum()} of {lost.size} frames are without it)",
                 file=trial.markers.path,
-                where=f"first at {first:g} s",
-                expected="every mapped marker in every frame of the time range",
+                expected="every mapped marker in every frame of the time range"
+                + (f"; the gap is not filled: {left[0].account}" if left else ""),
                 remedy="fill the gap in the capture software, or choose a range without it ([time])",
             )
     if trial.static is not None:

@@ -198,6 +198,30 @@ class FilterOptions:
     unloaded_below: float = 20.0
 
 
+@dataclass(frozen=True)
+class Gap:
+    """A stretch of frames in which a needed marker was not seen.
+
+    Args:
+        marker: its name.
+        first: time of the first missing frame [s].
+        last: time of the last one [s].
+        frames: how many.
+        filled: whether it was filled.
+        account: by what it was filled, or why it was not.
+        error: root mean square error to expect of the filled positions, from closing gaps of the same form elsewhere
+            in the same marker [m]; NaN where it is not known.
+    """
+
+    marker: str
+    first: float
+    last: float
+    frames: int
+    filled: bool
+    account: str
+    error: float = float("nan")
+
+
 @dataclass(frozen=True, repr=False)
 class Trial:
     """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
@@ -220,6 +244,7 @@ class Trial:
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
         notes: sentences a reader of the results should see.
         events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
+        gaps: of the needed markers, in or near the time range: what was filled and what was left.
     """
 
     path: Path
@@ -239,6 +264,7 @@ class Trial:
     notes: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
+    gaps: tuple[Gap, ...] = ()
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

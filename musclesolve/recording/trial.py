@@ -27,6 +27,7 @@ from musclesolve.recording.data import (
 from musclesolve.recording.filter_options import filter_of
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.frames import global_from_laboratory
+from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.meaning import Meaning, read_meaning
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
@@ -76,6 +77,7 @@ def read_trial(path: str | Path) -> Trial:
         events=stated_events(files),
         notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static), *said),
     )
+    trial = fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
     check_trial(trial, document)
     return trial
 

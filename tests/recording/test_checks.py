@@ -126,22 +126,34 @@ def test_swapped_sides_of_the_pelvis_are_refused(tmp_path: Path) -> None:
     assert "right side of the pelvis" in refused(write_trial(tmp_path, *edits))
 
 
-def test_a_gap_is_refused_with_marker_and_time_unless_it_lies_outside(tmp_path: Path) -> None:
+def losing(marker: str, *frames: slice) -> Callable[[Markers], Markers]:
+    def change(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        for some in frames:
+            position[some, markers.names.index(marker)] = np.nan
+        return replace(markers, position=position)
+
+    return change
+
+
+def test_a_gap_that_nothing_fills_is_refused_with_marker_and_time_unless_it_lies_outside(
+    tmp_path: Path,
+) -> None:
     path = write_trial(tmp_path)
-
-    def lose(frames: slice) -> Callable[[Markers], Markers]:
-        def change(markers: Markers) -> Markers:
-            position = markers.position.copy()
-            position[frames, markers.names.index("LTH2")] = np.nan
-            return replace(markers, position=position)
-
-        return change
-
-    rewrite_markers(tmp_path / "walk.trc", lose(slice(20, 40)))
-    assert read_trial(path).markers.names
-    rewrite_markers(tmp_path / "walk.trc", lose(slice(100, 103)))
+    walk = read_trc(tmp_path / "walk.trc")
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(0, 50), slice(200, 230))(walk))
+    assert read_trial(path).notes == ()
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(100, 120))(walk))
     message = refused(path)
-    assert "'LTH2' is missing in 3 of 121 frames" in message and "first at 1 s" in message
+    assert "'LTH2' is missing from 1 to 1.19 s (20 of 121 frames" in message
+    assert "not filled: fewer than three markers that move with it" in message
+    # A gap that reaches over the end of the range, and what the person may choose.
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(178, 240))(walk))
+    assert "'LTH2' is missing from 1.78 to 1.8 s" in refused(path)
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(100, 103))(walk))
+    assert "'LTH2' was not seen from 1 to 1.02 s" in read_trial(path).notes[0]
+    path.write_text(path.read_text() + "\n[gaps]\nspline_s = 0.02\nrigid_s = 0.02\n")
+    assert "gaps of more than 0.02 s are not filled" in refused(path)
 
 
 def test_a_gap_in_a_marker_nobody_needs_is_no_matter(tmp_path: Path) -> None:
