@@ -6,6 +6,7 @@ no plate caught. Where nothing shows the strike that the first or last frames ne
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,6 +23,10 @@ SAME = 0.3
 """Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are worth a word [s]."""
+NEAR = 0.01
+"""A time range that begins so much of a stride before a strike begins with it."""
+MOST = 5
+"""So many times of one kind are listed in a sentence."""
 _NAMES: dict[EventKind, str] = {
     "heel_strike": "heel strike",
     "toe_off": "toe-off",
@@ -63,12 +68,16 @@ def gait_events(trial: Trial) -> GaitEvents:
     walking = walk(trial)
     seen = [] if walking is None else marker_events(walking)
     plates = force_events(trial)
-    known = [*trial.events, *(event for event in plates if _twin(event, trial.events) is None)]
-    notes = [*_conflicts(trial.events, plates), *_conflicts(known, seen)]
-    possible, contradictions = _possible(trial, [event for event in seen if _twin(event, known) is None])
-    filled, shift = _moved(possible, known, seen)
+    stated = _Known(trial.events)
+    known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
+    sure = _Known(known)
+    notes = [*_conflicts(stated.pairs(plates)), *_conflicts(sure.pairs(seen))]
+    possible, contradictions = _possible(trial, [event for event in seen if sure.twin(event) is None])
+    filled, shift = _moved(possible, sure.pairs(seen))
     if known and filled:
         notes.append(f"Steps that no plate caught, from the markers{shift}: {_listed(filled)}.")
+    elif filled:
+        notes.append("Heel strikes and toe-offs are those of the markers alone, good to about 30 ms.")
     known = sorted([*known, *filled], key=_time)
     periodic = _periodic(trial, known)
     if periodic:
@@ -87,19 +96,30 @@ def _time(event: Event) -> float:
     return event.time
 
 
-def _twin(event: Event, others: Sequence[Event]) -> Event | None:
-    """The nearest of the others that is the same event, seen by another source."""
-    same = [
-        other
-        for other in others
-        if (other.kind, other.side) == (event.kind, event.side) and abs(other.time - event.time) < SAME
-    ]
-    return min(same, key=lambda other: abs(other.time - event.time), default=None)
+class _Known:
+    """Events by kind and foot, so that the nearest of thousands is found at once."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
+        for event in sorted(events, key=_time):
+            self._groups.setdefault((event.kind, event.side), []).append(event)
+
+    def twin(self, event: Event) -> Event | None:
+        """The nearest event that is the same one, seen by another source."""
+        group = self._groups.get((event.kind, event.side), [])
+        place = bisect(group, event.time, key=_time)
+        around = [
+            other for other in group[max(place - 1, 0) : place + 1] if abs(other.time - event.time) < SAME
+        ]
+        return min(around, key=lambda other: abs(other.time - event.time), default=None)
+
+    def pairs(self, events: Sequence[Event]) -> list[tuple[Event, Event]]:
+        """Each event that has a twin, behind it."""
+        return [(twin, event) for event in events if (twin := self.twin(event)) is not None]
 
 
-def _conflicts(sure: Sequence[Event], other: Sequence[Event]) -> list[str]:
+def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
     """One sentence on the events on which two sources differ by more than ``CONFLICT``."""
-    pairs = [(twin, event) for event in other if (twin := _twin(event, sure)) is not None]
     apart = [(twin, event) for twin, event in pairs if abs(event.time - twin.time) > CONFLICT]
     if not apart:
         return []
@@ -133,12 +153,12 @@ def _possible(trial: Trial, events: list[Event]) -> tuple[list[Event], list[str]
     return possible, notes
 
 
-def _moved(events: list[Event], known: Sequence[Event], seen: Sequence[Event]) -> tuple[list[Event], str]:
+def _moved(events: list[Event], pairs: Sequence[tuple[Event, Event]]) -> tuple[list[Event], str]:
     """Marker events moved by how much markers are late or early in this recording, and by how much that was."""
     shift: dict[EventKind, float] = {}
     for kind in _NAMES:
-        pairs = [(twin, event) for event in seen if event.kind == kind and (twin := _twin(event, known))]
-        late = [event.time - twin.time for twin, event in pairs if abs(event.time - twin.time) <= CONFLICT]
+        both = [(twin.time, event.time) for twin, event in pairs if event.kind == kind]
+        late = [seen - true for true, seen in both if abs(seen - true) <= CONFLICT]
         if late and any(event.kind == kind for event in events):
             shift[kind] = -float(np.median(late))
     moved = [replace(event, time=event.time + shift.get(event.kind, 0.0)) for event in events]
@@ -153,13 +173,13 @@ def _periodic(trial: Trial, known: Sequence[Event]) -> list[Event]:
     }
     strides = {side: float(np.median(np.diff(times))) for side, times in strikes.items() if times.size > 1}
     start, end = trial.time_range
-    half = 0.5 / trial.markers.rate
     added = []
     for side, times in strikes.items():
         if times.size == 0 or not strides:
             continue
         stride = strides.get(side, float(np.mean(list(strides.values()))))
-        wanted = (times[0] > start + half, times[0] - stride), (times[-1] < end - half, times[-1] + stride)
+        near = NEAR * stride
+        wanted = (times[0] > start + near, times[0] - stride), (times[-1] < end - near, times[-1] + stride)
         added += [Event("heel_strike", side, float(time), "periodic") for needed, time in wanted if needed]
     return sorted(added, key=_time)
 
@@ -169,4 +189,7 @@ def _listed(events: Sequence[Event]) -> str:
     groups: dict[str, list[str]] = {}
     for event in events:
         groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
-    return "; ".join(f"{name} at {', '.join(times)} s" for name, times in groups.items())
+    return "; ".join(
+        f"{name} at {', '.join(times[:MOST])}{f' and {len(times) - MOST} more' if len(times) > MOST else ''} s"
+        for name, times in groups.items()
+    )

@@ -9,6 +9,7 @@ from swing.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +21,7 @@ from musclesolve.motion.marker_events import Walk
 from musclesolve.recording.data import SIDES, Event, EventKind, Side
 
 Array = NDArray[np.float64]
+Times = dict[tuple[EventKind, Side], list[float]]
 
 LONGEST_STRIDE = 1.5
 """A stride that takes so many times the usual one lacks a strike in its middle."""
@@ -92,8 +94,11 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
         events: heel strikes, toe-offs and passages below the hip; those of the source "periodic" do not count.
         walking: the markers that measure the strides; without them lengths and widths are NaN.
     """
-    seen = [event for event in events if event.source != "periodic"]
-    pairs = [(side, *pair) for side in SIDES for pair in pairwise(_times(seen, "heel_strike", side))]
+    seen: Times = {}
+    for event in sorted(events, key=lambda event: event.time):
+        if event.source != "periodic":
+            seen.setdefault((event.kind, event.side), []).append(event.time)
+    pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     found = [_stride(seen, walking, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
     return sorted(found, key=lambda stride: stride.start)
@@ -118,13 +123,11 @@ def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> li
     return sorted(events, key=lambda event: event.time)
 
 
-def _times(events: Sequence[Event], kind: EventKind, side: Side) -> list[float]:
-    return sorted(event.time for event in events if (event.kind, event.side) == (kind, side))
-
-
-def _stride(events: Sequence[Event], walking: Walk | None, side: Side, start: float, end: float) -> Stride:
+def _stride(seen: Times, walking: Walk | None, side: Side, start: float, end: float) -> Stride:
     def first(kind: EventKind, foot: Side) -> float:
-        return next((time for time in _times(events, kind, foot) if start < time < end), float(np.nan))
+        times = seen.get((kind, foot), [])
+        place = bisect(times, start)
+        return times[place] if place < len(times) and times[place] < end else float(np.nan)
 
     other: Side = "l" if side == "r" else "r"
     strike = first("heel_strike", other)
@@ -154,7 +157,7 @@ def _size(
     )
     forward = _at(walking, walking.heading, 0.5 * (start + end))
     left = np.array([-forward[1], forward[0], 0.0])
-    belt = 0.0 if walking.travels else _belt_speed(walking, own @ forward, start, end)
+    belt = 0.0 if walking.travels else _belt_speed(walking, own, forward, start, end)
     length = (last - first) @ forward + belt * (end - start)
     step = (last - second) @ forward + belt * (end - middle)
     width = (second - 0.5 * (first + last)) @ left * (1.0 if side == "r" else -1.0)
@@ -168,10 +171,11 @@ def _at(walking: Walk, path: Array, moment: float) -> Array:
     )
 
 
-def _belt_speed(walking: Walk, ahead: Array, start: float, end: float) -> float:
+def _belt_speed(walking: Walk, heel: Array, forward: Array, start: float, end: float) -> float:
     """Speed at which the belt carries the resting foot back [m/s]."""
-    rests = np.array(FLAT) * (end - start) + start
-    inside = (walking.time >= rests[0]) & (walking.time <= rests[1]) & np.isfinite(ahead)
-    if inside.sum() < 3:
+    rests = slice(*np.searchsorted(walking.time, np.array(FLAT) * (end - start) + start))
+    time, ahead = walking.time[rests], heel[rests] @ forward
+    seen = np.isfinite(ahead)
+    if seen.sum() < 3:
         return float(np.nan)
-    return -float(np.polyfit(walking.time[inside] - start, ahead[inside], 1)[0])
+    return -float(np.polyfit(time[seen] - start, ahead[seen], 1)[0])

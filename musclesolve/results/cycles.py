@@ -26,6 +26,8 @@ OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_fo
 """What means nothing where the ground forces do not carry the motion."""
 LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
 """Places in the laboratory, which differ from cycle to cycle, and verdicts."""
+NEAR = 0.01
+"""The frames reach a strike that lies no farther beyond them than this share of the cycle."""
 LONGEST = 1.5
 """An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
 
@@ -34,7 +36,8 @@ LONGEST = 1.5
 class _Cycle:
     start: float
     end: float
-    share: float  # of it that the frames reach, 0 to 1
+    share: float  # of it that the frames cover, 0 to 1
+    complete: bool
 
 
 def gait_cycles(
@@ -48,13 +51,14 @@ def gait_cycles(
     """Every gait cycle of one leg at the same percentages of the cycle.
 
     Between the frames the curves are interpolated by ``normalise.sampled``; where one of two neighbouring frames has
-    no valid value there is none between them.
+    no valid value there is none between them. A strike up to 1 % of the cycle beyond the first or last frame counts as
+    reached: so much later or earlier than the foot the force crosses its threshold.
 
     Args:
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
         side: "r" or "l".
         points: number of percentages from 0 to 100.
-        partial: whether cycles count of which the frames reach only a part; the rest is NaN. Without it they are left
+        partial: whether cycles count of which the frames cover only a part; the rest is NaN. Without it they are left
             out, and ``attrs["left_out"]`` says which. ``attrs["invalid"]`` says which cycles have frames without a
             valid solution.
         without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
@@ -72,14 +76,15 @@ def gait_cycles(
     _check(result, side, points)
     percent = np.linspace(0.0, 100.0, points)
     every = _cycles(result, side)
-    used = [cycle for cycle in every if partial or _complete(cycle)]
+    used = [cycle for cycle in every if partial or cycle.complete]
     time = np.asarray(result["time"].values, dtype=float)
     own = _own(result, side, without_side)
     at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]
+    reach = [NEAR * (cycle.end - cycle.start) if cycle.complete else 0.0 for cycle in used]
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
         values = _valid(result, side, str(name), variable)
-        stacked = [sampled(time, values, each) for each in at]
+        stacked = [sampled(time, values, each, far) for each, far in zip(at, reach, strict=True)]
         shape = (0, points, *values.shape[1:])
         cube = np.stack(stacked) if stacked else np.zeros(shape)
         variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
@@ -112,20 +117,17 @@ def _check(result: xr.Dataset, side: str, points: int) -> None:
 def _cycles(result: xr.Dataset, side: str) -> list[_Cycle]:
     """All intervals between strikes that have frames in them, and how much of each the frames reach."""
     time = np.asarray(result["time"].values, dtype=float)
-    half = 0.5 * float(np.median(np.diff(time))) if time.size > 1 else 0.0
     pairs = list(pairwise(np.sort(frames.heel_strikes(result, side))))
     usual = float(np.median([end - start for start, end in pairs])) if pairs else 0.0
     found = []
     for start, end in pairs:
-        first, last = max(start, time[0] - half), min(end, time[-1] + half)
+        first, last = max(start, time[0]), min(end, time[-1])
         share = (last - first) / (end - start)
-        if end - start <= LONGEST * usual and share > 0.0 and ((time >= start) & (time <= end)).sum() > 1:
-            found.append(_Cycle(float(start), float(end), float(share)))
+        if end - start <= LONGEST * usual and ((time >= start) & (time <= end)).sum() > 1:
+            near = NEAR * (end - start)
+            complete = bool(time[0] <= start + near and time[-1] >= end - near)
+            found.append(_Cycle(float(start), float(end), float(share), complete))
     return found
-
-
-def _complete(cycle: _Cycle) -> bool:
-    return cycle.share > 1.0 - 1e-9
 
 
 def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
@@ -227,7 +229,7 @@ def _attributes(result: xr.Dataset, side: str, every: list[_Cycle], used: list[_
         "side": side,
         "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Carlson 1980), not across invalid frames",
         "left_out": [
-            f"{names(cycle)}: the frames reach {100.0 * cycle.share:.0f} % of it"
+            f"{names(cycle)}: the frames cover {100.0 * cycle.share:.0f} % of it"
             for cycle in every
             if cycle not in used
         ],

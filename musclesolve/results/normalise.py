@@ -8,8 +8,10 @@ from scipy.interpolate import PchipInterpolator
 
 Array = NDArray[np.float64]
 
+ROUND_OFF = 1e-9  # s
 
-def sampled(time: Array, values: Array, at: Array) -> Array:
+
+def sampled(time: Array, values: Array, at: Array, reach: float = 0.0) -> Array:
     """Values at other times, by a cubic through the frames that neither overshoots nor bends what is straight.
 
     Piecewise cubic Hermite interpolation with Fritsch and Carlson's slopes (1980, SIAM J Numer Anal 17:238-246): an
@@ -19,35 +21,37 @@ def sampled(time: Array, values: Array, at: Array) -> Array:
         time: (T,) [s], increasing.
         values: (T, ...) NaN where a frame has no valid value.
         at: (P,) times wanted [s].
+        reach: so far beyond the first and the last frame the curve goes straight on [s]; what is nowhere negative does
+            not become so.
 
     Returns:
-        (P, ...) NaN outside of the frames and between two frames of which one has no value. Up to half a frame beyond
-        the first and the last frame the curve is continued.
+        (P, ...) NaN outside of the frames and between two frames of which one has no value.
     """
     flat = values.reshape(time.size, -1)
     result = np.full((at.size, flat.shape[1]), np.nan)
-    valid = np.isfinite(flat)
-    patterns, which = np.unique(valid, axis=1, return_inverse=True)
+    patterns, which = np.unique(np.isfinite(flat), axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         columns = np.flatnonzero(which.ravel() == number)
         for first, end in _runs(pattern):
-            inside = _reached(time, first, end, at)
+            early, late = (reach if first == 0 else 0.0), (reach if end == time.size else 0.0)
+            inside = (at >= time[first] - early - ROUND_OFF) & (at <= time[end - 1] + late + ROUND_OFF)
             if end - first > 1 and inside.any():
-                curve = PchipInterpolator(time[first:end], flat[first:end, columns], axis=0)
-                result[np.ix_(inside, columns)] = curve(at[inside])
+                curve = _curve(time[first:end], flat[first:end, columns], at[inside])
+                result[np.ix_(inside, columns)] = curve
     return result.reshape(at.size, *values.shape[1:])
+
+
+def _curve(time: Array, values: Array, at: Array) -> Array:
+    """The cubic through frames that all have values, straight on beyond its ends."""
+    cubic = PchipInterpolator(time, values, axis=0)
+    nearest = np.clip(at, time[0], time[-1])
+    found = cubic(nearest) + (at - nearest)[:, None] * cubic(nearest, 1)
+    lowest = np.where(values.min(axis=0) >= 0.0, 0.0, -np.inf)
+    raised: Array = np.maximum(found, lowest)
+    return raised
 
 
 def _runs(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
     """First and end (exclusive) of the runs of True, (k, 2)."""
     padded = np.concatenate([[False], mask, [False]])
     return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
-
-
-def _reached(time: Array, first: int, end: int, at: Array) -> NDArray[np.bool_]:
-    """Which times lie within a run of frames, or so near that only round-off or the ends of the recording part them."""
-    half = 0.5 * float(np.median(np.diff(time))) if time.size > 1 else 0.0
-    slack = 1e-6 * half
-    early = half if first == 0 else slack
-    late = half if end == time.size else slack
-    return (at >= time[first] - early - slack) & (at <= time[end - 1] + late + slack)

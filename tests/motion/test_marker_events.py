@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepping_trial import Steps
 
+from musclesolve import synthetic
 from musclesolve.data import reference_stride
 from musclesolve.motion.extrema import maxima
 from musclesolve.motion.force_events import force_events
@@ -87,6 +88,21 @@ def test_steps_in_any_direction_on_floor_and_belt(heading, belt, speed, stride, 
 
 def test_noise_of_three_millimetres_adds_no_events():
     check(Steps(noise=0.003, duration=20.0))
+
+
+@pytest.mark.parametrize("options", [{}, {"noise": "skin"}, {"marker_rate_hz": 60.0, "forward": "-x"}])
+def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_path):
+    """Contacts are known to the last digit; 3 mm of noise move an event by 1 to 3 ms."""
+    stride = synthetic.reference_stride()
+    file = synthetic.synthetic_recording(tmp_path, stride, truth=False, strides=3, noise_mm=3.0, **options)
+    trial = read_trial(file)
+    start = trial.time_range[0]
+    found = marker_events(walk(trial))
+    assert len(found) >= 12
+    known = stride.events(-stride.period, 6.0 * stride.period)
+    for event in found:
+        truth = times(known, event.kind, event.side) + start
+        assert np.abs(truth - event.time).min() < 0.013, event
 
 
 def test_a_gap_costs_only_the_events_in_it():

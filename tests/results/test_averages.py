@@ -77,7 +77,7 @@ def test_unlike_percentages_are_refused():
 def test_no_cycle_at_all_is_refused_with_the_reason():
     data = result(n_frames=251).isel(time=slice(0, 60))
     data.attrs["heel_strike_times_r"] = [-0.5, 0.5]
-    with pytest.raises(ms.InputError, match=r"no complete gait cycle.*reach 50 % of it"):
+    with pytest.raises(ms.InputError, match=r"no complete gait cycle.*cover 50 % of it"):
         ms.average_cycles([ms.gait_cycles(data, "r")])
     with pytest.raises(ms.InputError, match="no complete gait cycle"):
         ms.average_cycles([])
@@ -124,7 +124,7 @@ def test_the_legs_of_the_bundled_stride_are_alike(stride):
     right, left = (
         ms.average_cycles([ms.gait_cycles(stride, side, partial=True, without_side=True)]) for side in "rl"
     )
-    assert set(np.unique(left["joint_angle_count"])) == {1, 2}
+    assert (left["joint_angle_count"] >= 1).all(), "the two halves of the left cycle do not meet"
     for name, share in (
         ("joint_angle", 0.01),
         ("joint_moment", 0.02),

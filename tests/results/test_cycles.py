@@ -90,12 +90,24 @@ def test_incomplete_cycles_are_left_out_and_named_unless_asked_for():
     cycles = ms.gait_cycles(data, "r")
     assert cycles.sizes["cycle"] == 0 and cycles.sizes["percent"] == 101
     first, second = cycles.attrs["left_out"]
-    assert "-0.500 to 0.500 s: the frames reach 50 % of it" in first and "0.500 to 1.500 s" in second
+    assert "-0.500 to 0.500 s: the frames cover 50 % of it" in first and "0.500 to 1.500 s" in second
     half = ms.gait_cycles(data, "r", partial=True)
     angle = half["joint_angle"].isel(dof=0)
     assert np.isfinite(angle).sum("percent").values.tolist() == [51, 10]
     np.testing.assert_allclose(angle.isel(cycle=0).sel(percent=[50.0, 100.0]), [0.0, 0.5], atol=1e-12)
     assert half.attrs["left_out"] == []
+
+
+def test_a_strike_just_beyond_the_last_frame_ends_a_complete_cycle():
+    """A force that crosses its threshold late puts the strikes a little behind the ends of a range of one stride."""
+    data = clocked().isel(time=slice(0, 101))  # 0 to 1 s
+    data.attrs["heel_strike_times_r"] = [0.008, 1.008]
+    cycles = ms.gait_cycles(data, "r")
+    np.testing.assert_allclose(
+        cycles["joint_angle"].isel(cycle=0, dof=0).sel(percent=[0.0, 100.0]), [0.008, 1.008]
+    )
+    data.attrs["heel_strike_times_r"] = [0.012, 1.012]
+    assert ms.gait_cycles(data, "r").sizes["cycle"] == 0
 
 
 def test_an_interval_without_a_strike_in_its_middle_is_no_cycle():

@@ -68,12 +68,20 @@ def test_columns_with_unlike_gaps_do_not_disturb_each_other():
     )
 
 
-def test_half_a_frame_beyond_the_ends_and_not_further():
-    found = sampled(TIME, TIME, np.array([1.989, 1.991, 3.009, 3.011]))
-    assert np.isfinite(found).tolist() == [False, True, True, False]
+def test_beyond_the_ends_the_curve_goes_straight_on_as_far_as_it_may():
+    at = np.array([1.989, 1.991, 3.009, 3.011])
+    found = sampled(TIME, 3.0 * TIME, at, reach=0.01)
+    np.testing.assert_allclose(found, [np.nan, 3.0 * 1.991, 3.0 * 3.009, np.nan])
+    assert np.isnan(sampled(TIME, TIME, at)).all()
     # A frame that lost its value at the end is no end of the recording.
     values = np.where(TIME > 2.99, np.nan, TIME)
-    assert np.isnan(sampled(TIME, values, np.array([2.985]))).all()
+    assert np.isnan(sampled(TIME, values, np.array([2.985]), reach=0.01)).all()
+
+
+def test_what_is_not_negative_stays_so_beyond_the_ends():
+    falling = np.maximum(3.0 - TIME, 0.0)
+    assert sampled(TIME, falling, np.array([3.01]), reach=0.01)[0] == 0.0
+    assert sampled(TIME, falling - 1.0, np.array([3.01]), reach=0.01)[0] < -1.0
 
 
 def test_a_curve_as_fast_as_a_filtered_motion_is_kept_to_half_a_per_cent():
