@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from musclesolve.cameras import Camera, calibrate, reconstruct
     from musclesolve.comparison import compare
     from musclesolve.errors import InputError, MuscleSolveError
-    from musclesolve.motion import gait_events
+    from musclesolve.motion import gait_events, low_pass, residual_analysis, smoothing_spline
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
     from musclesolve.recording import (
@@ -72,6 +72,7 @@ _HOME = {
     "gait_cycles": "musclesolve.results",
     "gait_events": "musclesolve.motion",
     "leg_problem": "musclesolve.results",
+    "low_pass": "musclesolve.motion",
     "muscle_geometry": "musclesolve.muscles",
     "near_optimal_range": "musclesolve.sharing",
     "pareto_front": "musclesolve.sharing",
@@ -84,7 +85,9 @@ _HOME = {
     "read_trial": "musclesolve.recording",
     "reconstruct": "musclesolve.cameras",
     "reference_stride": "musclesolve.synthetic",
+    "residual_analysis": "musclesolve.motion",
     "run": "musclesolve.pipeline",
+    "smoothing_spline": "musclesolve.motion",
     "solve": "musclesolve.sharing",
     "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
@@ -118,6 +121,7 @@ __all__ = [
     "gait_cycles",
     "gait_events",
     "leg_problem",
+    "low_pass",
     "muscle_geometry",
     "near_optimal_range",
     "pareto_front",
@@ -130,7 +134,9 @@ __all__ = [
     "read_trial",
     "reconstruct",
     "reference_stride",
+    "residual_analysis",
     "run",
+    "smoothing_spline",
     "solve",
     "solve_rate_limited",
     "solvers",

@@ -4,6 +4,8 @@ from musclesolve.motion.events import GaitEvents, gait_events
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
 from musclesolve.motion.joint_centres import hip_center, hip_regressions
+from musclesolve.motion.residual_analysis import ResidualAnalysis, residual_analysis
+from musclesolve.motion.smoothing_spline import SmoothingSpline, smoothing_spline
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.recording.rigid import Poses, register
 
@@ -12,6 +14,8 @@ __all__ = [
     "GaitEvents",
     "GroundReaction",
     "Poses",
+    "ResidualAnalysis",
+    "SmoothingSpline",
     "anatomy",
     "center_of_pressure",
     "gait_events",
@@ -20,4 +24,6 @@ __all__ = [
     "hip_regressions",
     "low_pass",
     "register",
+    "residual_analysis",
+    "smoothing_spline",
 ]

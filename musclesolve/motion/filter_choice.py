@@ -17,7 +17,8 @@ from musclesolve.recording.data import SIDES, FilterOptions, Trial
 Array = NDArray[np.float64]
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
-# the one are not matched by the other and show as moments of the joints (Kristianslund et al. 2012, J Biomech 45:666).
+# the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech
+# 39:2438; Kristianslund et al. 2012, J Biomech 45:666).
 OF_THE_FOOT = ("ankle_lateral", "heel", "toe", "metatarsal_5")
 
 
