@@ -6,6 +6,7 @@ from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressur
 from musclesolve.motion.joint_centres import hip_center, hip_regressions
 from musclesolve.motion.residual_analysis import ResidualAnalysis, residual_analysis
 from musclesolve.motion.smoothing_spline import SmoothingSpline, smoothing_spline
+from musclesolve.motion.score import RotationCenter, rotation_center
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.recording.rigid import Poses, register
 
@@ -16,6 +17,7 @@ __all__ = [
     "Poses",
     "ResidualAnalysis",
     "SmoothingSpline",
+    "RotationCenter",
     "anatomy",
     "center_of_pressure",
     "gait_events",
@@ -26,4 +28,5 @@ __all__ = [
     "register",
     "residual_analysis",
     "smoothing_spline",
+    "rotation_center",
 ]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.motion.functional_hip import functional_hips
 from musclesolve.motion.joint_centres import hip_needs, joint_center
 from musclesolve.motion.landmarks import Points, standing_landmarks
 from musclesolve.motion.medial import standing_medials
@@ -67,6 +68,9 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
         hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis))
     except InputError as error:
         raise trial.document.placed(error, "joint_centers", "hip") from None
+    functional, said = functional_hips(trial, standing, pelvis, hips)
+    hips |= functional
+    notes += said
     if trial.static is None:
         legs = {side: _flat_foot(moving, side) for side in SIDES}
     else:

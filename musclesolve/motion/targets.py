@@ -187,7 +187,7 @@ def _landmark_notes(trial: Trial) -> list[str]:
     notes = []
     if trial.hip_method == "mapped":
         notes.append("The hip centers are those mapped in the trial file; the regression does not count.")
-    elif trial.hip_method != trial.hip_regression:
+    elif not trial.functional and trial.hip_method != trial.hip_regression:
         notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
     without = [
         SIDE_NAMES[side]

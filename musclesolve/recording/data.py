@@ -237,7 +237,8 @@ class Trial:
         carried: marker that only the standing trial shows -> the cluster that carries it.
         time_range: first and last time to analyse [s].
         filter: filter options.
-        hip_regression: name of the hip centre regression.
+        hip_regression: name of the hip centre regression; of the one to compare with when hips are functional.
+        functional: side -> a recording, global frame, in which that hip moves all round; empty when there is none.
         consistency: how positions, velocities and accelerations are made to fit the model.
         muscles: muscle options.
         sharing: force-sharing options.
@@ -265,6 +266,7 @@ class Trial:
     events: tuple[Event, ...] = ()
     consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
     gaps: tuple[Gap, ...] = ()
+    functional: Mapping[Side, Markers] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""
@@ -286,7 +288,9 @@ class Trial:
 
     @property
     def hip_method(self) -> str:
-        """How the hip centers are found: "mapped", the name of the regression, or which is which."""
+        """How the hip centers are found: "functional", "mapped", the name of the regression, or which is which."""
+        if self.functional:
+            return "functional"
         mapped = [side for side in SIDES if f"hip_center_{side}" in self.mapping]
         if len(mapped) == 1:
             return f"{self.hip_regression}, mapped on the {SIDE_NAMES[mapped[0]]}"

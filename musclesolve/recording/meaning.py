@@ -15,7 +15,7 @@ from musclesolve.recording.mapping import (
     read_clusters,
     read_mapping,
 )
-from musclesolve.recording.marker_set import applied, find_marker_set, fitting, renamed
+from musclesolve.recording.marker_set import MarkerSet, applied, find_marker_set, fitting, renamed
 from musclesolve.recording.schema import Document
 
 
@@ -30,6 +30,7 @@ class Meaning:
         clusters: cluster -> its markers.
         carried: marker that only the standing trial shows -> the cluster that carries it.
         notes: what a reader of the results should know of it.
+        chosen: the marker set that was applied, if one was.
     """
 
     walk: Markers
@@ -38,6 +39,7 @@ class Meaning:
     clusters: Mapping[str, tuple[str, ...]]
     carried: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    chosen: MarkerSet | None = None
 
 
 def read_meaning(
@@ -58,6 +60,7 @@ def read_meaning(
         name: dict(content[name]) for name in ("mapping", "clusters", "carried")
     }
     notes: list[str] = []
+    chosen = None
     if asked := content["markers"]["set"]:
         chosen = find_marker_set(document, asked)
         walk, static = renamed(walk, chosen), None if static is None else renamed(static, chosen)
@@ -70,7 +73,12 @@ def read_meaning(
     carried = read_carried(document, tables["carried"], clusters)
     check_joints(document, mapping, content["subject"], static is not None)
     check_markers_exist(document, mapping, clusters, carried, walk, static)
-    return Meaning(walk, static, mapping, clusters, carried, tuple(notes))
+    return Meaning(walk, static, mapping, clusters, carried, tuple(notes), chosen)
+
+
+def by_set(markers: Markers, meaning: Meaning) -> Markers:
+    """Return the markers of a further recording by the names that the mapping uses."""
+    return markers if meaning.chosen is None else renamed(markers, meaning.chosen)
 
 
 def _no_mapping(document: Document, walk: Markers) -> Exception:

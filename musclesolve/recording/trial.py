@@ -27,6 +27,7 @@ from musclesolve.recording.data import (
 from musclesolve.recording.filter_options import filter_of
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.frames import global_from_laboratory
+from musclesolve.recording.functional import hip_regression, read_functional
 from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.meaning import Meaning, read_meaning
 from musclesolve.recording.schema import Document, validated
@@ -57,6 +58,7 @@ def read_trial(path: str | Path) -> Trial:
     walk = read_markers(files["markers"]).rotated(rotation)
     static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
     meaning = read_meaning(document, content, walk, static)
+    functional = read_functional(document, content, rotation, meaning)
     forces, said = forces_of(document, content, files, meaning, rotation)
     trial = Trial(
         path=document.path,
@@ -69,11 +71,12 @@ def read_trial(path: str | Path) -> Trial:
         carried=meaning.carried,
         time_range=time_range_of(document, content["time"], walk, forces),
         filter=filter_of(document, content["filter"]),
-        hip_regression=content["joint_centers"]["hip"],
+        hip_regression=hip_regression(content),
+        functional=functional,
         consistency=consistency_of(content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
-        files={"trial": document.path, **files, **further_files(walk, static)},
+        files={"trial": document.path, **files, **further_files(walk, static, *functional.values())},
         events=stated_events(files),
         notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static), *said),
     )
