@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.motion.clusters import Poses
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.landmarks import Points, registered
 from musclesolve.motion.pelvis import pelvic_landmarks
 from musclesolve.motion.score import RotationCenter, rotation_center
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
 from musclesolve.recording.leaps import leaps
+from musclesolve.recording.rigid import Poses
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from musclesolve.motion.clusters import Poses
+from musclesolve.recording.rigid import Poses
 
 Array = NDArray[np.float64]
 
