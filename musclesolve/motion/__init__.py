@@ -5,8 +5,8 @@ from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.ground_reaction import GroundReaction, center_of_pressure, ground_reactions
 from musclesolve.motion.joint_centres import hip_center, hip_regressions
 from musclesolve.motion.residual_analysis import ResidualAnalysis, residual_analysis
-from musclesolve.motion.smoothing_spline import SmoothingSpline, smoothing_spline
 from musclesolve.motion.score import RotationCenter, rotation_center
+from musclesolve.motion.smoothing_spline import SmoothingSpline, smoothing_spline
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.recording.rigid import Poses, register
 
@@ -16,8 +16,8 @@ __all__ = [
     "GroundReaction",
     "Poses",
     "ResidualAnalysis",
-    "SmoothingSpline",
     "RotationCenter",
+    "SmoothingSpline",
     "anatomy",
     "center_of_pressure",
     "gait_events",
@@ -27,6 +27,6 @@ __all__ = [
     "low_pass",
     "register",
     "residual_analysis",
-    "smoothing_spline",
     "rotation_center",
+    "smoothing_spline",
 ]
