@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.results.cycles import short_path
 from musclesolve.results.frames import SIDE_NAMES
 
 Array = NDArray[np.float64]
@@ -57,7 +57,7 @@ def average_cycles(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
     listed = [
-        f"{Path(str(trial)).name}, {SIDE_NAMES[str(side)]} leg, {start:.3f} to {end:.3f} s"
+        f"{short_path(str(trial))}, {SIDE_NAMES[str(side)]} leg, {start:.3f} to {end:.3f} s"
         for trial, side, start, end in zip(
             *(together[f"cycle_{name}"].values for name in ("trial", "side", "start", "end")), strict=True
         )

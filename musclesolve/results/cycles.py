@@ -177,6 +177,11 @@ def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> 
     return values
 
 
+def short_path(path: str) -> str:
+    """A file with its folder: trials are often all called trial.toml."""
+    return "/".join(Path(path).parts[-2:])
+
+
 def _cycle_coords(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str, xr.Variable]:
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
     return {
@@ -217,7 +222,7 @@ def _attributes(result: xr.Dataset, side: str, every: list[_Cycle], used: list[_
         )
         if key in result.attrs
     }
-    trial = Path(str(result.attrs.get("trial_file", "result"))).name
+    trial = short_path(str(result.attrs.get("trial_file", "result")))
 
     def names(cycle: _Cycle) -> str:
         return f"{trial}, {frames.SIDE_NAMES[side]} leg, {cycle.start:.3f} to {cycle.end:.3f} s"
