@@ -43,7 +43,7 @@ def c3d_forces(
     Raises:
         InputError: the file has no plates, a plate is not what it should be, or it is not clear whose a contact is.
     """
-    recordings, notes = read_plates(file, rotation[2])
+    recordings, notes = read_plates(file, rotation)
     if not recordings:
         raise document.error(
             f"{file.path.name} has no force plates",
@@ -54,7 +54,6 @@ def c3d_forces(
         )
     if walk.path != file.path:
         notes += file.notes
-    recordings = [recording.rotated(rotation) for recording in recordings]
     for recording in recordings:
         _check_on_plate(recording)
     threshold = float(content["filter"]["unloaded_below_n"])

@@ -19,19 +19,18 @@ _EDGES = (0.05, 20.0)
 # A baseline above this share of the greatest force is somebody who stands on the plate; a light one never is [N].
 _LOADED, _LIGHT = 0.2, 50.0
 _MOST_PLATES = 64
-# Channels that a baseline is taken from; the point of type 1 has none.
-_BASED = {1: [0, 1, 2, 5]}
+_DOWN = np.array([0.0, 0.0, -1.0])
 
 
-def read_plates(file: C3D, up: Array) -> tuple[list[PlateRecording], list[str]]:
-    """Return what each plate of a file measured, as what the ground does to the foot, in the axes of the file.
+def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
+    """Return what each plate of a file measured, as what the ground does to the foot, in the global frame.
 
     The channels are taken in newtons and in newton millimetres, or what the unit of the file makes of them, unless
     ANALOG:UNITS says otherwise. Where FORCE_PLATFORM:ZERO names frames without load, their mean is taken away.
 
     Args:
         file: the file.
-        up: (3,) where up is in the axes of the file.
+        rotation: (3, 3) from the axes of the file to the global frame.
 
     Returns:
         The plates in the order of their numbers, and sentences on what was assumed.
@@ -43,28 +42,22 @@ def read_plates(file: C3D, up: Array) -> tuple[list[PlateRecording], list[str]]:
     if count == 0:
         return [], []
     if not file.layout.channels or count > _MOST_PLATES:
-        raise _fault(
-            file, f"{count} plates and {file.layout.channels} analog channels", "USED", "plates with channels"
-        )
-    plates = [_plate(file, index) for index in range(count)]
-    # All at once: the file is gone through from end to end for it.
-    stored = file.analog([channel for _, channels in plates for channel in channels])
-    ends = np.cumsum([len(channels) for _, channels in plates])[:-1]
+        problem = f"{count} plates and {file.layout.channels} analog channels"
+        raise _fault(file, problem, "USED", "plates with channels")
     recordings, notes = [], []
-    for (plate, channels), own in zip(plates, np.split(stored, ends, axis=1), strict=True):
-        values, baseline = _zeroed(file, plate, own * _force_units(file, plate, channels))
-        force, point, moment = measured(plate, values, -up)
-        turned = _pulls(force @ up)
-        sign = -1.0 if turned else 1.0
-        recordings.append(
-            PlateRecording(plate, file.analog_time, sign * force, point, sign * moment, file.path)
-        )
-        notes += baseline
-        if turned:
+    for plate, channels in [_plate(file, index, rotation) for index in range(count)]:
+        values = file.analog(channels)
+        values *= _force_units(file, plate, channels)
+        notes += _zero(file, plate, values)
+        force, point, moment = measured(plate, values, _DOWN)
+        if _pulls(force[:, 2]):
+            # The point is a quotient of both, and stays.
+            force, moment = -force, -moment
             notes.append(
                 f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: "
                 "its sign is turned."
             )
+        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
         notes.append(
             f"The polynomial correction of the centre of pressure in {file.path.name} is not applied."
@@ -72,7 +65,7 @@ def read_plates(file: C3D, up: Array) -> tuple[list[PlateRecording], list[str]]:
     return recordings, notes
 
 
-def _plate(file: C3D, index: int) -> tuple[Plate, list[int]]:
+def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int]]:
     """Return a plate and the places of its channels."""
     kinds = file.description.numbers("FORCE_PLATFORM:TYPE").ravel()
     kind = next((known for known in CHANNELS if index < kinds.size and kinds[index] == known), None)
@@ -89,7 +82,7 @@ def _plate(file: C3D, index: int) -> tuple[Plate, list[int]]:
     plate = Plate(
         number=index + 1,
         kind=kind,
-        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres,
+        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
         origin=_origin(file, index, kind) * file.metres,
         matrix=_matrix(file, index) if kind == 4 else np.eye(6),
         moment_unit=_moment_unit(file, kind, channels),
@@ -183,27 +176,28 @@ def _plain(unit: str) -> str:
     return "".join(letter for letter in unit.casefold() if letter.isalpha())
 
 
-def _zeroed(file: C3D, plate: Plate, values: Array) -> tuple[Array, list[str]]:
-    """Take the mean of the unloaded frames of FORCE_PLATFORM:ZERO away from channels (S, k)."""
+def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
+    """Take the mean of the unloaded frames of FORCE_PLATFORM:ZERO away from channels (S, k), in place."""
     frames = file.description.numbers("FORCE_PLATFORM:ZERO").ravel()
     if frames.size < 2 or not np.isfinite(frames).all():
-        return values, []
+        return []
     # Frames are counted from that of the file; (0, n) means (1, n), and (0, 0) or (1, 0) that there is none.
     first, last = max(int(frames[0]), 1), min(int(frames[1]), file.layout.frames)
     if last < first:
-        return values, []
-    samples = file.layout.samples
-    quiet = slice((first - 1) * samples, last * samples)
-    based = _BASED.get(plate.kind, list(range(values.shape[1])))
-    zeroed = values.copy()
-    zeroed[:, based] -= values[quiet][:, based].mean(axis=0)
-    before, after = (np.linalg.norm(measured(plate, v)[0], axis=1) for v in (values, zeroed))
-    if before[quiet].mean() > max(_LOADED * after.max(), _LIGHT):
-        return values, [
+        return []
+    quiet = values[(first - 1) * file.layout.samples : last * file.layout.samples].copy()
+    drift = quiet.mean(axis=0)
+    if plate.kind == 1:
+        drift[3:5] = 0.0
+    carried = float(np.linalg.norm(measured(plate, quiet)[0], axis=1).mean())
+    values -= drift
+    if carried > _LIGHT and carried > _LOADED * float(np.abs(measured(plate, values)[0][:, 2]).max()):
+        values += drift
+        return [
             f"The zero of plate {plate.number} of {file.path.name} is not taken from frames {first} to {last}, as the "
-            f"file asks: it carries {before[quiet].mean():.0f} N in them."
+            f"file asks: it carries {carried:.0f} N in them."
         ]
-    return zeroed, []
+    return []
 
 
 def _pulls(vertical: Array) -> bool:

@@ -17,7 +17,7 @@ there is the free moment T = m' - r x f, square to the surface.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,10 @@ Array = NDArray[np.float64]
 
 CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
 """How many channels a plate of each type that is understood has."""
-# Below this share of the greatest force, the point is a quotient of noise.
-_NOTHING = 1e-3
+# Below this vertical force the point is a quotient of noise [N].
+_NOTHING = 1.0
+# Samples that are converted together: their vectors stay in the fast memory of the processor.
+_BLOCK = 16384
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Plate:
 
 @dataclass(frozen=True)
 class PlateRecording:
-    """What one plate measured, S samples, in the axes of the file (global ones once it has been rotated).
+    """What one plate measured, S samples, in the axes of its corners.
 
     Args:
         plate: the plate.
@@ -94,36 +96,33 @@ class PlateRecording:
     moment: Array
     path: Path
 
-    def rotated(self, rotation: Array) -> PlateRecording:
-        """Return the recording in other axes: p' = R p, with R (3, 3)."""
-        return replace(
-            self,
-            plate=replace(self.plate, corners=self.plate.corners @ rotation.T),
-            force=self.force @ rotation.T,
-            point=self.point @ rotation.T,
-            moment=self.moment @ rotation.T,
-        )
-
 
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return force (S, 3) [N], point (S, 3) [m] and the moment about it (S, 3) [N m] in the axes of the file.
+    """Return force (S, 3) [N], point (S, 3) [m] and the moment about it (S, 3) [N m], in the axes of the corners.
 
     Args:
         plate: the plate.
         channels: (S, 6) or (S, 8), its channels in the order of its type.
-        down: (3,) where down is in the axes of the file; down is the z of the plate unless given.
+        down: (3,) where down is; the z of the plate unless given.
     """
-    force, moment = _in_plate(plate, channels, _surface(plate, down))
+    force, point, moment = np.empty((3, len(channels), 3))
+    surface, axes = _surface(plate, down), plate.axes
+    for first in range(0, len(channels), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        f, r, free = _at_point(plate, channels[rows], surface)
+        force[rows], point[rows], moment[rows] = f @ axes.T, r @ axes.T + plate.centre, free @ axes.T
+    return force, point, moment
+
+
+def _at_point(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Array, Array]:
+    """Return force, point seen from the middle of the surface, and the moment about it, in plate axes."""
+    force, moment = _in_plate(plate, channels, surface)
     if plate.kind == 1:
-        point = np.concatenate([channels[:, 3:5] * plate.length_unit, np.zeros((len(channels), 1))], axis=1)
-        free = moment
-    else:
-        pressed = np.abs(force[:, 2]) > _NOTHING * np.abs(force[:, 2]).max(initial=0.0)
-        vertical = np.where(pressed, force[:, 2], np.inf)
-        point = np.stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))], axis=1) / vertical[:, None]
-        free = moment - np.cross(point, force)
-    axes = plate.axes
-    return force @ axes.T, point @ axes.T + plate.centre, free @ axes.T
+        point = np.column_stack([channels[:, 3:5] * plate.length_unit, np.zeros(len(channels))])
+        return force, point, moment
+    vertical = np.where(np.abs(force[:, 2]) > _NOTHING, force[:, 2], np.inf)
+    point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / vertical[:, None]
+    return force, point, moment - np.cross(point, force)
 
 
 def _in_plate(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Array]:

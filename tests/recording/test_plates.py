@@ -15,7 +15,7 @@ from musclesolve.recording.c3d import read_c3d
 from musclesolve.recording.c3d_plates import read_plates
 from musclesolve.recording.plates import PlateRecording
 
-UP = np.array([0.0, 0.0, 1.0])
+GLOBAL = np.eye(3)
 DOWNWARD = np.diag([1.0, -1.0, -1.0])
 FRAMES, SAMPLES = 40, 5
 ORIGINS = {1: (0.0, 0.0, 0.0), 2: (2.0, -1.0, -40.0), 3: (120.0, 200.0, -54.0), 4: (2.0, -1.0, -40.0)}
@@ -55,8 +55,8 @@ def setting(name: str, value, group: str = "FORCE_PLATFORM"):
     return change
 
 
-def only(path: Path, up: np.ndarray = UP) -> PlateRecording:
-    recordings, notes = read_plates(read_c3d(path), up)
+def only(path: Path) -> PlateRecording:
+    recordings, notes = read_plates(read_c3d(path), GLOBAL)
     assert len(recordings) == 1 and not notes
     return recordings[0]
 
@@ -109,7 +109,7 @@ def test_another_reader_finds_the_same(tmp_path: Path, kind: int) -> None:
     plates = [paper(kind), paper(kind, 90.0)]
     channels = [plate.channels(*step(plate)) for plate in plates]
     path = write(tmp_path / "a.c3d", plates, channels)
-    recordings, _ = read_plates(read_c3d(path), UP)
+    recordings, _ = read_plates(read_c3d(path), GLOBAL)
     theirs = ezc3d.c3d(str(path), extract_forceplat_data=True)["data"]["platform"]
     assert len(recordings) == len(theirs) == 2
     for own, other in zip(recordings, theirs, strict=True):
@@ -204,7 +204,7 @@ def test_somebody_who_stands_on_the_plate_is_no_zero(tmp_path: Path) -> None:
     path = write(
         tmp_path / "a.c3d", [plate], [plate.channels(force, point, free)], setting("ZERO", np.array([1, 10]))
     )
-    (found,), notes = read_plates(read_c3d(path), UP)
+    (found,), notes = read_plates(read_c3d(path), GLOBAL)
     assert_is(found, force, point, free)
     assert len(notes) == 1 and "frames 1 to 10" in notes[0]
 
@@ -213,7 +213,7 @@ def test_the_force_on_the_plate_becomes_the_one_on_the_foot(tmp_path: Path) -> N
     plate = paper(4)
     force, point, free = step(plate)
     path = write(tmp_path / "a.c3d", [plate], [-plate.channels(force, point, free)])
-    (found,), notes = read_plates(read_c3d(path), UP)
+    (found,), notes = read_plates(read_c3d(path), GLOBAL)
     assert_is(found, force, point, free)
     assert len(notes) == 1 and "sign is turned" in notes[0]
 
@@ -242,7 +242,7 @@ def test_plates_that_are_not_understood_are_refused(tmp_path: Path, name: str, v
     value = np.asarray(value) if not isinstance(value, list) else value
     path = write(tmp_path / "a.c3d", [plate], [plate.channels(*step(plate))], setting(name, value))
     with pytest.raises(InputError, match=said) as raised:
-        read_plates(read_c3d(path), UP)
+        read_plates(read_c3d(path), GLOBAL)
     assert "a.c3d, FORCE_PLATFORM:" in str(raised.value) and "to mend it" in str(raised.value)
 
 
@@ -251,9 +251,9 @@ def test_corners_that_cross_over_are_refused(tmp_path: Path) -> None:
     crossed = 1000.0 * plate.corners[[0, 2, 1, 3]].T[..., None]
     path = write(tmp_path / "a.c3d", [plate], [plate.channels(*step(plate))], setting("CORNERS", crossed))
     with pytest.raises(InputError, match="one after the other"):
-        read_plates(read_c3d(path), UP)
+        read_plates(read_c3d(path), GLOBAL)
 
 
 def test_a_file_without_plates_has_none(tmp_path: Path) -> None:
     path = write_c3d(tmp_path / "a.c3d", 100.0, ["A"], np.ones((5, 1, 3)))
-    assert read_plates(read_c3d(path), UP) == ([], [])
+    assert read_plates(read_c3d(path), GLOBAL) == ([], [])
