@@ -1,5 +1,6 @@
 """From files to a checked trial: readers and writers, the trial file, marker mapping, checks on incoming data."""
 
+from musclesolve.recording.c3d import C3D, read_c3d
 from musclesolve.recording.camera_file import CameraFile, read_camera_file
 from musclesolve.recording.camera_writing import write_camera_file
 from musclesolve.recording.data import (
@@ -22,6 +23,7 @@ from musclesolve.recording.trc import read_trc, write_trc
 from musclesolve.recording.trial import read_trial
 
 __all__ = [
+    "C3D",
     "CameraFile",
     "Event",
     "FilterOptions",
@@ -37,6 +39,7 @@ __all__ = [
     "Trial",
     "landmarks",
     "marker_sets",
+    "read_c3d",
     "read_camera_file",
     "read_forces_table",
     "read_markers",

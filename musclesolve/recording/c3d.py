@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d_data import read_analog, read_calibration, read_points
-from musclesolve.recording.c3d_layout import Layout, read_layout
+from musclesolve.recording.c3d_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers
 from musclesolve.recording.textfile import EXPORT_AGAIN, no_file
@@ -62,9 +62,15 @@ class C3D:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was assumed about the file."""
-        if self.unit:
-            return ()
-        return (f"{self.path.name} states no unit of length: it is taken as {_DEFAULT_UNIT}.",)
+        notes, layout, header = [], self.layout, self.description.header
+        if not self.unit:
+            notes.append(f"{self.path.name} states no unit of length: it is taken as {_DEFAULT_UNIT}.")
+        if layout.first_frame == header.first_frame and header.last_frame not in (FULL, layout.last_frame):
+            notes.append(
+                f"{self.path.name} numbers its frames from {header.first_frame} to {header.last_frame}, but has "
+                f"{layout.frames} of them: its time begins at {layout.start_time:g} s."
+            )
+        return tuple(notes)
 
     @cached_property
     def labels(self) -> dict[str, int]:
@@ -89,7 +95,7 @@ class C3D:
                     remedy="rename or remove one of them in the capture software",
                 )
             labels[name] = place
-        return labels
+        return _without_subject(labels)
 
     @property
     def time(self) -> Array:
@@ -136,6 +142,14 @@ class C3D:
         """Return the unit of every analog channel, "" where the file states none."""
         units = self.description.texts("ANALOG:UNITS")[: self.layout.channels]
         return units + [""] * (self.layout.channels - len(units))
+
+
+def _without_subject(labels: dict[str, int]) -> dict[str, int]:
+    """Return the labels without the name of the person, "Name:LASI", which some programs put before all of them."""
+    subjects = {name.partition(":")[0] for name in labels if ":" in name}
+    if len(subjects) != 1 or not all(":" in name[:-1] for name in labels):
+        return labels
+    return {name.partition(":")[2]: place for name, place in labels.items()}
 
 
 def read_c3d(path: str | Path) -> C3D:

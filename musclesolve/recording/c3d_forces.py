@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 
 # Above this force the centre of pressure is sure [N]; it lies on the plate to within this [m].
 _SURE, _BESIDE = 100.0, 0.1
+# Cosine of the steepest slope that anybody walks on.
+_LEVEL = 0.7
 
 
 def c3d_forces(
@@ -55,6 +57,7 @@ def c3d_forces(
     if walk.path != file.path:
         notes += file.notes
     for recording in recordings:
+        _check_level(document, recording)
         _check_on_plate(recording)
     threshold = float(content["filter"]["unloaded_below_n"])
     feet = _feet(walk, mapping)
@@ -75,6 +78,18 @@ def _feet(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
         return walk.weighted(weights) if weights and all(name in walk for name in weights) else lost
 
     return {side: Foot(walk.time, point(f"heel_{side}"), point(f"toe_{side}")) for side in SIDES}
+
+
+def _check_level(document: Document, recording: PlateRecording) -> None:
+    """Refuse a plate that stands upright: another axis of the file points up."""
+    if abs(recording.plate.axes[2, 2]) < _LEVEL:
+        raise document.error(
+            f"plate {recording.plate.number} of {recording.path.name} is no floor: its surface stands upright",
+            "laboratory",
+            "up",
+            expected="the axis of the files that points up, square to the plates",
+            remedy="look up in the capture software which axis points up",
+        )
 
 
 def _check_on_plate(recording: PlateRecording) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 
 from musclesolve.recording.c3d_parameters import BLOCK, Description, corrupted
 
-# Counts of 16 bits that are full say only "at least so many".
-_FULL = 0xFFFF
+FULL = 0xFFFF
+"""A count of 16 bits that is full says only "at least so many"."""
 # Slowest and fastest rate that is taken for one [Hz].
 RATES = (0.1, 1e6)
 
@@ -48,6 +48,11 @@ class Layout:
     def numbers(self) -> int:
         """How many numbers a frame holds."""
         return 4 * self.points + self.channels * self.samples
+
+    @property
+    def last_frame(self) -> int:
+        """Number of the last frame."""
+        return self.first_frame + self.frames - 1
 
     @property
     def start_time(self) -> float:
@@ -103,8 +108,6 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
 def _analog(description: Description) -> tuple[int, int]:
     """Return channels and samples of each of them in a frame."""
     header, path = description.header, description.path
-    if header.measurements == 0:
-        return 0, 0
     samples = max(header.samples, 1)
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
@@ -114,6 +117,8 @@ def _analog(description: Description) -> tuple[int, int]:
             "header, words 3 and 10",
             "as many values as channels have samples",
         )
+    if channels == 0:
+        return 0, 0
     rate, analog_rate = _rate(description), description.number("ANALOG:RATE")
     if analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
         raise corrupted(
@@ -169,11 +174,11 @@ def _frames(description: Description, room: int, padding: int) -> tuple[int, int
     first, last = (_long(description, f"TRIAL:ACTUAL_{end}_FIELD") for end in ("START", "END"))
     start = first if first else max(header.first_frame, 1)
     parameters = [description.count(f"POINT:{name}") for name in ("LONG_FRAMES", "FRAMES")]
-    stated = None if header.last_frame == _FULL else header.last_frame - header.first_frame + 1
+    stated = None if header.last_frame == FULL else header.last_frame - header.first_frame + 1
     said = [last - first + 1] if first and last else []
-    said += [count for count in (*parameters, stated) if count and count != _FULL]
-    if _FULL in parameters and room - padding < _FULL <= room:
-        said.append(_FULL)
+    said += [count for count in (*parameters, stated) if count and count != FULL]
+    if FULL in parameters and room - padding < FULL <= room:
+        said.append(FULL)
     fitting = [count for count in said if room - padding < count <= room]
     if not said:
         raise corrupted(

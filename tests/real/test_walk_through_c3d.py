@@ -240,3 +240,17 @@ def test_corners_at_another_place_are_refused(recorded):
     write_recording(recorded, lanes((2, 4)), moved)
     with pytest.raises(InputError, match="centre of pressure of plate 1 lies beside it"):
         read_trial(write_trial(recorded, without_forces()))
+
+
+def test_plates_that_stand_upright_show_that_another_axis_points_up(recorded):
+    write_recording(recorded, lanes((2, 4)))
+    edits = [*without_forces(), ('up = "+y"', 'up = "+z"')]
+    with pytest.raises(InputError, match=r"line \d+, \[laboratory\] up: plate 1 of walk.c3d is no floor"):
+        read_trial(write_trial(recorded, edits))
+
+
+def test_events_of_the_file_are_those_of_the_trial(recorded):
+    write_recording(recorded, lanes((2, 4)), lambda file: file.add_event([0, 0.817], "Left", "Foot Strike"))
+    (event,) = read_trial(write_trial(recorded, without_forces())).events
+    assert (event.kind, event.side, event.source) == ("heel_strike", "l", "stated")
+    assert abs(event.time - 0.817) < 1e-6

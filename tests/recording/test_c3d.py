@@ -94,6 +94,18 @@ def test_more_than_255_markers_have_their_names_in_two_lists(tmp_path: Path) -> 
     np.testing.assert_allclose(markers.position, 1e-3 * points, rtol=1e-6)
 
 
+def test_the_name_of_the_person_before_every_label_is_left_out(tmp_path: Path) -> None:
+    points = trajectories(5, 3)
+    assert read_markers(
+        write(tmp_path / "a.c3d", points=points, names=["Ann:LASI", "*4", "Ann:R:1"])
+    ).names == (
+        "LASI",
+        "R:1",
+    )
+    for kept in (["Ann:LASI", "Bob:LASI", "Bob:RASI"], ["Ann:LASI", "RASI", "SACR"]):
+        assert read_markers(write(tmp_path / "a.c3d", points=points, names=kept)).names == tuple(kept)
+
+
 def test_points_without_labels_are_left_out(tmp_path: Path) -> None:
     raw = bytearray(handmade(84, np.ones((4, 3, 4)), 100.0, -1.0, np.ones((4, 1, 1))))
     place = raw.index(b"M1      ")
@@ -217,6 +229,7 @@ def patched(tmp_path: Path, place: int, new: bytes) -> Path:
         (515, b"\x11", "the processor is 17"),
         (2, b"\x09", "header says 9 points, POINT:USED says 3"),
         (4, b"\x09", "9 analog values in a frame, but 2 channels of 4"),
+        (4, b"\0", "header says 0 analog channels, ANALOG:USED says 2"),
         (8, b"\xff\x7f", None),
         (12, b"\0\0\0\0", "scale of points is 0"),
         (16, b"\x09", "header says 9 blocks before the data"),
@@ -232,7 +245,8 @@ def test_header_and_parameters_that_contradict_each_other_are_refused(
     path = patched(tmp_path, place, new)
     if said is None:
         # The other count of frames fits the length of the file.
-        assert len(read_c3d(path).markers().time) == 12
+        markers = read_c3d(path).markers()
+        assert len(markers.time) == 12 and "from 1 to 32767, but has 12" in markers.notes[0]
         return
     with pytest.raises(InputError, match=said) as raised:
         read_c3d(path)
