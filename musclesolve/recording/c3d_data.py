@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.recording.c3d_coding import Coding
 from musclesolve.recording.c3d_layout import Layout
-from musclesolve.recording.c3d_parameters import Coding, Description, corrupted
+from musclesolve.recording.c3d_parameters import Description, corrupted
 
 Array = NDArray[np.float64]
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.recording.c3d_coding import DEC, ORDERS, Coding
 from musclesolve.recording.textfile import EXPORT_AGAIN
 
 Array = NDArray[np.float64]
@@ -27,36 +28,6 @@ _MOST_DIMENSIONS = 7
 LONGEST = 4096 * BLOCK
 """No header and parameter section together is longer than this [bytes]: its own count of blocks ends at 255."""
 _CHARACTERS = -1
-# Processor byte -> byte order; DEC has Intel's integers and reals of its own.
-_ORDER = {84: "<", 85: "<", 86: ">"}
-_DEC = 85
-
-
-@dataclass(frozen=True)
-class Coding:
-    """How the machine that wrote the file laid out its numbers: byte order, and whether reals are those of a VAX."""
-
-    order: str
-    dec: bool
-
-    def integers(self, raw: bytes) -> NDArray[np.int16]:
-        """Return 16-bit integers."""
-        return np.frombuffer(raw, self.order + "i2")
-
-    def reals(self, raw: bytes | NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return 32-bit reals.
-
-        A real of DEC has its two halves exchanged and four times the value of the IEEE real of the same bits (VAX
-        F_floating: exponent in excess of 128, mantissa from 1/2).
-        """
-        if not self.dec:
-            return np.frombuffer(raw, self.order + "f4")
-        halves = np.frombuffer(raw, "<u2").reshape(-1, 2).astype(np.uint32)
-        bits = (halves[:, 0] << np.uint32(16)) | halves[:, 1]
-        exponent = (bits >> np.uint32(23)) & np.uint32(0xFF)
-        # Below this exponent a quarter of the number is smaller than any normal one: nothing that was measured.
-        bits = np.where(exponent > 2, bits - np.uint32(2 << 23), np.uint32(0))
-        return bits.view(np.float32)
 
 
 @dataclass(frozen=True)
@@ -149,14 +120,14 @@ def read_description(raw: bytes, path: Path) -> Description:
             expected=f"parameters from byte {max(start, BLOCK)} on",
         )
     processor = raw[start + 3]
-    if processor not in _ORDER:
+    if processor not in ORDERS:
         raise corrupted(
             path,
             f"the processor is {processor}",
             f"byte {start + 3}",
             "84 (Intel), 85 (DEC) or 86 (MIPS)",
         )
-    coding = Coding(_ORDER[processor], processor == _DEC)
+    coding = Coding(ORDERS[processor], processor == DEC)
     header = _header(raw, coding)
     end = BLOCK * (header.data_block - 1)
     end = end if start < end <= len(raw) else len(raw)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from musclesolve.errors import InputError
 from musclesolve.recording import Event
 from musclesolve.recording.c3d import read_c3d
+from musclesolve.recording.c3d_coding import Coding
 from musclesolve.recording.c3d_events import read_events
-from musclesolve.recording.c3d_parameters import Coding
 from musclesolve.recording.c3d_plates import read_plates
 from musclesolve.recording.formats import read_markers
 
