@@ -105,3 +105,18 @@ def _filtered(signal: Array, rate_hz: float, cutoff_hz: float, order: int) -> Ar
     padding = min(signal.shape[0] - 1, int(np.ceil(3.0 * slower * rate_hz / cutoff_hz)))
     filtered: Array = sosfiltfilt(parts, signal, axis=0, padtype="odd", padlen=padding)
     return filtered
+
+
+def check_complete(signal: Array) -> None:
+    """Refuse a signal (T, ...) with gaps: whatever is estimated from it would be nothing.
+
+    Raises:
+        InputError: with the first frame that lacks a number.
+    """
+    lost = ~np.isfinite(signal).reshape(len(signal), -1).all(axis=1)
+    if lost.any():
+        raise InputError(
+            f"the signal lacks a number in {lost.sum()} of {lost.size} frames, first in frame {lost.argmax()}",
+            expected="a signal without gaps",
+            remedy="fill the gaps, or take a stretch without them",
+        )

@@ -31,19 +31,16 @@ from scipy.fft import dst
 from scipy.special import beta
 
 from musclesolve.errors import InputError
-from musclesolve.motion.filtering import HALF_POWER, two_pass_gain
+from musclesolve.motion.filtering import HALF_POWER, check_complete, two_pass_gain
+from musclesolve.motion.residual_line import consistent_fit, crossing, excess, fit
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 RULES = ("residual_analysis", "residual_analysis_silva_2003")
 LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2
 # Of the sampling rate: nearer to half of it the bilinear filter bends, and nothing is left to remove.
 HIGHEST_SHARE = 0.48
 CORRELATION = {"residual_analysis": 0.98, "residual_analysis_silva_2003": 0.99}
-RANGE_FACTOR, SHORTEST_RANGE_HZ = 2.5, 10.0
-# A line through fewer points is no line.
-FEWEST_POINTS = 8
 # A line that begins beyond this share of the range has seen no noise.
 LATEST_START = 0.7
 # One that begins so low has seen no motion: walking has more of it at its step frequency.
@@ -107,7 +104,7 @@ def residual_analysis(
         correlation: between curve and line, at which no more points are dropped; 0.98, or 0.99 for the thesis' rule.
 
     Raises:
-        InputError: the recording is too short or sampled too slowly, or the order has no best cut-off.
+        InputError: the recording has gaps, is too short or sampled too slowly, or the order has no best cut-off.
     """
     signal = np.asarray(signal, dtype=float)
     _check(signal, rate_hz, order, rule)
@@ -115,17 +112,18 @@ def residual_analysis(
     frequency = np.arange(LOWEST_HZ, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
     square, passed = _squared_residuals(signal.reshape(len(signal), -1), rate_hz, frequency, order)
     if rule == "residual_analysis":
-        fit, end = _consistent_fit(frequency, passed, square, threshold, distortion_share(order))
-        cutoff = _crossing(frequency, _excess(fit, passed, square, distortion_share(order)))
-        noise = np.sqrt(np.maximum(fit.intercept, 0.0))
-        line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
+        line_fit, end = consistent_fit(frequency, passed, square, threshold, distortion_share(order))
+        cutoff = crossing(frequency, excess(line_fit, passed, square, distortion_share(order)))
+        noise = np.sqrt(np.maximum(line_fit.intercept, 0.0))
+        line = np.sqrt(np.maximum(line_fit.intercept + line_fit.slope * passed[:, None], 0.0))
     else:
         end = np.full(square.shape[1], len(frequency))
-        fit = _fit(frequency, np.sqrt(square), end, threshold)
-        cutoff = _crossing(frequency, np.sqrt(square) - fit.intercept)
-        noise, line = np.maximum(fit.intercept, 0.0), fit.intercept + fit.slope * frequency[:, None]
-    late = ~fit.reached | (frequency[fit.start] > LATEST_START * frequency[end - 1])
-    early = frequency[fit.start] <= EARLIEST_START_HZ
+        line_fit = fit(frequency, np.sqrt(square), end, threshold)
+        cutoff = crossing(frequency, np.sqrt(square) - line_fit.intercept)
+        noise = np.maximum(line_fit.intercept, 0.0)
+        line = line_fit.intercept + line_fit.slope * frequency[:, None]
+    late = ~line_fit.reached | (frequency[line_fit.start] > LATEST_START * frequency[end - 1])
+    early = frequency[line_fit.start] <= EARLIEST_START_HZ
     verdict = np.where(early, Verdict.NO_MOTION, np.where(late, Verdict.NO_NOISE, Verdict.FOUND))
     shape = signal.shape[1:]
     return ResidualAnalysis(
@@ -134,7 +132,7 @@ def residual_analysis(
         line.reshape(-1, *shape),
         noise.reshape(shape),
         cutoff.reshape(shape),
-        frequency[fit.start].reshape(shape),
+        frequency[line_fit.start].reshape(shape),
         frequency[end - 1].reshape(shape),
         verdict.reshape(shape),
         rule,
@@ -186,75 +184,6 @@ def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: i
     return square, 1.0 - removed / len(harmonic)
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """Lines (k,) through the points from `start` on; `reached` where the correlation is as demanded."""
-
-    start: Indices
-    slope: Array
-    intercept: Array
-    reached: NDArray[np.bool_]
-
-
-def _fit(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
-    """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
-
-    All starts at once, by sums from the end backwards: small values are added up before large ones.
-    """
-    k = np.arange(y.shape[1])
-    level = y[end - 1, k]
-    across, up = np.broadcast_to(x[:, None], y.shape), y - level
-
-    def sums(values: Array) -> Array:
-        total = np.vstack([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1, values.shape[1]))])
-        return total[:-1] - total[end, k]
-
-    count = end - np.arange(len(x))[:, None]
-    enough = count >= FEWEST_POINTS
-    n = np.maximum(count, 1)
-    sx, sy = sums(across), sums(up)
-    xx, yy, xy = sums(across**2) - sx**2 / n, sums(up**2) - sy**2 / n, sums(across * up) - sx * sy / n
-    falls = enough & (xx > 0.0) & (yy > 0.0) & (xy < 0.0)
-    correlated = falls & (-xy >= threshold * np.sqrt(np.where(falls, xx * yy, 1.0)))
-    reached = correlated.any(axis=0)
-    start = np.where(reached, correlated.argmax(axis=0), end - FEWEST_POINTS)
-    slope = np.where(xx[start, k] > 0.0, xy[start, k] / xx[start, k], 0.0)
-    intercept = level + (sy[start, k] - slope * sx[start, k]) / n[start, k]
-    return _Fit(start, slope, intercept, reached)
-
-
-def _consistent_fit(
-    frequency: Array, passed: Array, square: Array, threshold: float, share: float
-) -> tuple[_Fit, Indices]:
-    """Fit again and again over a range that ends at a multiple of the cut-off, until it shrinks no more."""
-    end = np.full(square.shape[1], len(frequency))
-    while True:
-        fit = _fit(passed, square, end, threshold)
-        cutoff = _crossing(frequency, _excess(fit, passed, square, share))
-        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * cutoff, SHORTEST_RANGE_HZ))
-        if np.all(wanted >= end):
-            return fit, end
-        end = np.minimum(wanted, end)
-
-
-def _excess(fit: _Fit, passed: Array, square: Array, share: float) -> Array:
-    """Return (C, k) by how much the motion taken away, R^2 less the line, exceeds a share of the noise let through."""
-    line = fit.intercept + fit.slope * passed[:, None]
-    return square - line + share * fit.slope * passed[:, None]
-
-
-def _crossing(frequency: Array, excess: Array) -> Array:
-    """Return the first frequency (k,) at which a curve (C, k) is no longer positive; the last where it always is."""
-    below = excess <= 0.0
-    crossed = below.any(axis=0)
-    after = np.where(crossed, below.argmax(axis=0), len(frequency) - 1)
-    before, k = np.maximum(after - 1, 0), np.arange(excess.shape[1])
-    high, low = excess[before, k], excess[after, k]
-    part = np.where(crossed & (after > 0), high / np.where(high > low, high - low, 1.0), 1.0)
-    place: Array = frequency[before] + part * (frequency[after] - frequency[before])
-    return place
-
-
 def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
     if rule not in RULES:
         raise InputError(f"there is no rule {rule!r}", expected=f"one of {', '.join(RULES)}")
@@ -270,6 +199,7 @@ def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
             expected=f"at least {SHORTEST_S:g} s without gaps",
             remedy="give the cut-off frequency as a number",
         )
+    check_complete(signal)
     if order < 2:
         raise InputError(
             "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never settle",

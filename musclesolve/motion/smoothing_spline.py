@@ -24,7 +24,7 @@ from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from musclesolve.errors import InputError
-from musclesolve.motion.filtering import HALF_POWER
+from musclesolve.motion.filtering import HALF_POWER, check_complete
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,7 @@ def smoothing_spline(
         half_order: 2 for cubic, 3 for quintic splines (whose accelerations do not vanish at the ends).
 
     Raises:
-        InputError: too few frames, a half order that there is not, a cut-off that is too low or too high.
+        InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
     """
     signal = np.asarray(signal, dtype=float)
     _check(signal, rate_hz, half_order)
@@ -213,6 +213,7 @@ def _check(signal: Array, rate_hz: float, half_order: int) -> None:
         )
     if not rate_hz > 0.0:
         raise InputError(f"a sampling rate of {rate_hz:g} Hz", expected="a rate above zero")
+    check_complete(signal)
 
 
 def _check_cutoffs(cutoffs: Array, rate_hz: float, half_order: int) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.signal import butter, filtfilt, freqz_sos
 
 from musclesolve.errors import InputError
-from musclesolve.motion import low_pass
+from musclesolve.motion import low_pass, residual_analysis, smoothing_spline
 from musclesolve.motion.filtering import ORDERS, sections, two_pass_factor, two_pass_gain
 
 
@@ -118,3 +118,11 @@ def test_a_cutoff_that_cannot_be_is_refused(cutoff_hz: float) -> None:
 def test_an_order_that_there_is_not_is_refused(order: float) -> None:
     with pytest.raises(InputError, match="from 1 to 8"):
         low_pass(np.zeros(100), 100.0, 6.0, order)  # type: ignore[arg-type]
+
+
+def test_gaps_are_refused_where_something_is_estimated() -> None:
+    signal = np.random.default_rng(8).normal(size=(200, 2))
+    signal[30:33, 1] = np.nan
+    for estimate in (residual_analysis, smoothing_spline):
+        with pytest.raises(InputError, match="in 3 of 200 frames, first in frame 30"):
+            estimate(signal, 100.0)

@@ -1,0 +1,84 @@
+"""The straight part of residual curves: lines through their upper ends, and where a curve leaves its line too far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+RANGE_FACTOR, SHORTEST_RANGE_HZ = 2.5, 10.0
+# A line through fewer points is no line.
+FEWEST_POINTS = 8
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Lines (k,) through the points from `start` on; `reached` where the correlation is as demanded."""
+
+    start: Indices
+    slope: Array
+    intercept: Array
+    reached: NDArray[np.bool_]
+
+
+def fit(x: Array, y: Array, end: Indices, threshold: float) -> Fit:
+    """Fit a line to the points start to end of every curve (C, k) over x (C,), start the first that correlates.
+
+    All starts at once, by sums from the end backwards: small values are added up before large ones.
+    """
+    k = np.arange(y.shape[1])
+    level = y[end - 1, k]
+    across, up = np.broadcast_to(x[:, None], y.shape), y - level
+
+    def sums(values: Array) -> Array:
+        total = np.vstack([np.cumsum(values[::-1], axis=0)[::-1], np.zeros((1, values.shape[1]))])
+        return total[:-1] - total[end, k]
+
+    count = end - np.arange(len(x))[:, None]
+    enough = count >= FEWEST_POINTS
+    n = np.maximum(count, 1)
+    sx, sy = sums(across), sums(up)
+    xx, yy, xy = sums(across**2) - sx**2 / n, sums(up**2) - sy**2 / n, sums(across * up) - sx * sy / n
+    falls = enough & (xx > 0.0) & (yy > 0.0) & (xy < 0.0)
+    correlated = falls & (-xy >= threshold * np.sqrt(np.where(falls, xx * yy, 1.0)))
+    reached = correlated.any(axis=0)
+    start = np.where(reached, correlated.argmax(axis=0), end - FEWEST_POINTS)
+    slope = np.where(xx[start, k] > 0.0, xy[start, k] / xx[start, k], 0.0)
+    intercept = level + (sy[start, k] - slope * sx[start, k]) / n[start, k]
+    return Fit(start, slope, intercept, reached)
+
+
+def consistent_fit(
+    frequency: Array, passed: Array, square: Array, threshold: float, share: float
+) -> tuple[Fit, Indices]:
+    """Fit again and again over a range that ends at a multiple of the cut-off, until it shrinks no more."""
+    end = np.full(square.shape[1], len(frequency))
+    while True:
+        found = fit(passed, square, end, threshold)
+        cutoff = crossing(frequency, excess(found, passed, square, share))
+        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * cutoff, SHORTEST_RANGE_HZ))
+        if np.all(wanted >= end):
+            return found, end
+        end = np.minimum(wanted, end)
+
+
+def excess(found: Fit, passed: Array, square: Array, share: float) -> Array:
+    """Return (C, k) by how much the motion taken away, R^2 less the line, exceeds a share of the noise let through."""
+    line = found.intercept + found.slope * passed[:, None]
+    return square - line + share * found.slope * passed[:, None]
+
+
+def crossing(frequency: Array, excess: Array) -> Array:
+    """Return the first frequency (k,) at which a curve (C, k) is no longer positive; the last where it always is."""
+    below = excess <= 0.0
+    crossed = below.any(axis=0)
+    after = np.where(crossed, below.argmax(axis=0), len(frequency) - 1)
+    before, k = np.maximum(after - 1, 0), np.arange(excess.shape[1])
+    high, low = excess[before, k], excess[after, k]
+    part = np.where(crossed & (after > 0), high / np.where(high > low, high - low, 1.0), 1.0)
+    place: Array = frequency[before] + part * (frequency[after] - frequency[before])
+    return place
