@@ -118,13 +118,6 @@ class Camera:
         image: Array = self.front * numerators / depth
         return image
 
-    def derivatives(self, points: Array) -> Array:
-        """Return d(u, v)/d(X, Y, Z), (..., 2, 3) [px/m], of points (..., 3) before the camera."""
-        a, depth = self.coefficients, self.depth(points)[..., None, None]
-        image = self.project(points)
-        slopes: Array = self.front * (np.stack([a[0:3], a[4:7]]) - image[..., None] * a[8:]) / depth
-        return slopes
-
 
 def _center(matrix: Array) -> Array:
     """Return the point (3,) that a projection matrix (3, 4) takes to nothing; NaN where it lies at infinity."""

@@ -14,7 +14,9 @@ Mask = NDArray[np.bool_]
 
 ROUNDS = 30
 # A step that moves no image by more than this share of the largest pixel changes nothing any more.
-SMALLEST_STEP = 1e-13
+SMALLEST_STEP = 1e-12
+# Points solved at a time: their arrays fit into the caches of a processor, and memory holds little beside the images.
+BATCH = 8192
 # Keeps the equations of parallel rays solvable; the answer is refused later for their condition.
 RIDGE = 1e-14
 
@@ -31,16 +33,26 @@ def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> tuple[A
         Points (P, 3) [m], normal matrices (P, 3, 3) [px^2/m^2] there (zero where a point lies behind a camera), and
         whether each point lies before all cameras that saw it (P,).
     """
+    count = image.shape[1]
+    points, normal, before = np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(count, bool)
+    smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
+    for first in range(0, count, BATCH):
+        part = slice(first, first + BATCH)
+        points[part], normal[part], before[part] = _batch(cameras, image[:, part], seen[:, part], smallest)
+    return points, normal, before
+
+
+def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> tuple[Array, Array, Mask]:
     points = _multiplied_out(cameras, image, seen, np.ones(seen.shape))
     # Once more with the weights 1 / denominator, which make the residuals pixels (Abdel-Aziz & Karara 1971).
     depth = np.stack([camera.depth(points) for camera in cameras])
     points = _multiplied_out(cameras, image, seen, 1.0 / np.maximum(np.abs(depth), 1e-6))
     before = _before(cameras, points, seen)
-    if not before.any():
-        return points, np.zeros((len(points), 3, 3)), before
     normal = np.zeros((len(points), 3, 3))
-    front, shown, known = points[before], image[:, before], seen[:, before]
-    points[before], normal[before] = _refined(cameras, front, shown, known)
+    if before.any():
+        points[before], normal[before] = _refined(
+            cameras, points[before], image[:, before], seen[:, before], smallest
+        )
     return points, normal, before
 
 
@@ -50,48 +62,57 @@ def _multiplied_out(cameras: Sequence[Camera], image: Array, seen: Mask, weight:
     right = np.zeros((image.shape[1], 3))
     for camera, pixels, there, factor in zip(cameras, image, seen, weight, strict=True):
         a = camera.coefficients
-        rows = np.stack([a[0:3], a[4:7]]) - pixels[..., None] * a[8:]
-        values = pixels - a[[3, 7]]
-        scale = np.where(there, factor, 0.0)[:, None]
-        rows = np.where(there[:, None, None], rows, 0.0) * scale[..., None]
-        values = np.where(there[:, None], values, 0.0) * scale
-        normal += rows.transpose(0, 2, 1) @ rows
-        right += np.einsum("pij,pi->pj", rows, values)
+        scale = np.where(there, factor, 0.0)
+        for pixel, row, constant in ((pixels[:, 0], a[0:3], a[3]), (pixels[:, 1], a[4:7], a[7])):
+            known = np.where(there, pixel, 0.0)
+            rows = scale[:, None] * (row - known[:, None] * a[8:])
+            normal += rows[:, :, None] * rows[:, None]
+            right += rows * (scale * (known - constant))[:, None]
     return _solve(normal, right)
 
 
-def _refined(cameras: Sequence[Camera], points: Array, image: Array, seen: Mask) -> tuple[Array, Array]:
+def _refined(
+    cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float
+) -> tuple[Array, Array]:
+    """Return the best points (P, 3) and the normal matrices (P, 3, 3) there, from points before their cameras."""
     normal, right, misfit = _equations(cameras, points, image, seen)
-    largest = SMALLEST_STEP * np.abs(image[seen]).max()
     share = np.ones(len(points))
+    active = np.arange(len(points))
     for _ in range(ROUNDS):
-        step = share[:, None] * _solve(normal, right)
-        moved = np.sqrt(np.maximum(np.einsum("pi,pij,pj->p", step, normal, step), 0.0))
-        if (moved <= largest).all():
+        step = share[active, None] * _solve(normal[active], right[active])
+        moved = np.einsum("pi,pij,pj->p", step, normal[active], step)
+        going = moved > smallest**2
+        active, step = active[going], step[going]
+        if not active.size:
             break
-        tried = points + step
-        found = _equations(cameras, tried, image, seen)
+        tried = points[active] + step
+        found = _equations(cameras, tried, image[:, active], seen[:, active])
         # NaN, a point that went behind a camera, is no improvement either.
-        better = found[2] <= misfit
-        points = np.where(better[:, None], tried, points)
-        normal = np.where(better[:, None, None], found[0], normal)
-        right = np.where(better[:, None], found[1], right)
-        misfit = np.where(better, found[2], misfit)
-        share = np.where(better, 1.0, 0.25 * share)
+        better = found[2] <= misfit[active]
+        share[active] *= np.where(better, 1.0, 0.25)
+        gained = active[better]
+        points[gained], normal[gained], right[gained], misfit[gained] = (
+            values[better] for values in (tried, *found)
+        )
     return points, normal
 
 
 def _equations(
     cameras: Sequence[Camera], points: Array, image: Array, seen: Mask
 ) -> tuple[Array, Array, Array]:
-    """Return J^T J (P, 3, 3), J^T r (P, 3) and r^T r (P,) of the residuals r in the image."""
+    """Return J^T J (P, 3, 3), J^T r (P, 3) and r^T r (P,) of the residuals r in the image; NaN behind a camera."""
     normal, right, misfit = np.zeros((len(points), 3, 3)), np.zeros((len(points), 3)), np.zeros(len(points))
     for camera, pixels, there in zip(cameras, image, seen, strict=True):
-        residual = np.where(there[:, None], pixels - camera.project(points), 0.0)
-        slopes = np.where(there[:, None, None], camera.derivatives(points), 0.0)
-        normal += slopes.transpose(0, 2, 1) @ slopes
-        right += np.einsum("pij,pi->pj", slopes, residual)
-        misfit += np.sum(residual**2, axis=1)
+        a, below = camera.coefficients, camera.depth(points)
+        # camera.depth is positive before either kind of camera; eq. 5.1 has the sign of the coefficients.
+        below = camera.front * np.where(below > 0.0, below, np.nan)
+        for pixel, row, constant in ((pixels[:, 0], a[0:3], a[3]), (pixels[:, 1], a[4:7], a[7])):
+            projected = (points @ row + constant) / below
+            slopes = np.where(there[:, None], (row - projected[:, None] * a[8:]) / below[:, None], 0.0)
+            residual = np.where(there, pixel - projected, 0.0)
+            normal += slopes[:, :, None] * slopes[:, None]
+            right += slopes * residual[:, None]
+            misfit += residual**2
     return normal, right, misfit
 
 

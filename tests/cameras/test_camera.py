@@ -44,15 +44,6 @@ def test_a_placed_camera_stands_and_looks_as_it_was_placed(seed: int) -> None:
     assert camera.depth(target) > 0.0 > camera.depth(center - ahead)
 
 
-def test_the_derivatives_are_those_of_the_projection() -> None:
-    camera, point, step = ring(3)[1], np.array([0.3, -0.4, 1.1]), 1e-6
-    slopes = camera.derivatives(point)
-    for axis in range(3):
-        aside = step * np.eye(3)[axis]
-        numeric = (camera.project(point + aside) - camera.project(point - aside)) / (2.0 * step)
-        np.testing.assert_allclose(slopes[:, axis], numeric, rtol=1e-6, atol=1e-6)
-
-
 @pytest.mark.parametrize("count", range(1, 9))
 def test_the_cameras_of_a_ring_see_its_target_from_different_sides(count: int) -> None:
     cameras = ring(count, target=(1.0, 2.0, 0.9))
