@@ -161,7 +161,7 @@ class Stride:
 
     def _balanced(self, motion: Motion) -> list[Wrench]:
         joints = self.model.tree.joint_count
-        fitted = [self._fitted(motion, side) for side in range(2)]
+        fitted = [self.fitted(motion, side) for side in range(2)]
         remainder = projected_moments(self.model, motion, fitted)[:, joints:]
         middle = motion.origin
         moment = remainder[:, 3:] + np.cross(middle, remainder[:, :3])
@@ -176,8 +176,8 @@ class Stride:
             for wrench, part in zip(fitted, share, strict=True)
         ]
 
-    def _fitted(self, motion: Motion, side: int) -> Wrench:
-        """What the splines alone say of one foot."""
+    def fitted(self, motion: Motion, side: int) -> Wrench:
+        """What the splines alone say of the right foot (0) or the left one (1): the balance but for the remainder."""
         phase = motion.time / self.period + 0.5 * side
         wrench = self.person.weight * self.layout.wrench(self.coefficients, phase)
         wrench = wrench * (MIRROR if side else 1.0)

