@@ -93,7 +93,7 @@ def test_noise_of_three_millimetres_adds_no_events():
 
 @pytest.mark.parametrize("options", [{}, {"noise": "skin"}, {"marker_rate_hz": 60.0, "forward": "-x"}])
 def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_path):
-    """Contacts are known to the last digit; 3 mm of noise move an event by 1 to 3 ms."""
+    """Contacts are known to the last digit; the heel turns back 24 ms before its one, 3 mm of noise add 1 to 3 ms."""
     stride = synthetic.reference_stride()
     file = synthetic.synthetic_recording(tmp_path, stride, truth=False, strides=3, noise_mm=3.0, **options)
     trial = read_trial(file)
@@ -103,7 +103,7 @@ def test_the_strides_of_the_synthetic_person_with_noisy_markers(options, tmp_pat
     known = stride.events(-stride.period, 6.0 * stride.period)
     for event in found:
         truth = times(known, event.kind, event.side) + start
-        assert np.abs(truth - event.time).min() < 0.013, event
+        assert np.abs(truth - event.time).min() < (0.028 if event.kind == "heel_strike" else 0.013), event
 
 
 def test_a_gap_costs_only_the_events_in_it():
