@@ -186,8 +186,13 @@ def _all_at_once(
             return None
         lines = [line.replace(",", ".") for line in lines]
     if separator:
-        if blank_end and lines[0].count(separator) >= width:
-            lines = [separator.join(_without_blank_end(line.split(separator), width)) for line in lines]
+        if blank_end:
+            lines = [
+                line
+                if line.count(separator) < width
+                else separator.join(_without_blank_end(line.split(separator), width))
+                for line in lines
+            ]
         double = separator + separator
         if any(double in line or line[0] == separator or line[-1] == separator for line in lines):
             lines = [_with_nan(line, separator) for line in lines]

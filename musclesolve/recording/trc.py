@@ -230,5 +230,6 @@ def _frames(markers: Markers, metres: float, decimals: int) -> Iterator[str]:
     """Yield the line of every frame."""
     form = "%d\t%.8f" + f"\t%.{decimals}f" * (3 * len(markers.names)) + "\n"
     for k, (time, frame) in enumerate(zip(markers.time, markers.position, strict=True), start=1):
-        line = form % (k, time, *(frame.ravel() / metres).tolist())
-        yield line.replace("nan", "")
+        line = (form % (k, time, *(frame.ravel() / metres).tolist())).replace("nan", "")
+        # OpenSim does not count an empty cell that ends a line: a tab behind it makes it count.
+        yield line.replace("\t\n", "\t\t\n")
