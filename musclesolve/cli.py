@@ -165,6 +165,28 @@ def synthesize(
 
 
 @app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="A recording: TRC, C3D, CSV, MOT, STO or a camera file.")],
+    output: Annotated[
+        list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
+    ],
+    forward: Annotated[
+        str | None,
+        typer.Option(help="Axis of the source in the walking direction: turns it into the axes of OpenSim."),
+    ] = None,
+    up: Annotated[str, typer.Option(help="Axis of the source that points up.")] = "+z",
+    units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
+) -> None:
+    """Write markers or forces of a recording as files that OpenSim reads."""
+    with messages():
+        from musclesolve.conversion import convert as write
+
+        for note in write(source, output, forward, up, units):
+            console().print(note, soft_wrap=True)
+        say_files(output)
+
+
+@app.command()
 def calibrate(
     cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
 ) -> None:

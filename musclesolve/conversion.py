@@ -1,0 +1,141 @@
+"""From any recording that can be read to files that OpenSim reads: markers to TRC, forces to MOT or STO."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d import read_c3d
+from musclesolve.recording.c3d_plates import read_plates
+from musclesolve.recording.data import Table
+from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
+from musclesolve.recording.frames import AXES, axis_vector, global_from_laboratory
+from musclesolve.recording.mot import write_mot
+from musclesolve.recording.trc import METRES, write_trc
+
+Array = NDArray[np.float64]
+
+MARKERS, FORCES = (".trc",), (".mot", ".sto")
+
+# OpenSim: x forward, y up, z right; the global frame: x forward, y left, z up.
+_OPENSIM_FROM_GLOBAL = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+
+
+def convert(
+    source: Path, targets: Sequence[Path], forward: str | None = None, up: str = "+z", units: str = "mm"
+) -> list[str]:
+    """Write the markers or forces of a recording in another format; all is read before anything is written.
+
+    Args:
+        source: a file of any format that can be read.
+        targets: the files to write; the suffix of each says what becomes of it.
+        forward: axis of the source in the walking direction; when given, markers and plates are turned into the axes
+            of OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source.
+        up: axis of the source that points up.
+        units: unit of length of the markers.
+
+    Returns:
+        Sentences on what was assumed.
+
+    Raises:
+        InputError: a suffix that is not written, axes that do not exist, or whatever a reader or writer refuses.
+    """
+    rotation = _rotation(forward, up)
+    if units not in METRES:
+        raise InputError(
+            f"the unit of length is '{units}'",
+            expected=", ".join(METRES),
+            remedy="--units mm, or leave it out",
+        )
+    writers: list[Callable[[], None]] = []
+    notes: list[str] = []
+    for target in targets:
+        _check_target(target)
+        if target.suffix.casefold() in MARKERS:
+            markers = read_markers(source)
+            notes += markers.notes
+            writers.append(partial(write_trc, target, markers.rotated(rotation), units=units))
+            continue
+        table, said = _forces(source, forward, up, rotation)
+        if missing := int(np.isnan(table.values).sum()):
+            said.append(
+                f"{missing} numbers are missing and written as nan: the TimeSeriesTable of OpenSim reads them, its "
+                "Storage ends before the first of them."
+            )
+        notes += said
+        writers.append(partial(write_mot, target, table))
+    for write in writers:
+        write()
+    return list(dict.fromkeys(notes))
+
+
+def _check_target(target: Path) -> None:
+    known = (*MARKERS, *FORCES)
+    if target.suffix.casefold() not in known:
+        raise InputError(
+            f"files that end in '{target.suffix}' are not written",
+            file=target,
+            expected="a name that ends in .trc for markers, in .mot or .sto for forces",
+            remedy=f"-o {target.with_suffix('.trc').name}",
+        )
+    if not target.absolute().parent.is_dir():
+        raise InputError(
+            "there is no such folder",
+            file=target.parent,
+            expected="a folder to write into",
+            remedy="make the folder first, or correct its name",
+        )
+
+
+def _rotation(forward: str | None, up: str) -> Array:
+    for axis in (up,) if forward is None else (forward, up):
+        if axis not in AXES:
+            raise InputError(
+                f"there is no axis '{axis}'",
+                expected=f"one of {', '.join(AXES)}",
+                remedy="--forward +x --up +z",
+            )
+    return np.eye(3) if forward is None else _OPENSIM_FROM_GLOBAL @ global_from_laboratory(forward, up)
+
+
+def _forces(source: Path, forward: str | None, up: str, rotation: Array) -> tuple[Table, list[str]]:
+    """Return the forces of a recording as named columns, and sentences on what was assumed."""
+    if is_c3d(source):
+        return _plates(source, axis_vector(up), rotation)
+    if forward is not None:
+        raise InputError(
+            "columns of forces are not turned: which three of them are a vector, the file does not say",
+            file=source,
+            expected="a C3D file, whose plates are, or forces in the axes they are to be in",
+            remedy="leave out --forward",
+        )
+    return replace(read_forces_table(source), path=source), []
+
+
+def _plates(source: Path, up: Array, rotation: Array) -> tuple[Table, list[str]]:
+    recordings, notes = read_plates(read_c3d(source), up)
+    if not recordings:
+        raise InputError(
+            "the file has no force plates",
+            file=source,
+            expected="ground reaction forces",
+            remedy="convert its markers alone: -o with a name that ends in .trc",
+        )
+    names: list[str] = []
+    columns: list[Array] = []
+    for recording in recordings:
+        number, turned = recording.plate.number, recording.rotated(rotation)
+        for what, values in (
+            (f"ground_force_{number}_v", turned.force),
+            (f"ground_force_{number}_p", turned.point),
+            (f"ground_torque_{number}_", turned.moment),
+        ):
+            names += [what + axis for axis in "xyz"]
+            columns.append(values)
+    return Table(recordings[0].time, tuple(names), np.concatenate(columns, axis=1), False, source), notes
