@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import musclesolve as ms
-from benchmarks import dynamics, growth, road, sharing
+from benchmarks import dynamics, growth, reading, road, sharing
 from musclesolve.data import reference_stride
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     packages = ", ".join(f"{name} {version(name)}" for name in ("musclesolve", "numpy", "scipy", "casadi"))
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, {packages}")
     print(f"trial: {trial.subject.name}, {trial.path.name}\n")
-    for benchmark in (road, dynamics, growth, sharing):
+    for benchmark in (reading, road, dynamics, growth, sharing):
         benchmark.report(trial)
         print()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from musclesolve.recording.c3d import read_c3d
 from musclesolve.recording.c3d_plates import read_plates
 from musclesolve.recording.data import Table
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
-from musclesolve.recording.frames import AXES, axis_vector, global_from_laboratory
+from musclesolve.recording.frames import AXES, global_from_laboratory
 from musclesolve.recording.mot import write_mot
 from musclesolve.recording.trc import METRES, write_trc
 
@@ -46,7 +45,7 @@ def convert(
     Raises:
         InputError: a suffix that is not written, axes that do not exist, or whatever a reader or writer refuses.
     """
-    rotation = _rotation(forward, up)
+    to_global, to_target = _rotations(forward, up)
     if units not in METRES:
         raise InputError(
             f"the unit of length is '{units}'",
@@ -60,9 +59,9 @@ def convert(
         if target.suffix.casefold() in MARKERS:
             markers = read_markers(source)
             notes += markers.notes
-            writers.append(partial(write_trc, target, markers.rotated(rotation), units=units))
+            writers.append(partial(write_trc, target, markers.rotated(to_target @ to_global), units=units))
             continue
-        table, said = _forces(source, forward, up, rotation)
+        table, said = _forces(source, forward, to_global, to_target)
         if missing := int(np.isnan(table.values).sum()):
             said.append(
                 f"{missing} numbers are missing and written as nan: the TimeSeriesTable of OpenSim reads them, its "
@@ -93,7 +92,8 @@ def _check_target(target: Path) -> None:
         )
 
 
-def _rotation(forward: str | None, up: str) -> Array:
+def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:
+    """Return the rotations from the source to the global frame, and from there to the target."""
     for axis in (up,) if forward is None else (forward, up):
         if axis not in AXES:
             raise InputError(
@@ -101,13 +101,18 @@ def _rotation(forward: str | None, up: str) -> Array:
                 expected=f"one of {', '.join(AXES)}",
                 remedy="--forward +x --up +z",
             )
-    return np.eye(3) if forward is None else _OPENSIM_FROM_GLOBAL @ global_from_laboratory(forward, up)
+    if forward is not None:
+        return global_from_laboratory(forward, up), _OPENSIM_FROM_GLOBAL
+    # Back to where it came from, over any frame whose z is up.
+    across = next(axis for axis in AXES if axis[1] != up[1])
+    to_global = global_from_laboratory(across, up)
+    return to_global, to_global.T
 
 
-def _forces(source: Path, forward: str | None, up: str, rotation: Array) -> tuple[Table, list[str]]:
+def _forces(source: Path, forward: str | None, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
     """Return the forces of a recording as named columns, and sentences on what was assumed."""
     if is_c3d(source):
-        return _plates(source, axis_vector(up), rotation)
+        return _plates(source, to_global, to_target)
     if forward is not None:
         raise InputError(
             "columns of forces are not turned: which three of them are a vector, the file does not say",
@@ -115,11 +120,11 @@ def _forces(source: Path, forward: str | None, up: str, rotation: Array) -> tupl
             expected="a C3D file, whose plates are, or forces in the axes they are to be in",
             remedy="leave out --forward",
         )
-    return replace(read_forces_table(source), path=source), []
+    return read_forces_table(source), []
 
 
-def _plates(source: Path, up: Array, rotation: Array) -> tuple[Table, list[str]]:
-    recordings, notes = read_plates(read_c3d(source), up)
+def _plates(source: Path, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
+    recordings, notes = read_plates(read_c3d(source), to_global)
     if not recordings:
         raise InputError(
             "the file has no force plates",
@@ -130,12 +135,12 @@ def _plates(source: Path, up: Array, rotation: Array) -> tuple[Table, list[str]]
     names: list[str] = []
     columns: list[Array] = []
     for recording in recordings:
-        number, turned = recording.plate.number, recording.rotated(rotation)
+        number = recording.plate.number
         for what, values in (
-            (f"ground_force_{number}_v", turned.force),
-            (f"ground_force_{number}_p", turned.point),
-            (f"ground_torque_{number}_", turned.moment),
+            (f"ground_force_{number}_v", recording.force),
+            (f"ground_force_{number}_p", recording.point),
+            (f"ground_torque_{number}_", recording.moment),
         ):
             names += [what + axis for axis in "xyz"]
-            columns.append(values)
+            columns.append(values @ to_target.T)
     return Table(recordings[0].time, tuple(names), np.concatenate(columns, axis=1), False, source), notes
