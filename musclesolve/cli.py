@@ -146,7 +146,12 @@ def synthesize(
     marker_rate_hz: Annotated[float, typer.Option(help="Rate of the markers [Hz].")] = 100.0,
     force_rate_hz: Annotated[float, typer.Option(help="Rate of the plates [Hz].")] = 1000.0,
     strides: Annotated[int, typer.Option(help="Strides to be analysed.")] = 1,
-    cutoff_hz: Annotated[float, typer.Option(help="Cut-off that the trial file asks for [Hz].")] = 6.0,
+    cutoff_hz: Annotated[
+        str, typer.Option(help="Cut-off that the trial file asks for [Hz], or residual_analysis.")
+    ] = "6",
+    marker_set: Annotated[str | None, typer.Option(help="Name of a marker set; default: landmarks.")] = None,
+    cameras: Annotated[int, typer.Option(help="Cameras that see the markers; 0: marker files.")] = 0,
+    noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms [px].")] = 0.0,
     forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
     up: Annotated[str, typer.Option(help="Axis of the files that points up.")] = "+z",
     gap: Annotated[
@@ -155,12 +160,13 @@ def synthesize(
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
 ) -> None:
     """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
-    given = {key: value for key, value in locals().items() if key not in ("output", "gap")}
+    given = {key: value for key, value in locals().items() if key not in ("output", "gap", "cutoff_hz")}
     with messages():
         from musclesolve.synthetic import synthetic_recording
-        from musclesolve.synthetic.options import parse_gap
+        from musclesolve.synthetic.options import parse_cutoff, parse_gap
 
-        trial = synthetic_recording(output, gaps=tuple(parse_gap(text) for text in gap or ()), **given)
+        gaps = tuple(parse_gap(text) for text in gap or ())
+        trial = synthetic_recording(output, gaps=gaps, cutoff_hz=parse_cutoff(cutoff_hz), **given)
         say_files([trial, trial.with_name("truth.nc")])
 
 

@@ -8,7 +8,11 @@ from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.frames import AXES, global_from_laboratory
+from musclesolve.recording.marker_set import marker_sets
 from musclesolve.synthetic.noise import NOISES
+
+WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
+"""How a recording may choose its cut-off frequencies."""
 
 Gap = tuple[str, float, float]
 """A marker and the first and last time at which it is not seen [s]."""
@@ -28,10 +32,13 @@ class RecordingOptions:
         margin_s: recorded before and after them [s].
         standing_frames: frames of the standing trial.
         gaps: when markers are not seen.
+        marker_set: name of a marker set (`musclesolve markers`); a marker on every landmark when None.
+        cameras: how many cameras see the markers; with 0 the files hold the markers themselves.
+        noise_px: standard deviation of every pixel coordinate of the cameras [px].
         forward: axis of the files along which the person walks.
         up: axis of the files that points up.
         seed: of the random numbers.
-        cutoff_hz: what the trial file asks the filter for [Hz].
+        cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis".
         unloaded_below_n: vertical force under which a plate counts as unloaded [N].
         decimals: of a marker coordinate in the file [mm].
 
@@ -48,10 +55,13 @@ class RecordingOptions:
     margin_s: float = 0.4
     standing_frames: int = 100
     gaps: tuple[Gap, ...] = ()
+    marker_set: str | None = None
+    cameras: int = 0
+    noise_px: float = 0.0
     forward: str = "+x"
     up: str = "+z"
     seed: int = 0
-    cutoff_hz: float = 6.0
+    cutoff_hz: float | str = 6.0
     unloaded_below_n: float = 10.0
     decimals: int = 4
 
@@ -65,13 +75,20 @@ class RecordingOptions:
         self._need("strides", lambda v: 1 <= v <= 1000 and v == int(v), "a whole number from 1 to 1000")
         self._need("margin_s", lambda v: 0.0 <= v <= 100.0, "a time from 0 to 100 s")
         self._need("standing_frames", lambda v: 2 <= v <= 100000, "at least two frames")
+        sets = marker_sets()
+        self._need("marker_set", lambda v: v is None or v in sets, "one of " + ", ".join(sets))
+        self._need("cameras", lambda v: v == 0 or (2 <= v <= 100 and v == int(v)), "0, or 2 to 100 cameras")
+        self._need("noise_px", lambda v: 0.0 <= v <= 100.0, "a number of pixels from 0 to 100")
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("seed", lambda v: v >= 0 and v == int(v), "a whole number from 0 on")
-        self._need("cutoff_hz", lambda v: 0.0 < v < 0.5 * self.marker_rate_hz, "below half the marker rate")
+        self._need("cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(WORDS))
         self._need("unloaded_below_n", lambda v: 0.0 < v <= 200.0, "a force above 0 and up to 200 N")
         self._need("decimals", lambda v: 0 <= v <= 12, "0 to 12 decimals")
         global_from_laboratory(self.forward, self.up)
+
+    def _cuts(self, value: float | str) -> bool:
+        return value in WORDS if isinstance(value, str) else 0.0 < value < 0.5 * self.marker_rate_hz
 
     def _need(self, name: str, good: Callable[[Any], bool], expected: str) -> None:
         value = getattr(self, name)
@@ -100,3 +117,11 @@ def parse_gap(text: str) -> Gap:
             remedy="write knee_lateral_r:0.5:0.6",
         ) from None
     return marker, first, last
+
+
+def parse_cutoff(text: str) -> float | str:
+    """A cut-off written in a shell: a number, or the word that it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -12,6 +12,8 @@ from musclesolve.recording import Markers, Table, write_mot, write_trc
 from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.textfile import suggestion
 from musclesolve.results.writing import write_files
+from musclesolve.synthetic.camera_views import write_views
+from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
 from musclesolve.synthetic.stride import Stride, reference_stride
@@ -20,7 +22,8 @@ from musclesolve.synthetic.truth import truth_bytes
 
 Array = np.ndarray
 
-TRIAL, WALK, STANDING, FORCES, TRUTH = "trial.toml", "walk.trc", "static.trc", "forces.mot", "truth.nc"
+TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
+WALK, STANDING = "walk", "static"
 MILLIMETRE = 1e-3
 FORCE_DECIMALS = 5
 MOMENT_NOISE = 0.01
@@ -32,14 +35,14 @@ def synthetic_recording(
 ) -> Path:
     """Record the reference stride with virtual cameras and plates.
 
-    Writes trial.toml, walk.trc, static.trc and forces.mot, and truth.nc with what no laboratory knows: joint angles and
-    moments, ground reaction and markers as they were.
+    Writes trial.toml, walk.trc, static.trc (with cameras: walk.toml and static.toml and their tables) and forces.mot,
+    and truth.nc with what no laboratory knows: joint angles and moments, ground reaction and landmarks as they were.
 
     Args:
         folder: where to; made when it is missing.
         stride: another stride than the bundled one.
         truth: write truth.nc.
-        options: those of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, forward, up, seed, ...
+        options: those of `RecordingOptions`: noise_mm, noise, marker_rate_hz, strides, gaps, marker_set, cameras, ...
 
     Returns:
         The trial file.
@@ -49,19 +52,26 @@ def synthetic_recording(
     """
     chosen = _options(options)
     stride = stride or reference_stride()
-    _check_gaps(chosen, stride)
-    folder = Path(folder)
+    places = marker_places(stride.person, chosen.marker_set)
+    _check_gaps(chosen, places)
+    recordings = {
+        WALK: walking(stride, chosen, places),
+        STANDING: standing(stride, chosen, places),
+    }
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         beside = Path(name)
-        write_trc(beside / WALK, walking(stride, chosen, folder / WALK), decimals=chosen.decimals)
-        write_trc(beside / STANDING, standing(stride, chosen, folder / STANDING), decimals=chosen.decimals)
-        write_mot(beside / FORCES, plates(stride, chosen, folder / FORCES), decimals=FORCE_DECIMALS)
-        contents = {file: (beside / file).read_bytes() for file in (WALK, STANDING, FORCES)}
+        if chosen.cameras:
+            write_views(beside, chosen, recordings, _axes(chosen))
+        else:
+            for kind, markers in recordings.items():
+                write_trc(beside / f"{kind}.trc", markers, decimals=chosen.decimals)
+        write_mot(beside / FORCES, plates(stride, chosen), decimals=FORCE_DECIMALS)
+        contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir())}
     contents[TRIAL] = trial_text(stride, chosen).encode()
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
     write_files(folder, contents)
-    return folder / TRIAL
+    return Path(folder) / TRIAL
 
 
 def _options(given: dict[str, object]) -> RecordingOptions:
@@ -77,14 +87,15 @@ def _options(given: dict[str, object]) -> RecordingOptions:
     return RecordingOptions(**given)  # type: ignore[arg-type]
 
 
-def _check_gaps(options: RecordingOptions, stride: Stride) -> None:
+def _check_gaps(options: RecordingOptions, places: Places) -> None:
+    names = tuple(name for name in places.names if name not in places.removed)
     for marker, first, last in options.gaps:
-        if marker not in stride.marker_names:
+        if marker not in names:
             raise InputError(
                 f"there is no marker {marker!r} to have a gap",
                 where="gaps",
-                expected="one of " + ", ".join(stride.marker_names),
-                remedy=suggestion(marker, stride.marker_names) or "choose one of these",
+                expected="one of " + ", ".join(names),
+                remedy=suggestion(marker, names) or "choose one of these",
             )
         if not first <= last:
             raise InputError(
@@ -102,31 +113,32 @@ def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> Array:
     return clock
 
 
-def walking(stride: Stride, options: RecordingOptions, path: Path) -> Markers:
+def walking(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
     """Markers of the strides and their margins, as the files hold them."""
     time = times(stride, options, options.marker_rate_hz)
-    true = stride.markers(time)
+    true = stride.carried(time, places.standing, places.bodies)
     noise = NOISES[options.noise](np.random.default_rng([options.seed, 1]), true.shape, time / stride.period)
     position = true + options.noise_mm * MILLIMETRE * noise
     seen = time + options.margin_s
     for marker, first, last in options.gaps:
-        position[(seen >= first) & (seen <= last), stride.marker_names.index(marker)] = np.nan
-    return Markers(seen, stride.marker_names, position @ _axes(options), path)
+        position[(seen >= first) & (seen <= last), places.names.index(marker)] = np.nan
+    kept = [k for k, name in enumerate(places.names) if name not in places.removed]
+    names = tuple(places.names[k] for k in kept)
+    return Markers(seen, names, position[:, kept] @ _axes(options), Path(WALK))
 
 
-def standing(stride: Stride, options: RecordingOptions, path: Path) -> Markers:
+def standing(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
     """Markers of the standing person, soles on the ground."""
     count = options.standing_frames
-    position = np.repeat(stride.standing[None], count, axis=0)
+    position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
     # He stands still: skin does not slide, the cameras alone are left.
     noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
     position = position + options.noise_mm * MILLIMETRE * noise
-    return Markers(
-        np.arange(count) / options.marker_rate_hz, stride.marker_names, position @ _axes(options), path
-    )
+    time = np.arange(count) / options.marker_rate_hz
+    return Markers(time, places.names, position @ _axes(options), Path(STANDING))
 
 
-def plates(stride: Stride, options: RecordingOptions, path: Path) -> Table:
+def plates(stride: Stride, options: RecordingOptions) -> Table:
     """Force, centre of pressure and free moment of both plates, zero while unloaded."""
     time = times(stride, options, options.force_rate_hz)
     rng = np.random.default_rng([options.seed, 3])
@@ -139,7 +151,7 @@ def plates(stride: Stride, options: RecordingOptions, path: Path) -> Table:
         for what, values in (("force", np.where(loaded, force, 0.0)), ("point", point), ("moment", free)):
             names += [f"{side}_{what}_{axis}" for axis in "xyz"]
             columns.append(values @ _axes(options))
-    return Table(time + options.margin_s, tuple(names), np.concatenate(columns, axis=1), False, path)
+    return Table(time + options.margin_s, tuple(names), np.concatenate(columns, axis=1), False, Path(FORCES))
 
 
 def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array, Array]:

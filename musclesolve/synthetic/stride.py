@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -126,11 +125,15 @@ class Stride:
         coordinates = self.layout.coordinates(self.coefficients, np.asarray(time, float) / self.period)
         return carried(self.person, coordinates, places, bodies)
 
-    @cached_property
+    @property
+    def standing_origin(self) -> Array:
+        """Where the middle of the hips is while the person stands upright, soles on the ground (3,) [m]."""
+        return np.array([0.0, 0.0, -self.model.standing[self.person.slot("heel_r"), 2]])
+
+    @property
     def standing(self) -> Array:
         """Landmarks (n, 3) [m] of the person standing upright, soles on the ground."""
-        _, places, _ = self.person.markers
-        return places - [0.0, 0.0, self.model.standing[self.person.slot("heel_r"), 2]]
+        return self.person.markers[1] + self.standing_origin
 
     def ground(self, time: Array, loaded_above: float = 20.0) -> dict[Side, GroundForce]:
         """Ground reactions at times (T,) [s] by side.

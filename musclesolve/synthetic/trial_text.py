@@ -19,8 +19,8 @@ forward = "{forward}"
 up = "{up}"
 
 [files]
-markers = "walk.trc"
-static = "static.trc"
+markers = "{walk}"
+static = "{static}"
 forces = "forces.mot"
 
 [time]
@@ -29,7 +29,8 @@ end_s = {end:.8f}
 
 # Noise of the markers: {noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest:.1f} Hz.
 [filter]
-cutoff_hz = {cutoff:g}
+method = "{method}"
+cutoff_hz = {cutoff}
 unloaded_below_n = {load:g}
 
 # The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
@@ -37,8 +38,7 @@ unloaded_below_n = {load:g}
 [muscles]
 strength_factor = {strength:g}
 
-[mapping]
-{mapping}
+{meaning}
 
 [[force]]
 side = "r"
@@ -57,6 +57,7 @@ moment = "left_moment_"
 def trial_text(stride: Stride, options: RecordingOptions) -> str:
     """The trial file."""
     subject = stride.person.subject
+    kind = "toml" if options.cameras else "trc"
     highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values())
     return TRIAL.format(
         name=subject.name,
@@ -69,8 +70,18 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
         end=options.margin_s + options.strides * stride.period,
         noise_mm=options.noise_mm,
         highest=highest / stride.period,
-        cutoff=options.cutoff_hz,
+        cutoff=f'"{options.cutoff_hz}"' if isinstance(options.cutoff_hz, str) else f"{options.cutoff_hz:g}",
+        method="spline" if options.cutoff_hz == "cross_validation" else "butterworth",
+        walk=f"walk.{kind}",
+        static=f"static.{kind}",
         load=options.unloaded_below_n,
         strength=stride.person.settings["muscles"]["strength_factor"],
-        mapping="\n".join(f'{name} = "{name}"' for name in stride.marker_names),
+        meaning=_meaning(stride, options),
     )
+
+
+def _meaning(stride: Stride, options: RecordingOptions) -> str:
+    """What the markers mean: the name of their set, or a mapping of every landmark to the marker of its name."""
+    if options.marker_set is not None:
+        return f'[markers]\nset = "{options.marker_set}"'
+    return "[mapping]\n" + "\n".join(f'{name} = "{name}"' for name in stride.marker_names)

@@ -96,6 +96,11 @@ def test_strides_and_rates(tmp_path):
         ({"gaps": (("knee_lateral", 0.0, 1.0),)}, "knee_lateral_r"),
         ({"gaps": (("toe_r", 1.0, 0.5),)}, "toe_r"),
         ({"noise_m": 1.0}, "noise_mm"),
+        ({"marker_set": "plugin_gait"}, "plug_in_gait"),
+        ({"cameras": 1}, "2 to 100"),
+        ({"cutoff_hz": "guess"}, "residual_analysis"),
+        ({"cutoff_hz": 60.0}, "half the marker rate"),
+        ({"gaps": (("R.MKnee", 0.0, 1.0),), "marker_set": "rajagopal"}, "R.Knee"),
         ({"seed": -1}, "seed"),
         ({"marker_rate_hz": float("nan")}, "marker_rate_hz"),
     ],
@@ -126,3 +131,37 @@ def test_from_a_shell(tmp_path):
     wrong = CliRunner().invoke(app, ["synthesize", "-o", str(folder), "--gap", "toe_r"])
     assert wrong.exit_code == 2
     assert "MARKER:FROM:TO" in wrong.output
+
+
+def test_cameras_in_other_axes_see_the_same_markers(clean, tmp_path):
+    seen = read_trial(synthetic_recording(tmp_path, cameras=3, forward="-z", up="+y"))
+    np.testing.assert_allclose(seen.markers.position, read_trial(clean).markers.position, atol=1e-6)
+    assert seen.files["markers"].name == "walk.toml"
+
+
+def test_markers_of_a_set_that_only_stand_are_taken_off(tmp_path):
+    trial = read_trial(synthetic_recording(tmp_path, marker_set="rajagopal"))
+    assert "R.MKnee" in trial.static and "R.MKnee" not in trial.markers
+    assert {"R.SH1", "S2", "R_HJC"} <= set(trial.markers.names)
+
+
+def test_the_recording_may_choose_its_cutoff(tmp_path):
+    from typer.testing import CliRunner
+
+    from musclesolve.cli import app
+
+    words = [
+        "--cutoff-hz",
+        "residual_analysis",
+        "--cameras",
+        "2",
+        "--noise-px",
+        "0.5",
+        "--marker-set",
+        "plug_in_gait",
+    ]
+    done = CliRunner().invoke(app, ["synthesize", "-o", str(tmp_path), *words])
+    assert done.exit_code == 0, done.output
+    trial = read_trial(tmp_path / "trial.toml")
+    assert trial.filter.cutoff_hz is None
+    assert len(trial.markers.names) > 25

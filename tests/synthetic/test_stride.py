@@ -7,6 +7,8 @@ from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import differentiate
 from musclesolve.recording import read_mot, read_trc
 from musclesolve.synthetic import Stride, reference_stride
+from musclesolve.synthetic.marker_places import marker_places
+from musclesolve.synthetic.options import RecordingOptions
 from musclesolve.synthetic.recording import plates, standing, walking
 
 MIRRORED = np.array([1.0, -1.0, 1.0])
@@ -68,9 +70,7 @@ def test_events_are_where_the_force_begins_and_ends(stride):
 
 
 def test_the_files_are_the_evaluator_to_their_last_digit(stride):
-    from musclesolve.synthetic.options import RecordingOptions
-
-    folder = bundled_trial().parent
+    folder, places = bundled_trial().parent, marker_places(stride.person, None)
     timing = stride.person.settings["timing"]
     options = RecordingOptions(
         marker_rate_hz=timing["marker_rate_hz"],
@@ -81,10 +81,10 @@ def test_the_files_are_the_evaluator_to_their_last_digit(stride):
         unloaded_below_n=1.0,
     )
     for file, made in (("walk.trc", walking), ("static.trc", standing)):
-        read, evaluated = read_trc(folder / file), made(stride, options, folder / file)
+        read, evaluated = read_trc(folder / file), made(stride, options, places)
         assert read.names == evaluated.names
         np.testing.assert_allclose(read.time, evaluated.time, atol=1e-8)
         np.testing.assert_allclose(read.position, evaluated.position, atol=5.1e-7)
-    read, evaluated = read_mot(folder / "forces.mot"), plates(stride, options, folder / "forces.mot")
+    read, evaluated = read_mot(folder / "forces.mot"), plates(stride, options)
     assert read.names == evaluated.names
     np.testing.assert_allclose(read.values, evaluated.values, atol=5.1e-6)
