@@ -29,8 +29,7 @@ end_s = {end:.8f}
 
 # Noise of the markers: {noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest:.1f} Hz.
 [filter]
-method = "{method}"
-cutoff_hz = {cutoff}
+{cutoff}
 unloaded_below_n = {load:g}
 
 # The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
@@ -70,8 +69,7 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
         end=options.margin_s + options.strides * stride.period,
         noise_mm=options.noise_mm,
         highest=highest / stride.period,
-        cutoff=f'"{options.cutoff_hz}"' if isinstance(options.cutoff_hz, str) else f"{options.cutoff_hz:g}",
-        method="spline" if options.cutoff_hz == "cross_validation" else "butterworth",
+        cutoff=_cutoff(options),
         walk=f"walk.{kind}",
         static=f"static.{kind}",
         load=options.unloaded_below_n,
@@ -85,3 +83,11 @@ def _meaning(stride: Stride, options: RecordingOptions) -> str:
     if options.marker_set is not None:
         return f'[markers]\nset = "{options.marker_set}"'
     return "[mapping]\n" + "\n".join(f'{name} = "{name}"' for name in stride.marker_names)
+
+
+def _cutoff(options: RecordingOptions) -> str:
+    if options.cutoff_hz == "cross_validation":
+        return 'method = "spline"\ncutoff_hz = "cross_validation"'
+    if isinstance(options.cutoff_hz, str):
+        return f'cutoff_hz = "{options.cutoff_hz}"'
+    return f"cutoff_hz = {options.cutoff_hz:g}"
