@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import f as fisher
+from scipy.special import fdtri
 
 from musclesolve.cameras.camera import Camera
 from musclesolve.cameras.control_points import checked_pairs, normalisation
@@ -203,5 +203,5 @@ def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, 
     pairs = misfit.reshape(count, 2)
     gain = np.einsum("ni,nij,nj->n", pairs, np.linalg.pinv(own, hermitian=True), pairs)
     rest = np.maximum(misfit @ misfit - gain, 1e-12 * (misfit @ misfit))
-    unlikely = gain / 2 > rest / spare * fisher.isf(FALSE_ALARM / count, 2, spare)
+    unlikely = gain / 2 > rest / spare * fdtri(2, spare, 1.0 - FALSE_ALARM / count)
     return tuple(name for name, is_so in zip(names, unlikely, strict=True) if is_so)
