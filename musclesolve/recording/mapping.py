@@ -24,39 +24,63 @@ def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weig
     Raises:
         InputError: an unknown landmark, a needed one that is missing, or a value in none of the three forms.
     """
+    mapping, errors = examined_mapping(document, table)
+    if errors:
+        raise errors[0]
+    return mapping
+
+
+def examined_mapping(
+    document: Document, table: Mapping[str, Any]
+) -> tuple[dict[str, Weights], list[InputError]]:
+    """Return what ``read_mapping`` returns, as far as its lines are right, and all that is wrong with it."""
+    errors: list[InputError] = []
     known = landmarks()
     for name in table:
         if name not in known:
-            raise document.error(
-                "there is no such landmark",
-                "mapping",
-                name,
-                expected="a name of musclesolve/recording/landmarks.toml",
-                remedy=suggestion(name, known) or "correct the name, or remove the line",
+            errors.append(
+                document.error(
+                    "there is no such landmark",
+                    "mapping",
+                    name,
+                    expected="a name of musclesolve/recording/landmarks.toml",
+                    remedy=suggestion(name, known) or "correct the name, or remove the line",
+                )
             )
     for landmark in known.values():
         if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
             other = "".join(f", or map '{name}'" for name in landmark.instead)
-            raise document.error(
-                f"'{landmark.name}' is missing",
-                "mapping",
-                expected=f"{landmark.name}: {landmark.description}",
-                remedy=f'add {landmark.name} = "<marker>"{other}',
+            errors.append(
+                document.error(
+                    f"'{landmark.name}' is missing",
+                    "mapping",
+                    expected=f"{landmark.name}: {landmark.description}",
+                    remedy=f'add {landmark.name} = "<marker>"{other}',
+                )
             )
-    mapping = {name: _weights(document, name, value) for name, value in table.items()}
-    seen: list[str] = []
-    for name, weights in mapping.items():
-        for other in seen:
-            if weights == mapping[other]:
-                raise document.error(
-                    f"'{name}' is mapped to the same point as '{other}'",
+    mapping: dict[str, Weights] = {}
+    for name, value in table.items():
+        if name not in known:
+            continue
+        try:
+            weights = _weights(document, name, value)
+        except InputError as error:
+            errors.append(error)
+            continue
+        twin = next((other for other, taken in mapping.items() if taken == weights), None)
+        if twin is not None:
+            errors.append(
+                document.error(
+                    f"'{name}' is mapped to the same point as '{twin}'",
                     "mapping",
                     name,
                     expected="a point of its own for every landmark",
                     remedy="correct the marker of one of them, or leave out the optional one",
                 )
-        seen.append(name)
-    return mapping
+            )
+            continue
+        mapping[name] = weights
+    return mapping, errors
 
 
 def _weights(document: Document, name: str, value: Any) -> Weights:

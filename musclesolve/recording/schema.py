@@ -69,7 +69,7 @@ class Document:
         self, problem: str, table: str, key: str | None = None, index: int = 0, **more: str | None
     ) -> InputError:
         """Return an InputError that points at a key of a table."""
-        line = self._line(table, key, index)
+        line = self.line(table, key, index)
         place = self.header(table) + (f" {key}" if key else "")
         return InputError(problem, file=self.path, where=f"line {line}, {place}" if line else place, **more)
 
@@ -93,7 +93,8 @@ class Document:
         problem, expected, remedy = no_file(path)
         raise self.error(f"{name!r}: {problem}", table, key, index, expected=expected, remedy=remedy)
 
-    def _line(self, table: str, key: str | None, index: int) -> int | None:
+    def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
+        """Return the line of a key, else that of its table, else None."""
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
         starts = [k for k, line in enumerate(self.lines) if header.match(line)]
         if index >= len(starts):

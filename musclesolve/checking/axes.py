@@ -1,0 +1,243 @@
+"""Axes: which axis of the files points up, which way the person faces, whether the forces share these axes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve.checking.body import facing, landmark
+from musclesolve.checking.case import Array, Case
+from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.frames import AXES, axis_vector, global_from_laboratory
+
+# The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
+ALONG = 0.8
+# Someone who faces the forward axis less than this (cosine) faces another one.
+FORWARD = 0.5
+# A pelvis that goes this far against the way it faces goes backwards [m].
+BACKWARDS = 0.3
+
+
+def all_axes(case: Case) -> None:
+    """Examine the axes of markers, standing trial and forces."""
+    _up(case)
+    _forward(case)
+    _static_up(case)
+    _force_direction(case)
+
+
+def _body_axis(case: Case, markers: Markers) -> Array | None:
+    """Return the mean direction (3,) from feet to shoulders, global axes as the trial file has them."""
+    feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+    tops = [landmark(case.trial, f"shoulder_{side}", markers) for side in SIDES]
+    if any(point is None for point in (*feet, *tops)):
+        return None
+    apart = np.mean([p for p in tops if p is not None], axis=0) - np.mean(
+        [p for p in feet if p is not None], axis=0
+    )
+    seen = apart[np.isfinite(apart).all(axis=1)]
+    length = np.linalg.norm(seen.mean(axis=0)) if len(seen) else 0.0
+    return seen.mean(axis=0) / length if length > 0.0 else None
+
+
+def _rotation(case: Case) -> Array:
+    laboratory = case.content["laboratory"]
+    return global_from_laboratory(laboratory["forward"], laboratory["up"])
+
+
+def _axis_name(case: Case, direction: Array) -> str:
+    """Return the name of the file axis nearest to a global direction (3,)."""
+    in_file = _rotation(case).T @ direction
+    return max(AXES, key=lambda name: float(axis_vector(name) @ in_file))
+
+
+def _up(case: Case) -> None:
+    up = _body_axis(case, case.trial.markers)
+    if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
+        return
+    name = _axis_name(case, up)
+    given = case.content["laboratory"]
+    # Which way is forward can only be told once it is known what is up.
+    ahead = _ahead(case, up)
+    forward = given["forward"] if ahead is None else _axis_name(case, ahead)
+    if forward[1] == name[1]:
+        forward = next(axis for axis in AXES if axis[1] != name[1])
+    with_forces = case.trial.forces and not _forces_up(case)
+    where = (
+        {"key": ("laboratory", "up")}
+        if with_forces or not case.trial.forces
+        else {"file": case.trial.markers.path}
+    )
+    case.tell(
+        "up_axis",
+        "error",
+        f"the shoulders lie along {name} of the files from the feet, but the trial file says that {given['up']} "
+        "points up",
+        f'write up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
+        if "key" in where
+        else f"the forces have {given['up']} up: export markers and forces in the same axes",
+        **where,  # type: ignore[arg-type]
+    )
+    turn = global_from_laboratory(forward, name) @ _rotation(case).T
+    _turn(case, turn, forces="key" in where)
+    case.content["laboratory"] = {"forward": forward, "up": name} if "key" in where else given
+
+
+def _ahead(case: Case, up: Array) -> Array | None:
+    """Return the direction (3,) the pelvis faces, square to what is up."""
+    front = [landmark(case.trial, f"asis_{side}") for side in SIDES]
+    names = ("sacrum",) if "sacrum" in case.trial.mapping else ("psis_r", "psis_l")
+    back = [landmark(case.trial, name) for name in names]
+    if any(point is None for point in (*front, *back)):
+        return None
+    apart = np.mean([p for p in front if p is not None], axis=0) - np.mean(
+        [p for p in back if p is not None], axis=0
+    )
+    seen = apart[np.isfinite(apart).all(axis=1)]
+    if not len(seen):
+        return None
+    mean = seen.mean(axis=0)
+    across: Array = mean - (mean @ up) * up
+    return across
+
+
+def _forces_up(case: Case) -> bool:
+    """Whether the forces stand on the axis that the trial file says is up."""
+    mean = _mean_force(case)
+    return mean is not None and mean[2] > ALONG
+
+
+def _mean_force(case: Case) -> Array | None:
+    total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
+    size = float(np.linalg.norm(total))
+    return total / size if size > 0.0 else None
+
+
+def _turn(case: Case, turn: Array, *, forces: bool, static: bool = True) -> None:
+    """Turn the recordings by a rotation (3, 3)."""
+    trial = case.trial
+    case.mend(markers=trial.markers.rotated(turn))
+    if static and trial.static is not None:
+        case.mend(static=trial.static.rotated(turn))
+    if forces:
+        for index in range(len(trial.forces)):
+            _turn_plate(case, index, turn)
+
+
+def _turn_plate(case: Case, index: int, turn: Array) -> None:
+    plate = case.trial.forces[index]
+    case.mend_plate(
+        index, force=plate.force @ turn.T, point=plate.point @ turn.T, moment=plate.moment @ turn.T
+    )
+
+
+def _forward(case: Case) -> None:
+    ahead = facing(case.trial)
+    if ahead is None:
+        return
+    mean = ahead.mean(axis=0)
+    size = float(np.linalg.norm(mean))
+    if size < 0.02:
+        return
+    given = case.content["laboratory"]["forward"]
+    if mean[0] < FORWARD * size:
+        name = _axis_name(case, mean)
+        case.tell(
+            "walking_direction",
+            "error",
+            f"the person faces {name} of the files, but the trial file says that forward is {given}",
+            f'write forward = "{name}"',
+            key=("laboratory", "forward"),
+        )
+        up = case.content["laboratory"]["up"]
+        _turn(case, global_from_laboratory(name, up) @ _rotation(case).T, forces=True)
+        case.content["laboratory"] = {"forward": name, "up": up}
+        ahead = facing(case.trial)
+    _backwards(case, ahead)
+
+
+def _backwards(case: Case, ahead: Array | None) -> None:
+    front = landmark(case.trial, "asis_r")
+    if front is None or ahead is None:
+        return
+    seen = front[np.isfinite(front).all(axis=1)]
+    if len(seen) < 2:
+        return
+    mean = ahead.mean(axis=0)
+    gone = float((seen[-1] - seen[0]) @ mean / np.linalg.norm(mean))
+    if gone < -BACKWARDS:
+        case.tell(
+            "walking_direction",
+            "warning",
+            f"the person faces forward and moves {-gone:.2f} m backwards: the recording runs back in time, or front "
+            "and back of the pelvis are exchanged",
+            "check the markers of ASIS and PSIS and the order of the frames; ignore this if walking backwards is meant",
+            file=case.trial.markers.path,
+        )
+
+
+def _static_up(case: Case) -> None:
+    """The standing trial may face anywhere, but it stands up."""
+    static = case.trial.static
+    up = None if static is None else _body_axis(case, static)
+    if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
+        return
+    case.tell(
+        "up_axis",
+        "error",
+        f"in the standing trial the shoulders lie along {_axis_name(case, up)} from the feet, in the motion along "
+        f"{case.content['laboratory']['up']}",
+        "export both recordings in the same axes",
+        file=static.path,
+    )
+    target = np.array([0.0, 0.0, 1.0])
+    axis = np.zeros(3)
+    axis[np.abs(up).argmax()] = np.sign(up[np.abs(up).argmax()])
+    case.mend(static=replace(static, position=static.position @ _onto(axis, target).T))
+
+
+def _onto(one: Array, other: Array) -> Array:
+    """Return the rotation (3, 3) by a quarter or half turn that brings one axis onto another."""
+    if one @ other < -0.5:
+        side = np.roll(one, 1)
+        return 2.0 * np.outer(side, side) - np.eye(3)
+    v = np.cross(one, other)
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    turned: Array = np.eye(3) + skew + skew @ skew
+    return turned
+
+
+def _force_direction(case: Case) -> None:
+    """Whether every plate pushes up, along the axis that the markers have up."""
+    for index, plate in enumerate(case.trial.forces):
+        total = plate.force.sum(axis=0)
+        size = float(np.linalg.norm(total))
+        if size == 0.0 or total[2] > ALONG * size or np.abs(total).max() < ALONG * size:
+            continue
+        name = _axis_name(case, total)
+        up = case.content["laboratory"]["up"]
+        if total[2] < 0.0 and np.abs(total).argmax() == 2:
+            case.tell(
+                "force_sign",
+                "error",
+                f"the mean force of the plate points along {name}, down: the file holds the force of the foot on the "
+                "plate, not of the ground on the foot",
+                "turn the sign of forces and moments",
+                file=plate.path,
+                plate=plate.side,
+            )
+            case.mend_plate(index, force=-plate.force, moment=-plate.moment)
+            continue
+        case.tell(
+            "plate_axes",
+            "error",
+            f"the mean force of the plate points along {name} of the files, but in the markers {up} points up",
+            "export markers and forces in the same axes, or correct the order of the columns in [[force]]",
+            file=plate.path,
+            plate=plate.side,
+        )
+        axis = total / size
+        main = np.zeros(3)
+        main[np.abs(axis).argmax()] = np.sign(axis[np.abs(axis).argmax()])
+        _turn_plate(case, index, _onto(main, np.array([0.0, 0.0, 1.0])))

@@ -1,0 +1,128 @@
+"""A recording under examination: what is known of it, mended as far as the faults that were found allow."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.checking.report import Finding, Severity, Where
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Side, Trial
+from musclesolve.recording.schema import Document
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass
+class Case:
+    """What the checks look at and write into.
+
+    A fault that is found is mended here as well, in memory only, so that the checks that follow do not stumble over
+    its consequences and still find what else is wrong.
+
+    Args:
+        document: the trial file.
+        content: its content, with defaults where it is at fault.
+        trial: the recording, mended so far.
+        findings: what was found so far.
+    """
+
+    document: Document
+    content: dict[str, Any]
+    trial: Trial
+    findings: list[Finding] = field(default_factory=list)
+
+    def tell(
+        self,
+        code: str,
+        severity: Severity,
+        what: str,
+        remedy: str,
+        *,
+        file: Path | None = None,
+        key: tuple[str, str] | tuple[str, str, int] | None = None,
+        markers: tuple[str, ...] = (),
+        plate: Side | None = None,
+        times: tuple[tuple[float, float], ...] = (),
+    ) -> None:
+        """Add a finding; ``key`` is the place in the trial file: table, key and number of the table."""
+        line = self.document.line(*key) if key else None
+        at = f"[{key[0]}] {key[1]}" if key else None
+        where = Where(
+            file or (self.document.path if key else None),
+            line,
+            at,
+            markers,
+            SIDE_NAMES[plate] if plate else None,
+            times,
+        )
+        self.findings.append(Finding(code, severity, what, remedy, where))
+
+    def refuse(self, code: str, error: InputError, severity: Severity = "error") -> None:
+        """Add what an error of another stage says."""
+        self.findings.append(finding_of(code, error, severity))
+
+    def mend(self, **changes: Any) -> None:
+        """Replace fields of the trial."""
+        self.trial = replace(self.trial, **changes)
+
+    def mend_markers(self, position: Array) -> None:
+        """Replace the positions (T, n, 3) of the motion."""
+        self.mend(markers=replace(self.trial.markers, position=position))
+
+    def mend_plate(self, index: int, **changes: Any) -> None:
+        """Replace fields of one plate."""
+        plates = list(self.trial.forces)
+        plates[index] = replace(plates[index], **changes)
+        self.mend(forces=tuple(plates))
+
+
+def finding_of(code: str, error: InputError, severity: Severity = "error") -> Finding:
+    """Return a finding that says what an error says."""
+    line = re.match(r"line (\d+)(?:, )?", error.where or "")
+    rest = (error.where or "")[line.end() :] if line else error.where
+    where = Where(Path(error.file) if error.file else None, int(line[1]) if line else None, rest or None)
+    what = error.problem + (f" (expected: {error.expected})" if error.expected else "")
+    return Finding(code, severity, what, error.remedy or "correct it", where)
+
+
+def stretches(mask: Mask, time: Array) -> tuple[tuple[float, float], ...]:
+    """Return first and last time of every unbroken run of a mask (T,)."""
+    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
+    return tuple((float(time[a]), float(time[b])) for a, b in zip(starts, ends, strict=True))
+
+
+def long_enough(mask: Mask, shortest: int) -> Mask:
+    """Return a mask (T,) without its runs of fewer than so many samples."""
+    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
+    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    kept = np.zeros(mask.size + 1, int)
+    for a, b in zip(starts, ends, strict=True):
+        if b - a >= shortest:
+            kept[a] += 1
+            kept[b] -= 1
+    long: Mask = np.cumsum(kept)[:-1] > 0
+    return long
+
+
+def plate_rate(plate: PlateForce) -> float:
+    """Return the sampling rate of a plate [Hz]."""
+    return (plate.time.size - 1) / float(plate.time[-1] - plate.time[0])
+
+
+def filled(markers: Markers) -> Markers:
+    """Return markers with gaps closed by straight lines; a marker that is never seen stays lost."""
+    position = markers.position.copy()
+    flat = position.reshape(position.shape[0], -1)
+    for column in np.flatnonzero(np.isnan(flat).any(axis=0)):
+        seen = ~np.isnan(flat[:, column])
+        if seen.any():
+            flat[:, column] = np.interp(markers.time, markers.time[seen], flat[seen, column])
+    return replace(markers, position=position)

@@ -1,0 +1,90 @@
+"""The linter: every check in the order in which faults cause each other, each on what the ones before have mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from musclesolve.checking.analysis import cutoff, measured_anatomy, own_checks, refusal
+from musclesolve.checking.axes import all_axes
+from musclesolve.checking.case import Case, finding_of
+from musclesolve.checking.contacts import all_contacts
+from musclesolve.checking.exchanges import all_exchanges
+from musclesolve.checking.labels import single_pairs, whole_sides
+from musclesolve.checking.loading import load
+from musclesolve.checking.order import all_order
+from musclesolve.checking.person import all_of_person
+from musclesolve.checking.plate_axes import horizontal_axes
+from musclesolve.checking.plates import baseline, clipping, ownership
+from musclesolve.checking.pressure import displacement, outside
+from musclesolve.checking.report import Report, sorted_findings
+from musclesolve.checking.scale import all_units
+from musclesolve.checking.slips import all_lengths
+from musclesolve.checking.standing import all_standing
+from musclesolve.checking.synchrony import synchrony
+from musclesolve.checking.time_base import all_of_time
+from musclesolve.checking.trajectories import all_trajectories
+from musclesolve.errors import InputError
+
+CHECKS: tuple[Callable[[Case], None], ...] = (
+    all_of_time,
+    all_units,
+    all_axes,
+    whole_sides,
+    all_exchanges,
+    single_pairs,
+    all_order,
+    all_trajectories,
+    all_lengths,
+    all_standing,
+    clipping,
+    baseline,
+    ownership,
+    horizontal_axes,
+    synchrony,
+    displacement,
+    all_contacts,
+    outside,
+    all_of_person,
+    cutoff,
+    own_checks,
+    measured_anatomy,
+)
+
+
+def check(path: str | Path) -> Report:
+    """Examine a trial file and the recordings it names, and tell everything that is wrong with them.
+
+    Nothing is computed that a result would need; nothing is changed on disk. A fault that is found is mended in
+    memory, so that what follows from it is not told as a fault of its own.
+
+    Args:
+        path: the trial file.
+
+    Returns:
+        The findings. At least one is an error whenever ``read_trial`` or ``run`` would refuse the recording.
+
+    Raises:
+        InputError: the argument is no path.
+    """
+    if not isinstance(path, str | Path):
+        raise InputError(
+            f"{path!r} is not a path",
+            where="check",
+            expected="the path of a trial file",
+            remedy='check("trial.toml")',
+        )
+    path = Path(path)
+    case, findings = load(path)
+    if case is not None:
+        for step in CHECKS:
+            try:
+                step(case)
+            except InputError as error:
+                case.refuse("refused", error)
+        findings += case.findings
+    if not any(finding.severity == "error" for finding in findings):
+        error = refusal(path)
+        if error is not None:
+            findings.append(finding_of("refused", error))
+    return Report(path, sorted_findings(findings))

@@ -1,0 +1,138 @@
+"""Markers that carry each other's label, throughout or for a while: they fit each other's place in the body better."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
+from musclesolve.checking.distances import Distances, distances, middle
+from musclesolve.checking.labels import exchanged, partners
+from musclesolve.checking.order import violations
+
+# A marker off its place in the body by so much is looked at [m]; skin and bending toes move by half of that.
+SUSPECT = 0.03
+# In its right place a marker fits to within so much [m], and so much better.
+FITS, BETTER = 0.02, 0.5
+MOST_EXCHANGES = 12
+
+
+def all_exchanges(case: Case) -> None:
+    """Find exchanged labels: throughout the motion, against the standing trial; then for some frames."""
+    _throughout(case)
+    _for_a_while(case)
+
+
+def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
+    """Return the median (...) over the pairs of a marker of how far their distance is off; zero where none is known."""
+    own = np.abs(error[..., pairs.of(marker)])
+    known = np.isfinite(own)
+    counted = known.any(axis=-1)
+    return np.where(counted, np.nanmedian(np.where(counted[..., None], own, 0.0), axis=-1), 0.0)
+
+
+def _throughout(case: Case) -> None:
+    tried: set[int] = set()
+    for _ in range(MOST_EXCHANGES):
+        pairs = distances(case.trial)
+        if pairs is None:
+            return
+        error = pairs.usual - pairs.standing
+        misfit = {int(m): float(_misfit(error, pairs, m)) for m in pairs.markers if m not in tried}
+        worst = max(misfit, key=lambda m: misfit[m], default=None)
+        if worst is None or misfit[worst] < SUSPECT:
+            return
+        tried.add(worst)
+
+        def error_after(position: Array, pairs: Distances = pairs) -> Array:
+            return middle(pairs.measured(position)) - pairs.standing
+
+        other = _best_exchange(case, pairs, worst, error, error_after)
+        if other is not None:
+            _tell_throughout(case, pairs.names[worst], pairs.names[other], misfit[worst])
+            tried = set()
+
+
+def _best_exchange(case, pairs, worst, error, error_after, frames=slice(None)):  # type: ignore[no-untyped-def]
+    """Return the marker with which the worst one must be exchanged so that both fit, None where none does."""
+    position, best = case.trial.markers.position[frames], None
+    least = FITS
+    known = set(pairs.markers.tolist())
+    for other in range(len(pairs.names)):
+        if other == worst:
+            continue
+        swapped = position.copy()
+        swapped[:, worst], swapped[:, other] = position[:, other], position[:, worst]
+        after = error_after(swapped)
+        both = [m for m in (worst, other) if m in known]
+        now = max(float(np.median(_misfit(after, pairs, m))) for m in both)
+        before = sum(float(np.median(_misfit(error, pairs, m))) for m in both) / len(both)
+        if now < least and now < BETTER * before:
+            best, least = other, now
+    return best
+
+
+def _tell_throughout(case: Case, one: str, other: str, size: float) -> None:
+    trial = case.trial
+    mended = exchanged(trial.markers, one, other)
+    # The recording in which the body comes out in order is the one that is right.
+    walk_wrong = len(violations(trial, mended)) <= len(violations(trial, trial.markers))
+    pair = partners(trial).get(one) == other
+    source = trial.markers if walk_wrong or trial.static is None else trial.static
+    case.tell(
+        "pair_swapped" if pair else "labels_exchanged",
+        "error",
+        f"{one} and {other} carry each other's label: their distances from the markers of their segments differ by "
+        f"{1000 * size:.0f} mm between motion and standing trial, and fit once they are exchanged",
+        f"exchange the labels {one} and {other} in this file",
+        file=source.path,
+        markers=(one, other),
+    )
+    if source is trial.markers:
+        case.mend(markers=mended)
+    else:
+        case.mend(static=exchanged(source, one, other))
+
+
+def _for_a_while(case: Case) -> None:
+    tried: set[int] = set()
+    for _ in range(MOST_EXCHANGES):
+        pairs = distances(case.trial)
+        if pairs is None:
+            return
+        error = pairs.measured(case.trial.markers.position) - pairs.usual
+        bad = {int(m): _misfit(error, pairs, m) > SUSPECT for m in pairs.markers if m not in tried}
+        worst = max(bad, key=lambda m: bad[m].sum(), default=None)
+        if worst is None or not bad[worst].any():
+            return
+        tried.add(worst)
+        frames = long_enough(bad[worst], 2)
+        if not frames.any() or frames.mean() > 0.6:
+            continue
+
+        def error_after(position: Array, pairs: Distances = pairs) -> Array:
+            return pairs.measured(position) - pairs.usual
+
+        other = _best_exchange(case, pairs, worst, error[frames], error_after, frames)
+        if other is not None:
+            _tell_for_a_while(
+                case, pairs.names[worst], pairs.names[other], frames, error[frames], pairs, worst
+            )
+            tried = set()
+
+
+def _tell_for_a_while(
+    case: Case, one: str, other: str, frames: Mask, error: Array, pairs: Distances, worst: int
+) -> None:
+    time = case.trial.markers.time
+    size = float(np.median(_misfit(error, pairs, worst)))
+    case.tell(
+        "labels_exchanged",
+        "error",
+        f"{one} and {other} carry each other's label in {frames.sum()} frames: {one} is {1000 * size:.0f} mm off its "
+        "place in its segment there, and each fits the place of the other",
+        f"exchange the labels {one} and {other} in these frames",
+        file=case.trial.markers.path,
+        markers=(one, other),
+        times=stretches(frames, time),
+    )
+    case.mend(markers=exchanged(case.trial.markers, one, other, frames))

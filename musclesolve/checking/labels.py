@@ -1,0 +1,162 @@
+"""Right and left: whole recordings, and single pairs where no standing trial tells more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve.checking.body import facing, landmark
+from musclesolve.checking.case import Array, Case
+from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.sides import NEIGHBOUR
+
+# Pairs whose right landmark lies right of the left one on any walking person; feet may cross.
+WIDE = (
+    "asis",
+    "psis",
+    "hip_center",
+    "knee_lateral",
+    "ankle_lateral",
+    "shoulder",
+    "elbow_lateral",
+    "metatarsal_5",
+)
+# From this share of reversed pairs on, the sides are swapped as a whole.
+WHOLE = 0.7
+
+
+def whole_sides(case: Case) -> None:
+    """Find a motion or a standing trial in which all right and left markers are swapped."""
+    ahead = facing(case.trial)
+    if ahead is None:
+        return
+    pairs = _pairs(case.trial, case.trial.markers)
+    reversed_walk = _reversed(pairs, ahead)
+    static = case.trial.static
+    reversed_static = _reversed_standing(case.trial, static) if static is not None else []
+    swapped = [
+        len(r) >= WHOLE * n > 2 for r, n in ((reversed_walk, len(pairs)), (reversed_static, len(pairs)))
+    ]
+    if not any(swapped):
+        return
+    both = swapped[0] and (swapped[1] or static is None)
+    files = [case.trial.markers.path] if swapped[0] else [static.path] if static is not None else []
+    many = reversed_walk if swapped[0] else reversed_static
+    case.tell(
+        "sides_swapped",
+        "error",
+        f"right and left are swapped: {len(many)} of {len(pairs)} pairs of landmarks ({', '.join(many[:4])} ...) "
+        "have their right one on the left of the person",
+        "swap the markers of right and left in [mapping], [clusters] and [carried]"
+        if both
+        else "swap the labels of right and left in this file; the other recording has them right",
+        **({"key": ("mapping", "asis_r")} if both else {"file": files[0]}),  # type: ignore[arg-type]
+    )
+    if swapped[0]:
+        case.mend(markers=_mirrored_labels(case.trial, case.trial.markers))
+    if swapped[1] and static is not None:
+        case.mend(static=_mirrored_labels(case.trial, static))
+
+
+def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
+    """Return name -> vector (T, 3) from the right to the left landmark."""
+    found = {}
+    for name in WIDE:
+        right, left = (landmark(trial, f"{name}_{side}", markers) for side in ("r", "l"))
+        if right is not None and left is not None:
+            found[name] = left - right
+    return found
+
+
+def _reversed(pairs: dict[str, Array], ahead: Array) -> list[str]:
+    left = np.cross([0.0, 0.0, 1.0], ahead)
+    sums = {name: np.sum(vector * left, axis=1) for name, vector in pairs.items()}
+    return [name for name, s in sums.items() if np.isfinite(s).any() and np.mean(s[np.isfinite(s)]) < 0.0]
+
+
+def _reversed_standing(trial: Trial, static: Markers) -> list[str]:
+    points = {
+        name: landmark(trial, name, static) for name in ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum")
+    }
+    front = [points["asis_r"], points["asis_l"]]
+    back = [points["sacrum"]] if points["sacrum"] is not None else [points["psis_r"], points["psis_l"]]
+    if any(point is None for point in (*front, *back)):
+        return []
+    ahead = np.mean([p for p in front if p is not None], axis=0) - np.mean(
+        [p for p in back if p is not None], axis=0
+    )
+    return _reversed(_pairs(trial, static), ahead * [1.0, 1.0, 0.0])
+
+
+def partners(trial: Trial) -> dict[str, str]:
+    """Return marker -> marker of the other side, for every pair of landmarks that are single markers."""
+    other: dict[str, str] = {}
+    for name, weights in trial.mapping.items():
+        twin = trial.mapping.get(name[:-2] + ("_l" if name.endswith("_r") else "_r"), {})
+        if name[-2:] in ("_r", "_l") and len(weights) == len(twin) == 1:
+            other[next(iter(weights))] = next(iter(twin))
+    for one, two in _cluster_twins(trial):
+        other.setdefault(one, two)
+    return other
+
+
+def _cluster_twins(trial: Trial) -> list[tuple[str, str]]:
+    """Return pairs of cluster markers whose names differ in right and left alone."""
+    names = set(trial.markers.names) | (set(trial.static.names) if trial.static else set())
+    found = []
+    for cluster in trial.clusters.values():
+        for marker in cluster:
+            twin = next((t for t in _other_names(marker) if t in names and t != marker), None)
+            if twin is not None:
+                found.append((marker, twin))
+    return found
+
+
+def _other_names(name: str) -> list[str]:
+    swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
+    return [name[:k] + swap[c] + name[k + 1 :] for k, c in enumerate(name) if c in swap]
+
+
+def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
+    """Return markers with the labels of right and left exchanged."""
+    other = partners(trial)
+    order = [
+        markers.names.index(twin) if (twin := other.get(n, n)) in markers else k
+        for k, n in enumerate(markers.names)
+    ]
+    return replace(markers, position=markers.position[:, order])
+
+
+def exchanged(markers: Markers, one: str, other: str, frames: Array | slice = slice(None)) -> Markers:
+    """Return markers with two of them exchanged in some frames."""
+    position = markers.position.copy()
+    a, b = markers.names.index(one), markers.names.index(other)
+    position[frames, a], position[frames, b] = markers.position[frames, b], markers.position[frames, a]
+    return replace(markers, position=position)
+
+
+def single_pairs(case: Case) -> None:
+    """Find pairs that are nearer to the neighbour of the other side; see ``recording.sides.check_sides``."""
+    for name, neighbour in NEIGHBOUR.items():
+        points = {f"{n}_{s}": landmark(case.trial, f"{n}_{s}") for n in (name, neighbour) for s in ("r", "l")}
+        if any(point is None for point in points.values()):
+            continue
+        own = points[f"{name}_l"] - points[f"{name}_r"]  # type: ignore[operator]
+        other = points[f"{neighbour}_l"] - points[f"{neighbour}_r"]  # type: ignore[operator]
+        product = np.sum(own * other, axis=1)
+        product = product[np.isfinite(product)]
+        if not product.size or product.mean() >= 0.0:
+            continue
+        markers = tuple(m for s in ("r", "l") for m in case.trial.mapping[f"{name}_{s}"])
+        case.tell(
+            "pair_swapped",
+            "error",
+            f"{name}_r and {name}_l are swapped: each lies nearer to {neighbour} of the other side",
+            f"swap the markers of {name}_r and {name}_l in [mapping], or their labels in the file",
+            key=("mapping", f"{name}_r"),
+            markers=markers,
+        )
+        mapping = dict(case.trial.mapping)
+        mapping[f"{name}_r"], mapping[f"{name}_l"] = mapping[f"{name}_l"], mapping[f"{name}_r"]
+        case.mend(mapping=mapping)

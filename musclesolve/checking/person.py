@@ -1,0 +1,87 @@
+"""Do mass, stature and muscles fit the recording, and each other?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.case import Case
+from musclesolve.checking.newton import law, total_force
+
+# How far the mass may be from the one that the forces accelerate: noted as wrong, and surely wrong.
+MASS, FAR_MASS = 0.06, 0.2
+# Body mass index of nearly everybody [kg/m^2]; leg length over stature; mass of a shoe [kg]; strength factor.
+INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
+
+
+def mass(case: Case) -> None:
+    """Compare the body mass with that which the forces accelerate and carry."""
+    found, given = law(case), case.trial.subject.mass
+    if found is None or not given > 0.0:
+        return
+    due = found.due[found.frames][:, 2]
+    force = total_force(case, found.time[found.frames])[:, 2]
+    fitting = float(due @ force) / float(due @ due)
+    off = fitting / given - 1.0
+    if abs(off) < MASS or fitting <= 0.0:
+        return
+    case.tell(
+        "mass",
+        "error" if abs(off) > FAR_MASS else "warning",
+        f"the ground carries and accelerates {fitting:.1f} kg, mass_kg is {given:g} ({100 * off:+.0f} %, expected within "
+        f"{100 * MASS:.0f} %)",
+        f"weigh the person with shoes and write mass_kg; or check the calibration of the plates, which read "
+        f"{'too much' if off > 0 else 'too little'} if the mass is right",
+        key=("subject", "mass_kg"),
+    )
+
+
+def subject(case: Case) -> None:
+    """Look for values that hardly anybody has."""
+    person = case.trial.subject
+    index = person.mass / person.stature**2
+    if np.isfinite(index) and not INDEX[0] <= index <= INDEX[1]:
+        case.tell(
+            "subject",
+            "warning",
+            f"{person.mass:g} kg at {person.stature:g} m is a body mass index of {index:.0f} kg/m2, nearly everybody has "
+            f"{INDEX[0]:.0f} to {INDEX[1]:.0f}",
+            "check mass_kg and stature_m",
+            key=("subject", "mass_kg"),
+        )
+    if person.leg_length is not None and not LEG[0] <= person.leg_length / person.stature <= LEG[1]:
+        case.tell(
+            "subject",
+            "warning",
+            f"a leg of {person.leg_length:g} m is {100 * person.leg_length / person.stature:.0f} % of the stature, usual "
+            f"are {100 * LEG[0]:.0f} to {100 * LEG[1]:.0f} %",
+            "measure from the anterior superior iliac spine to the medial malleolus",
+            key=("subject", "leg_length_m"),
+        )
+    if person.shoe_mass > SHOE:
+        case.tell(
+            "subject",
+            "warning",
+            f"one shoe weighs {person.shoe_mass:g} kg, usual are 0.2 to {SHOE:g} kg",
+            "write the mass of one shoe in kilograms",
+            key=("subject", "shoe_mass_kg"),
+        )
+
+
+def strength(case: Case) -> None:
+    """Look at the factor on all muscle forces."""
+    factor = case.trial.muscles.strength_factor
+    if not STRENGTH[0] <= factor <= STRENGTH[1]:
+        case.tell(
+            "strength",
+            "warning",
+            f"every muscle is taken as {factor:g} times as strong as in the database, usual are {STRENGTH[0]:g} to "
+            f"{STRENGTH[1]:g}",
+            "write strength_factor = 1.0, or the factor that the person's measured strength asks for",
+            key=("muscles", "strength_factor"),
+        )
+
+
+def all_of_person(case: Case) -> None:
+    """Examine the values of the person."""
+    for check in (mass, subject, strength):
+        check(case)

@@ -1,0 +1,160 @@
+"""The plates themselves: zero, drift, saturation, and which foot they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.body import Foot, case_feet
+from musclesolve.checking.case import Array, Case, Mask, stretches
+from musclesolve.checking.support import GRAVITY, eroded, touch
+from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
+
+# An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
+ZERO, DRIFT = 5.0, 10.0
+# Time with the foot in the air that tells the zero of a plate [s], and the margin to its ends.
+SWING, MARGIN = 0.1, 0.03
+# A peak that keeps exactly its height for so long is cut off [s].
+FLAT = 0.02
+# Distance from the middle of its foot [m]: a force that is farther away and near the other foot belongs to that.
+REACH = 0.2
+SHORTEST_CONTACT = 0.1
+
+
+def baseline(case: Case) -> None:
+    """Find plates that show a force while their foot is in the air: a wrong zero, or a drifting one."""
+    feet = case_feet(case)
+    for index, plate in enumerate(case.trial.forces):
+        foot = feet.get(plate.side)
+        if foot is None:
+            continue
+        zeros = _zeros(case, plate, foot)
+        if not zeros:
+            continue
+        at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
+        if np.median(np.abs(force[:, 2])) <= ZERO:
+            continue
+        line = (
+            np.polyfit(at, force, 1)
+            if len(zeros) > 1 and np.ptp(at) > 0.3
+            else np.stack([0.0 * force[0], force.mean(axis=0)])
+        )
+        drift = float(line[0, 2] * (plate.time[-1] - plate.time[0]))
+        when = tuple((float(t), float(t)) for t in at)
+        if abs(drift) > DRIFT:
+            case.tell(
+                "plate_drift",
+                "error",
+                f"the zero of the plate drifts by {drift:+.0f} N over the recording: while the foot is in the air it shows "
+                + ", ".join(f"{f[2]:.0f} N at {t:.2f} s" for t, f in zeros),
+                "zero the plate before every trial and let it warm up; subtract a line through the unloaded samples",
+                file=plate.path,
+                plate=plate.side,
+                times=when,
+            )
+        else:
+            case.tell(
+                "plate_baseline",
+                "error",
+                f"the plate shows {np.median(force[:, 2]):.1f} N while its foot is in the air, expected 0 to within "
+                f"{ZERO:g} N",
+                "zero the plate, or subtract the mean of the unloaded samples from force and moment",
+                file=plate.path,
+                plate=plate.side,
+                times=when,
+            )
+        case.mend_plate(index, force=plate.force - plate.time[:, None] * line[0] - line[1])
+
+
+def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
+    """Return (time, force (3,)) of the unloaded plate, one for every swing; none where some swing shows nothing."""
+    time = case.trial.markers.time
+    air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
+    found = []
+    for start, end in stretches(air, time):
+        samples = plate.force[(plate.time >= start) & (plate.time <= end)]
+        if end - start < SWING or len(samples) < 5:
+            continue
+        middle = np.median(samples, axis=0)
+        # A zero is there throughout the swing; what comes and goes is a touch.
+        if np.ptp(np.quantile(samples[:, 2], [0.05, 0.95])) > 0.5 * abs(middle[2]) + ZERO:
+            return []
+        found.append((0.5 * (start + end), middle))
+    return found
+
+
+def clipping(case: Case) -> None:
+    """Find plates whose greatest force stays exactly the same for a while."""
+    for plate in case.trial.forces:
+        vertical = plate.force[:, 2]
+        peak = float(vertical.max(initial=0.0))
+        if peak < 5.0 * touch(case.trial):
+            continue
+        flat = vertical >= peak * (1.0 - 1e-9)
+        step = (plate.time[-1] - plate.time[0]) / (plate.time.size - 1)
+        spans = tuple((a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT, 3 * step))
+        if spans:
+            case.tell(
+                "plate_clipped",
+                "error",
+                f"the vertical force stays at exactly {peak:.0f} N for {sum(b - a + step for a, b in spans):.2f} s: the "
+                "amplifier is at its limit and the peak is cut off",
+                "record with a greater range of the amplifier; the peaks of this recording are lost",
+                file=plate.path,
+                plate=plate.side,
+                times=spans,
+            )
+
+
+def ownership(case: Case) -> None:
+    """Find contacts whose force acts under the other foot."""
+    feet = case_feet(case)
+    if len(feet) < 2:
+        return
+    wrong: dict[int, list[tuple[float, float]]] = {}
+    whole: dict[int, bool] = {}
+    for index, plate in enumerate(case.trial.forces):
+        contacts = _contacts(case, plate)
+        spans = [span for span, samples in contacts if _under_other(case, plate, samples, feet)]
+        if spans:
+            wrong[index], whole[index] = spans, len(spans) == len(contacts)
+    for index, spans in wrong.items():
+        plate = case.trial.forces[index]
+        other: Side = "l" if plate.side == "r" else "r"
+        case.tell(
+            "plates_swapped",
+            "error",
+            f"the force that the trial file gives to the {SIDE_NAMES[plate.side]} foot acts under the "
+            f"{SIDE_NAMES[other]} one" + ("" if whole[index] else " in these contacts"),
+            f'write side = "{other}" in this [[force]], or exchange the columns of the plates'
+            if whole[index]
+            else "give every contact to its own foot when the forces are exported",
+            key=("force", "side", index),
+            plate=plate.side,
+            times=tuple(spans),
+        )
+        if whole[index]:
+            case.mend_plate(index, side=other)
+
+
+def _contacts(case: Case, plate: PlateForce) -> list[tuple[tuple[float, float], Mask]]:
+    weight = case.trial.subject.mass * GRAVITY
+    loaded = plate.force[:, 2] > max(touch(case.trial), 0.3 * weight if np.isfinite(weight) else 0.0)
+    found = []
+    for start, end in stretches(loaded, plate.time):
+        if end - start > SHORTEST_CONTACT:
+            found.append(((start, end), (plate.time >= start) & (plate.time <= end)))
+    return found
+
+
+def _under_other(case: Case, plate: PlateForce, samples: Mask, feet: dict[Side, Foot]) -> bool:
+    away = {side: _away(case, plate, samples, foot) for side, foot in feet.items()}
+    other: Side = "l" if plate.side == "r" else "r"
+    return away[plate.side] > REACH and away[other] < 0.5 * away[plate.side] and away[other] < 2 * REACH
+
+
+def _away(case: Case, plate: PlateForce, samples: Mask, foot: Foot) -> float:
+    """Return the middle horizontal distance from the point of force to the middle of a foot [m]."""
+    middle, time = 0.5 * (foot.heel + foot.toe), plate.time[samples]
+    at = np.stack([np.interp(time, case.trial.markers.time, middle[:, k]) for k in range(2)], axis=-1)
+    away = np.linalg.norm(plate.point[samples, :2] - at, axis=1)
+    return float(np.median(away[np.isfinite(away)])) if np.isfinite(away).any() else 0.0

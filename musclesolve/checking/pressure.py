@@ -1,0 +1,136 @@
+"""Where is the center of pressure under the foot? Displaced as a whole, or outside of the sole at times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.checking.body import foot
+from musclesolve.checking.case import Array, Case, stretches
+from musclesolve.checking.support import GRAVITY, touch
+from musclesolve.recording.data import SIDE_NAMES, PlateForce
+
+# Loads below this share of the body weight have an uncertain center of pressure.
+LOADED = 0.15
+# The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
+# the line from heel to toe; and the margin given to it.
+BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
+# In walking the middle of the track lies about so far along from heel to toe marker.
+USUAL = 0.6
+# How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
+DISPLACED, FAR = 0.05, 0.08
+SHORTEST = 0.02
+
+
+@dataclass(frozen=True)
+class Track:
+    """The center of pressure during one contact, S samples while the foot is on the ground and loaded.
+
+    Args:
+        time: (S,) [s].
+        point: (S, 2) horizontal place [m].
+        along: (S,) from the heel marker towards the toe marker, horizontally [m].
+        across: (S,) to the left of the line from heel to toe [m].
+        length: (S,) from heel to toe marker, horizontally [m].
+        off: (S, 2) from the usual place of a track to the point [m].
+    """
+
+    time: Array
+    point: Array
+    along: Array
+    across: Array
+    length: Array
+    off: Array
+
+
+def tracks(case: Case, plate: PlateForce) -> list[Track]:
+    """Return the track of every contact of a plate with its foot."""
+    seen, trial = foot(case.trial, plate.side), case.trial
+    if seen is None:
+        return []
+    weight = trial.subject.mass * GRAVITY
+    least = max(touch(trial), LOADED * weight if np.isfinite(weight) else 0.0)
+    time = trial.markers.time
+    on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
+    inside = (plate.time >= max(time[0], trial.time_range[0])) & (
+        plate.time <= min(time[-1], trial.time_range[1])
+    )
+    good = on_ground & inside & (plate.force[:, 2] > least) & np.isfinite(plate.point).all(axis=1)
+    found = []
+    for start, end in stretches(good, plate.time):
+        samples = (plate.time >= start) & (plate.time <= end)
+        if end - start > 0.05 and samples.sum() > 8:
+            at = plate.time[samples]
+            heel, toe = (
+                np.stack([np.interp(at, time, path[:, k]) for k in range(2)], axis=-1)
+                for path in (seen.heel, seen.toe)
+            )
+            found.append(_track(at, plate.point[samples, :2], heel, toe))
+    return found
+
+
+def _track(time: Array, point: Array, heel: Array, toe: Array) -> Track:
+    length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
+    axis = (toe - heel) / length[:, None]
+    away = point - heel
+    along = np.sum(away * axis, axis=1)
+    across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
+    return Track(time, point, along, across, length, point - (heel + USUAL * (toe - heel)))
+
+
+def displacement(case: Case) -> None:
+    """Find plates whose center of pressure is off the foot by the same amount all the time."""
+    for index, plate in enumerate(case.trial.forces):
+        found = tracks(case, plate)
+        if not found:
+            continue
+        off = np.median(np.concatenate([t.off for t in found]), axis=0)
+        size = float(np.linalg.norm(off))
+        if size < DISPLACED:
+            continue
+        case.tell(
+            "pressure_offset",
+            "error" if size >= FAR else "warning",
+            f"the center of pressure lies {1000 * size:.0f} mm from where it passes under the {SIDE_NAMES[plate.side]} "
+            f"foot ({1000 * off[0]:+.0f} mm forward, {1000 * off[1]:+.0f} mm to the left), expected within "
+            f"{1000 * DISPLACED:.0f} mm",
+            "correct the place of the plate (its corners or origin) in the laboratory's calibration, or subtract this "
+            "from the points of force",
+            file=plate.path,
+            plate=plate.side,
+            times=tuple((float(t.time[0]), float(t.time[-1])) for t in found),
+        )
+        case.mend_plate(index, point=plate.point - [*off, 0.0])
+
+
+def outside(case: Case) -> None:
+    """Find times at which the center of pressure leaves the sole."""
+    for plate in case.trial.forces:
+        spans: list[tuple[float, float]] = []
+        farthest = 0.0
+        for track in tracks(case, plate):
+            beyond = np.max(
+                [
+                    -BEHIND - track.along,
+                    track.along - track.length - AHEAD,
+                    np.abs(track.across) - BESIDE,
+                    np.zeros_like(track.along),
+                ],
+                axis=0,
+            )
+            for start, end in stretches(beyond > MARGIN, track.time):
+                if end - start >= SHORTEST:
+                    spans.append((start, end))
+                    farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))
+        if spans:
+            case.tell(
+                "pressure_outside",
+                "warning",
+                f"the center of pressure leaves the {SIDE_NAMES[plate.side]} sole by up to {1000 * farthest:.0f} mm, "
+                f"expected within {1000 * MARGIN:.0f} mm of its outline",
+                "look whether the other foot touched the same plate, or a second plate carried part of the load",
+                file=plate.path,
+                plate=plate.side,
+                times=tuple(spans),
+            )

@@ -1,0 +1,139 @@
+"""What was found wrong with a recording: findings, the causes before their consequences."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+@cache
+def codes() -> dict[str, str]:
+    """Return every code that a finding may have with what it means, causes before their consequences."""
+    text = resources.files(__package__).joinpath("codes.toml").read_text(encoding="utf-8")
+    return dict(tomllib.loads(text))
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of a finding, as far as it has one.
+
+    Args:
+        file: the file at fault.
+        line: the line in it.
+        field: the table and key of the trial file.
+        markers: the markers concerned.
+        plate: "right" or "left", the foot of the plate concerned.
+        times: stretches of time, (first, last) [s].
+    """
+
+    file: Path | None = None
+    line: int | None = None
+    field: str | None = None
+    markers: tuple[str, ...] = ()
+    plate: str | None = None
+    times: tuple[tuple[float, float], ...] = ()
+
+    def __str__(self) -> str:
+        """Return the place in words."""
+        parts = [self.file.name] if self.file else []
+        parts += [f"line {self.line}"] if self.line else []
+        parts += [self.field] if self.field else []
+        parts += [", ".join(self.markers)] if self.markers else []
+        parts += [f"{self.plate} plate"] if self.plate else []
+        parts += [_stretches(self.times)] if self.times else []
+        return ", ".join(parts)
+
+
+def _stretches(times: tuple[tuple[float, float], ...], most: int = 3) -> str:
+    spans = [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in times[:most]]
+    rest = len(times) - most
+    return ", ".join(spans) + (f" and {rest} more" if rest > 0 else "")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or worth knowing.
+
+    Args:
+        code: short stable name, one of ``codes()``.
+        severity: "error": the recording cannot be analysed, or its results would be wrong; "warning": results
+            would be less certain; "note": good to know.
+        what: what was found, with the number measured and the number expected.
+        remedy: how to mend it.
+        where: the place.
+    """
+
+    code: str
+    severity: Severity
+    what: str
+    remedy: str
+    where: Where = field(default_factory=Where)
+
+    def __str__(self) -> str:
+        """Return it in a few lines."""
+        place = str(self.where)
+        return f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.what}\n  {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that was found on one trial.
+
+    Args:
+        path: the trial file.
+        findings: the most serious ones first; among equals, causes before their consequences.
+    """
+
+    path: Path
+    findings: tuple[Finding, ...]
+
+    def of(self, severity: Severity) -> tuple[Finding, ...]:
+        """Return the findings of one severity."""
+        return tuple(finding for finding in self.findings if finding.severity == severity)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all errors and warnings, in order."""
+        return tuple(finding.code for finding in self.findings if finding.severity != "note")
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.of("error")
+
+    @property
+    def verdict(self) -> str:
+        """The report in one line."""
+        count = Counter(finding.severity for finding in self.findings)
+        told = ", ".join(f"{count[s]} {s}{'s' if count[s] > 1 else ''}" for s in SEVERITIES if count[s])
+        if count["error"]:
+            return f"Do not use this recording as it is: {told}."
+        if count["warning"]:
+            return f"This recording can be analysed, but look at the warnings first: {told}."
+        return "Nothing is wrong with this recording" + (f" ({told})." if told else ".")
+
+    def __str__(self) -> str:
+        """Return all findings and the verdict."""
+        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        findings = [asdict(finding) for finding in self.findings]
+        for entry in findings:
+            entry["where"] |= {"file": str(entry["where"]["file"]) if entry["where"]["file"] else None}
+        return {"trial": str(self.path), "ok": self.ok, "verdict": self.verdict, "findings": findings}
+
+
+def sorted_findings(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Return findings by severity and, among equals, in the order of the codes; each sentence once."""
+    order = list(codes())
+    unique = list({(f.code, f.what, str(f.where)): f for f in findings}.values())
+    return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order.index(f.code))))

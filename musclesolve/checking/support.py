@@ -1,0 +1,74 @@
+"""What the plates say beside what the feet do: forces on the frames of the motion, and the frames that are measured."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet
+from musclesolve.checking.case import Array, Case, Mask, plate_rate
+from musclesolve.motion.filtering import low_pass
+from musclesolve.recording.data import PlateForce, Side, Trial
+
+GRAVITY = 9.80665
+# A foot carries something from this share of the body weight on.
+TOUCH = 0.03
+# Contact and force may disagree by so long at the ends of contact [s]; so long before it is used to judge others.
+EDGE, DEEP = 0.03, 0.08
+
+
+def smooth_force(plate: PlateForce) -> Array:
+    """Return the force of a plate (S, 3), low-passed like the markers."""
+    rate = plate_rate(plate)
+    if plate.time.size < 10:
+        return plate.force
+    return low_pass(np.nan_to_num(plate.force), rate, min(SMOOTH_HZ, 0.4 * rate))
+
+
+def sampled(plate: PlateForce, columns: Array, time: Array) -> Array:
+    """Return columns (S, k) of a plate at other times, (T, k)."""
+    return np.stack([np.interp(time, plate.time, column) for column in columns.T], axis=-1)
+
+
+def side_vertical(trial: Trial, side: Side, time: Array) -> Array:
+    """Return the vertical force (T,) under one foot, as it was measured [N]."""
+    vertical = np.zeros(time.size)
+    for plate in trial.forces:
+        if plate.side == side:
+            vertical += np.interp(time, plate.time, plate.force[:, 2])
+    return vertical
+
+
+def touch(trial: Trial) -> float:
+    """Return the vertical force from which a foot counts as loaded here [N]."""
+    weight = trial.subject.mass * GRAVITY
+    return max(trial.unloaded_below, TOUCH * weight if np.isfinite(weight) else 0.0, 1.0)
+
+
+def eroded(mask: Mask, count: int) -> Mask:
+    """Return a mask (T,) without the first and last samples of each run; the ends of the recording are no ends."""
+    kept = mask.copy()
+    for shift in range(1, count + 1):
+        if shift < mask.size:
+            kept[shift:] &= mask[:-shift]
+            kept[:-shift] &= mask[shift:]
+    return kept
+
+
+def within(case: Case) -> Mask:
+    """Return which frames (T,) lie in the time range and in the recording of the forces."""
+    time, inside = case.trial.markers.time, np.zeros(case.trial.markers.time.size, bool)
+    inside[case.trial.frames()] = True
+    for plate in case.trial.forces:
+        inside &= (time >= plate.time[0]) & (time <= plate.time[-1])
+    return inside
+
+
+def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
+    """Return the frames (T,) in which the plates hold all that carries the person, as far as the feet show it."""
+    feet = case_feet(case) if feet is None else feet
+    trial, whole = case.trial, within(case)
+    count = round(DEEP * trial.markers.rate)
+    for side, foot in feet.items():
+        loaded = side_vertical(trial, side, trial.markers.time) > touch(trial)
+        whole &= ~(eroded(foot.ground, count) & ~loaded) & ~(eroded(foot.air, count) & loaded)
+    return whole

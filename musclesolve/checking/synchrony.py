@@ -1,0 +1,79 @@
+"""Are forces and markers of one instant? The shift with which the forces best accelerate the person."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.case import Array, Case
+from musclesolve.checking.newton import Law, law, total_force
+
+# Shifts that are tried [s]: both ways, step.
+FARTHEST, STEP = 0.2, 0.002
+# Shifts below the first cannot be told from the estimate's own error; from the second on results are wrong [s].
+SMALLEST, SERIOUS = 0.015, 0.03
+# The best shift must explain the forces so well (share of their variation left), and so much better than none.
+LEFT, BETTER = 0.35, 0.7
+
+
+def time_offset(case: Case) -> float | None:
+    """Return how much later the forces are than the markers [s], None where it cannot be told.
+
+    With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
+    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and the forward direction; k, which stands for the mass, is
+    fitted with it, so that a wrong mass does not count as a shift.
+    """
+    found = law(case)
+    if found is None:
+        return None
+    shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
+    left = np.array([_left(case, found, shift) for shift in shifts])
+    if not np.isfinite(left).any():
+        return None
+    best = int(np.nanargmin(left))
+    now = left[shifts.size // 2]
+    if best in (0, shifts.size - 1) or left[best] > LEFT or not left[best] < BETTER * now:
+        return 0.0 if now <= LEFT else None
+    around = left[best - 1 : best + 2]
+    bend = around[0] - 2.0 * around[1] + around[2]
+    fine = 0.5 * (around[0] - around[2]) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
+    return float(shifts[best] + fine * STEP)
+
+
+def _left(case: Case, found: Law, shift: float) -> float:
+    """Return the share of the variation of the due forces that shifted forces leave unexplained."""
+    plate = case.trial.forces[0]
+    at = found.time[found.frames] + shift
+    inside = (at >= plate.time[0]) & (at <= plate.time[-1])
+    if inside.mean() < 0.7:
+        return float("nan")
+    force, due = total_force_at(case, at[inside]), found.due[found.frames][inside][:, [0, 2]]
+    force = force[:, [0, 2]]
+    power = float(np.sum(force**2))
+    scale = float(np.sum(force * due)) / power if power > 0.0 else 0.0
+    variation = float(np.sum((due - due.mean(axis=0)) ** 2))
+    return float(np.sum((scale * force - due) ** 2)) / variation if variation > 0.0 else float("nan")
+
+
+def total_force_at(case: Case, time: Array) -> Array:
+    """Return the sum of all plates (T, 3) [N] at some times."""
+    return total_force(case, time)
+
+
+def synchrony(case: Case) -> None:
+    """Tell a shift between forces and markers, and take it out."""
+    shift = time_offset(case)
+    if shift is None or abs(shift) < SMALLEST:
+        return
+    late = shift > 0.0
+    case.tell(
+        "time_offset",
+        "error" if abs(shift) >= SERIOUS else "warning",
+        f"the forces are about {1000 * abs(shift):.0f} ms {'late' if late else 'early'} against the markers "
+        f"({1000 * shift:+.0f} ms): shifted back by that they accelerate the person as the markers show it, expected "
+        f"is less than {1000 * SMALLEST:.0f} ms",
+        f"correct the delay of the trigger, or {'subtract' if late else 'add'} {abs(shift):.3f} s "
+        f"{'from' if late else 'to'} the times of the force file",
+        file=case.trial.forces[0].path,
+    )
+    for index, plate in enumerate(case.trial.forces):
+        case.mend_plate(index, time=plate.time - shift)

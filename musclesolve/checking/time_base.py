@@ -1,0 +1,190 @@
+"""When were the samples taken? Holes, copies, lost frames, rates and durations; time is made even for what follows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve.checking.case import Array, Case, long_enough, plate_rate, stretches
+from musclesolve.recording.data import Markers
+
+# A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
+UNEVEN = 0.25
+# A step of so many times the usual one is a hole, not an uneven clock.
+HOLE = 1.6
+# Frames in which all markers go so much farther than in the frames around them.
+SKIP, SKIPPING_SHARE = 1.6, 0.8
+SLOWEST_STEP = 0.002
+"""A marker that moves less than this per frame says nothing about lost frames [m]."""
+LOWEST_RATE_HZ = {"markers": 50.0, "forces": 50.0}
+LONGEST_DIFFERENCE = 0.1
+"""Ends of markers and forces may differ by so much [s]."""
+
+
+def sampling(case: Case) -> None:
+    """Find holes and uneven steps of the time columns; times are made even."""
+    markers = case.trial.markers
+    if _told_uneven(case, markers.time, markers):
+        case.mend(markers=even(markers))
+    static = case.trial.static
+    if static is not None and _told_uneven(case, static.time, static):
+        case.mend(static=even(static))
+    for index, plate in enumerate(case.trial.forces):
+        # All plates of a file share its times: told once, mended in each.
+        if index == 0:
+            uneven = _told_uneven(case, plate.time, plate)
+        if uneven:
+            time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
+            columns = {
+                name: _resampled(getattr(plate, name), plate.time, time)
+                for name in ("force", "point", "moment")
+            }
+            case.mend_plate(index, time=time, **columns)
+
+
+def even(markers: Markers) -> Markers:
+    """Return markers on evenly spaced frames; what lies between two frames is interpolated."""
+    step = float(np.median(np.diff(markers.time)))
+    count = max(2, 1 + round((markers.time[-1] - markers.time[0]) / step))
+    time = np.linspace(markers.time[0], markers.time[-1], count)
+    flat = _resampled(markers.position.reshape(markers.time.size, -1), markers.time, time)
+    return replace(markers, time=time, position=flat.reshape(count, -1, 3))
+
+
+def _resampled(columns: Array, old: Array, new: Array) -> Array:
+    return np.stack([np.interp(new, old, column) for column in columns.T], axis=-1)
+
+
+def _told_uneven(case: Case, time: Array, source: Markers | object) -> bool:
+    step, path = np.diff(time), source.path  # type: ignore[attr-defined]
+    usual = float(np.median(step))
+    off = np.abs(time - np.linspace(time[0], time[-1], time.size))
+    if off.max() <= UNEVEN * (time[-1] - time[0]) / (time.size - 1):
+        return False
+    holes = step > HOLE * usual
+    spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
+    if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:
+        lost = int(np.sum(np.round(step[holes] / usual) - 1))
+        case.tell(
+            "frames_missing",
+            "error",
+            f"{lost} of {time.size + lost} rows are missing: the time leaps by up to {1000 * step.max():.3g} ms, "
+            f"usually {1000 * usual:.3g} ms",
+            "export all frames, with empty cells where nothing was seen",
+            file=path,
+            times=spans,
+        )
+        return True
+    case.tell(
+        "uneven_samples",
+        "error",
+        f"the samples are not evenly spaced: {1000 * step.min():.3g} to {1000 * step.max():.3g} ms from one to the "
+        f"next, up to {1000 * off.max():.3g} ms off an even {1000 * (time[-1] - time[0]) / (time.size - 1):.3g} ms",
+        "export at the rate of the recording, one row for every frame",
+        file=path,
+        times=((float(time[off.argmax()]),) * 2,),
+    )
+    return True
+
+
+def copies(case: Case) -> None:
+    """Find frames in which every marker is exactly where it was in the frame before, while the person walks."""
+    markers = case.trial.markers
+    position = markers.position.reshape(markers.time.size, -1)
+    if markers.time.size < 4:
+        return
+    both = ~np.isnan(position[1:]) & ~np.isnan(position[:-1])
+    still = (~both | (position[1:] == position[:-1])).all(axis=1) & both.any(axis=1)
+    # A person who stands still as a whole is no fault of the recording.
+    if not still.any() or still.mean() > 0.5:
+        return
+    repeated = np.concatenate([[False], still])
+    case.tell(
+        "frames_repeated",
+        "error",
+        f"{still.sum()} frames are exact copies of the ones before them: in a moving person no marker stands still, "
+        "so the capture lost frames and filled up with copies, or rows were pasted twice",
+        "export the original recording again, or choose a range without the copies ([time])",
+        file=markers.path,
+        times=stretches(repeated, markers.time),
+    )
+    kept = ~repeated
+    flat = _resampled(position[kept], markers.time[kept], markers.time)
+    case.mend_markers(flat.reshape(markers.position.shape))
+
+
+def skips(case: Case) -> None:
+    """Find instants at which all markers jump together: frames were lost and nobody told the time column."""
+    markers = case.trial.markers
+    if markers.time.size < 8:
+        return
+    step = np.linalg.norm(np.diff(markers.position, axis=0), axis=-1)
+    around = 0.5 * (step[:-2] + step[2:])
+    moving = around > SLOWEST_STEP
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(moving, step[1:-1] / around, np.nan)
+    enough = moving.sum(axis=1) >= 5
+    share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
+    at = np.flatnonzero(share > SKIPPING_SHARE) + 1
+    if not at.size:
+        return
+    lost = [max(1, round(float(np.nanmedian(ratio[k - 1]))) - 1) for k in at]
+    case.tell(
+        "frames_skipped",
+        "error",
+        f"all markers go {np.nanmedian(ratio[at[0] - 1]):.1f} times as far from one frame to the next as before and "
+        f"after: about {sum(lost)} frame{'s' if sum(lost) > 1 else ''} lost, which the time column does not show, so "
+        "that all later markers are early against the forces",
+        "export the original recording again, with the lost frames as empty rows",
+        file=markers.path,
+        times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at),
+    )
+    time = markers.time.copy()
+    for k, count in zip(at, lost, strict=True):
+        time[k + 1 :] += count / markers.rate
+    case.mend(markers=even(replace(markers, time=time)))
+
+
+def rates(case: Case) -> None:
+    """Find sampling rates that are too low for the motion of a person."""
+    recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
+    recorded |= {"forces": (plate_rate(plate), plate.path) for plate in case.trial.forces[:1]}
+    for what, (rate, path) in recorded.items():
+        if rate < LOWEST_RATE_HZ[what]:
+            case.tell(
+                "low_rate",
+                "warning",
+                f"the {what} were recorded at {rate:.3g} Hz, walking needs {LOWEST_RATE_HZ[what]:g} Hz or more: "
+                "accelerations and the beginnings of contacts are lost",
+                "record at 100 Hz or more (forces at 1000 Hz), or export without reducing the rate",
+                file=path,
+            )
+
+
+def durations(case: Case) -> None:
+    """Compare when markers and forces begin and end."""
+    if not case.trial.forces:
+        return
+    walk, plate = case.trial.markers.time, case.trial.forces[0].time
+    for what, one, other in (("begin", walk[0], plate[0]), ("end", walk[-1], plate[-1])):
+        if abs(one - other) > LONGEST_DIFFERENCE:
+            case.tell(
+                "durations_differ",
+                "warning",
+                f"the markers {what} at {one:.2f} s, the forces at {other:.2f} s: one of the files is cut, or they "
+                "do not count time from the same instant",
+                "export both from the same trial and over the same time",
+                file=case.trial.markers.path,
+                times=((float(min(one, other)), float(max(one, other))),),
+            )
+            return
+
+
+def all_of_time(case: Case) -> None:
+    """Examine the time of all files."""
+    for check in (sampling, copies, skips, rates, durations):
+        check(case)
+
+
+__all__ = ["all_of_time", "even", "long_enough"]

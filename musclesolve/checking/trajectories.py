@@ -1,0 +1,135 @@
+"""Single markers: frozen, missing, leaping, merged with another one. What is found is taken as a gap from then on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.case import Case, Mask, long_enough, stretches
+from musclesolve.checking.distances import bodies
+from musclesolve.recording.leaps import farthest_leap, leaps
+
+# A marker that stays exactly where it is for so many frames, while its neighbours go so far [m], is frozen.
+FROZEN_FRAMES, NEIGHBOURS_GO = 4, 0.01
+# Two markers nearer than this [m] for so many frames are one.
+MERGED, MERGED_FRAMES = 0.003, 3
+
+
+def all_trajectories(case: Case) -> None:
+    """Examine every marker that the analysis uses."""
+    for check in (frozen, merged, gaps, leaping):
+        check(case)
+
+
+def _lose(case: Case, name: str, frames: Mask) -> None:
+    position = case.trial.markers.position.copy()
+    position[frames, case.trial.markers.names.index(name)] = np.nan
+    case.mend_markers(position)
+
+
+def _inside(case: Case) -> Mask:
+    inside = np.zeros(case.trial.markers.time.size, bool)
+    inside[case.trial.frames()] = True
+    return inside
+
+
+def frozen(case: Case) -> None:
+    """Find markers that stand exactly still while the markers around them move."""
+    markers = case.trial.markers
+    groups = [names for names, _ in bodies(case.trial).values()]
+    for name in case.trial.used_markers:
+        path = markers[name]
+        still = long_enough(
+            np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)]), FROZEN_FRAMES - 1
+        )
+        around = {other for names in groups if name in names for other in names} - {name}
+        others = (
+            np.stack([markers[other] for other in sorted(around or set(markers.names) - {name})], axis=1)
+            if around or len(markers.names) > 1
+            else path[:, None]
+        )
+        stuck = np.zeros_like(still)
+        for start, end in stretches(still, np.arange(still.size)):
+            first, last = int(start) - 1, int(end)
+            gone = np.linalg.norm(others[last] - others[first], axis=-1)
+            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO:
+                stuck[first : last + 1] = True
+        if stuck.any():
+            case.tell(
+                "frozen",
+                "error",
+                f"'{name}' keeps exactly the same place for {stuck.sum()} frames while the markers around it move",
+                "the capture software held the last place of a lost marker: delete these frames of the marker, and "
+                "fill the gap",
+                file=markers.path,
+                markers=(name,),
+                times=stretches(stuck, markers.time),
+            )
+            # The first of the equal frames was measured.
+            _lose(case, name, stuck & np.roll(stuck, 1))
+
+
+def merged(case: Case) -> None:
+    """Find two markers in one place: one of them is a ghost."""
+    names, markers = case.trial.used_markers, case.trial.markers
+    position = np.stack([markers[name] for name in names], axis=1) if names else np.zeros((1, 0, 3))
+    for k, name in enumerate(names[:-1]):
+        apart = np.linalg.norm(position[:, k + 1 :] - position[:, k : k + 1], axis=-1)
+        for other, near in zip(names[k + 1 :], (apart < MERGED).T, strict=True):
+            together = long_enough(near, MERGED_FRAMES)
+            if together.any():
+                case.tell(
+                    "markers_merged",
+                    "error",
+                    f"'{name}' and '{other}' are within {1000 * MERGED:.0f} mm of each other in {together.sum()} frames: "
+                    "one of them is a ghost, or two labels were given to one marker",
+                    "look up which of the two is real in the capture software, and delete the other one there",
+                    file=markers.path,
+                    markers=(name, other),
+                    times=stretches(together, markers.time),
+                )
+
+
+def gaps(case: Case) -> None:
+    """Find markers that are missing within the time range."""
+    markers, inside = case.trial.markers, _inside(case)
+    told = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
+    for name in case.trial.used_markers:
+        lost = np.isnan(markers[name]).any(axis=1) & inside
+        if not lost.any() or name in told:
+            continue
+        spans = stretches(lost, markers.time)
+        longest = max(b - a for a, b in spans) + 1.0 / markers.rate
+        case.tell(
+            "gap",
+            "error",
+            f"'{name}' is missing in {lost.sum()} of {inside.sum()} frames of the time range, for up to {longest:.2f} s "
+            "at once",
+            "fill the gap in the capture software, or choose a range without it ([time])",
+            file=markers.path,
+            markers=(name,),
+            times=spans,
+        )
+
+
+def leaping(case: Case) -> None:
+    """Find markers that leap within the time range."""
+    markers, inside = case.trial.markers, _inside(case)
+    limit = farthest_leap(markers.rate)
+    for name in case.trial.used_markers:
+        frames = leaps(markers[name], markers.rate)
+        if not frames.any():
+            continue
+        if (frames & inside).any():
+            change = np.linalg.norm(np.diff(markers[name], n=2, axis=0), axis=1)
+            size = float(np.nanmax(np.where(inside[1:-1], change, 0.0)))
+            case.tell(
+                "leap",
+                "error",
+                f"'{name}' leaps: one step differs from the next by {1000 * size:.0f} mm, on a moving person by less "
+                f"than {1000 * limit:.0f} mm",
+                "correct its label in the capture software, or delete these frames of the marker and fill the gap",
+                file=markers.path,
+                markers=(name,),
+                times=stretches(frames & inside, markers.time),
+            )
+        _lose(case, name, frames)

@@ -1,0 +1,71 @@
+"""Faults as a careless laboratory makes them, each planted into the files of a copy of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from musclesolve.errors import InputError
+from musclesolve.recording.textfile import suggestion
+from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault.
+
+    Args:
+        name: of the fault.
+        about: what was done wrong.
+        code: the finding of ``musclesolve.check`` that it should lead to.
+        spoil: does it to a copy.
+    """
+
+    name: str
+    about: str
+    code: str
+    spoil: Callable[[Copy], None]
+
+
+FAULTS: dict[str, Fault] = {}
+
+
+def fault(code: str) -> Callable[[Callable[[Copy], None]], Callable[[Copy], None]]:
+    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong."""
+
+    def register(spoil: Callable[[Copy], None]) -> Callable[[Copy], None]:
+        name = spoil.__name__
+        FAULTS[name] = Fault(name, (spoil.__doc__ or "").strip(), code, spoil)
+        return spoil
+
+    return register
+
+
+def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
+    """Copy a trial into a folder with one fault planted.
+
+    Args:
+        name: one of ``FAULTS``.
+        trial_path: the trial file to copy, with TRC markers and MOT forces.
+        folder: where to write; made if need be.
+
+    Returns:
+        The trial file of the copy.
+
+    Raises:
+        InputError: no such fault, or a trial that cannot be read.
+    """
+    # The faults register themselves.
+    from musclesolve.synthetic import force_faults, marker_faults, trial_faults
+
+    del force_faults, marker_faults, trial_faults
+    if name not in FAULTS:
+        raise InputError(
+            f"there is no fault '{name}'",
+            expected=f"one of {', '.join(FAULTS)}",
+            remedy=suggestion(name, FAULTS) or "choose one of these",
+        )
+    copy = open_copy(Path(trial_path))
+    FAULTS[name].spoil(copy)
+    return write_copy(copy, Path(folder))
