@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from musclesolve.cameras import Camera, calibrate, reconstruct
+    from musclesolve.checking import check
     from musclesolve.comparison import compare
     from musclesolve.errors import InputError, MuscleSolveError
     from musclesolve.motion import gait_events, low_pass, residual_analysis, smoothing_spline
@@ -62,6 +63,7 @@ _HOME = {
     "__version__": "musclesolve.version",
     "average_cycles": "musclesolve.results",
     "calibrate": "musclesolve.cameras",
+    "check": "musclesolve.checking",
     "check_reserves": "musclesolve.sharing",
     "compare": "musclesolve.comparison",
     "costs": "musclesolve.sharing",
@@ -111,6 +113,7 @@ __all__ = [
     "__version__",
     "average_cycles",
     "calibrate",
+    "check",
     "check_reserves",
     "compare",
     "costs",

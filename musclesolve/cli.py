@@ -116,6 +116,27 @@ def compare(
 
 
 @app.command()
+def check(
+    trial: Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Tell what is wrong with a recording, all of it, before anything is computed; exit code 2 if there is an error."""
+    with messages():
+        import musclesolve as ms
+        from musclesolve.checking.printing import json_text, tables
+
+        report = ms.check(trial)
+        if json:
+            typer.echo(json_text(report))
+        else:
+            for table in tables(report):
+                console().print(table)
+            console().print(report.verdict, soft_wrap=True)
+        if not report.ok:
+            raise typer.Exit(INPUT_AT_FAULT)
+
+
+@app.command()
 def plot(
     result: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run`.")],
     output: Annotated[

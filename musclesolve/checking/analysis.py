@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from musclesolve.checking.case import Case, filled
+from musclesolve.checking.case import Case, stretches
 from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
 from musclesolve.motion.proportions import fitting_stature
@@ -18,6 +19,8 @@ from musclesolve.recording.trial import read_trial
 
 # How far the stature that fits the segments may be from the one given.
 STATURE, FAR_STATURE = 0.08, 0.2
+# Too little to measure a person on [s].
+SHORTEST = 0.2
 
 
 def cutoff(case: Case) -> None:
@@ -45,15 +48,13 @@ def own_checks(case: Case) -> None:
     if not all(np.isfinite([trial.subject.mass, trial.subject.stature])):
         return
     checks: list[tuple[str, Callable[[], None]]] = [
-        ("marker_units", lambda: check_size(trial, document)),
-        ("walking_direction", lambda: check_heading(trial, document)),
+        ("marker_units", partial(check_size, trial, document)),
+        ("walking_direction", partial(check_heading, trial, document)),
     ]
     if trial.forces:
-        checks.append(("cutoff", lambda: check_cutoff(trial, document)))
+        checks.append(("cutoff", partial(check_cutoff, trial, document)))
     for index, plate in enumerate(trial.forces):
-        checks.append(
-            ("refused", lambda plate=plate, index=index: check_plate(trial, plate, index, document))
-        )  # type: ignore[misc]
+        checks.append(("refused", partial(check_plate, trial, plate, index, document)))
     for code, check in checks:
         try:
             check()
@@ -65,12 +66,17 @@ def own_checks(case: Case) -> None:
 def measured_anatomy(case: Case) -> None:
     """Measure the person on the mended recording: what is refused, the stature that fits, and what is warned of."""
     trial = case.trial
-    whole = filled(trial.markers)
-    lost = [name for name in trial.used_markers if np.isnan(whole[name]).any()]
-    ready = not lost and trial.forces and np.isfinite([trial.subject.mass, trial.subject.stature]).all()
-    if not ready or {f.code for f in case.findings} & {"mapping", "trial_file"}:
+    known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
+    if (
+        not known
+        or not trial.forces
+        or {f.code for f in case.findings} & {"mapping", "trial_file", "unreadable"}
+    ):
         return
-    case.mend(markers=whole)
+    stretch = _seen_stretch(case)
+    if stretch is None:
+        return
+    case.mend(time_range=stretch)
     try:
         found = anatomy(case.trial)
     except InputError as error:
@@ -88,8 +94,19 @@ def measured_anatomy(case: Case) -> None:
                 "caution",
                 "note",
                 note,
-                "nothing needs to be done, but keep it in mind when reading the results",
+                "keep it in mind when reading the results",
             )
+
+
+def _seen_stretch(case: Case) -> tuple[float, float] | None:
+    """Return the longest part of the time range in which every needed marker is seen, None where it is too short."""
+    markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
+    inside[case.trial.frames()] = True
+    for name in case.trial.used_markers:
+        inside &= np.isfinite(markers[name]).all(axis=1)
+    spans = stretches(inside, markers.time)
+    longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
+    return longest if longest[1] - longest[0] > SHORTEST else None
 
 
 def _stature(case: Case, fitting: float) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve.checking.body import facing, landmark
 from musclesolve.checking.case import Array, Case
+from musclesolve.checking.support import away
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.frames import AXES, axis_vector, global_from_laboratory
 
@@ -240,4 +241,15 @@ def _force_direction(case: Case) -> None:
         axis = total / size
         main = np.zeros(3)
         main[np.abs(axis).argmax()] = np.sign(axis[np.abs(axis).argmax()])
-        _turn_plate(case, index, _onto(main, np.array([0.0, 0.0, 1.0])))
+        _turn_plate(case, index, _heading(case, index, _onto(main, np.array([0.0, 0.0, 1.0]))))
+
+
+def _heading(case: Case, index: int, upright: Array) -> Array:
+    """Return a rotation (3, 3) that stands a plate upright, headed such that its force acts nearest to the foot."""
+    quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    turns = [np.linalg.matrix_power(quarter, k) @ upright for k in range(4)]
+    plate = case.trial.forces[index]
+    return min(
+        turns,
+        key=lambda turn: away(case, replace(plate, force=plate.force @ turn.T), plate.point @ turn.T),
+    )

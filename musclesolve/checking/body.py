@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, Mask, filled, long_enough
+from musclesolve.errors import InputError
 from musclesolve.motion.clusters import register
 from musclesolve.motion.filtering import low_pass
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
-from musclesolve.errors import InputError
 
 SMOOTH_HZ = 8.0
 """Cut-off for what the checks look at; they need no derivative to be exact."""
@@ -18,6 +18,8 @@ SMOOTH_HZ = 8.0
 LOW, SLOW = 0.025, 0.4
 # It is in the air where heel and toe are both higher or faster than so much.
 HIGH, FAST = 0.045, 1.0
+# What a marker does in a longer gap cannot be guessed [s].
+LONG_GAP = 0.1
 
 
 def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array | None:
@@ -82,6 +84,17 @@ def between(trial: Trial, *names: str) -> Array | None:
     return np.mean(known, axis=0) if known and len(known) == len(points) else None
 
 
+def clearly_seen(trial: Trial, names: list[str]) -> Mask:
+    """Return the frames (T,) in which landmarks are seen, or lost for a moment only."""
+    seen = np.ones(trial.markers.time.size, bool)
+    for name in names:
+        path = landmark(trial, name)
+        if path is not None:
+            lost: Mask = np.logical_not(np.isfinite(path).all(axis=1))
+            seen &= ~long_enough(lost, max(2, round(LONG_GAP * trial.markers.rate)))
+    return seen
+
+
 def facing(trial: Trial) -> Array | None:
     """Return the horizontal vector (T, 3) from the back to the front of the pelvis, not scaled."""
     front = between(trial, "asis_r", "asis_l")
@@ -126,6 +139,8 @@ def foot(trial: Trial, side: Side) -> Foot | None:
         floor = float(np.quantile(point[slow, 2] if slow.sum() > 5 else point[:, 2], 0.25))
         ground |= (point[:, 2] < floor + LOW) & slow
         air &= (point[:, 2] > floor + HIGH) | (speed > FAST)
+    known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
+    ground, air = ground & known, air & known
     # A few frames at the turning point of a swing are no contact.
     return Foot(heel, toe, long_enough(ground, max(2, round(0.05 * trial.markers.rate))), air & ~ground)
 

@@ -17,6 +17,7 @@ from musclesolve.recording.schema import Document
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Run = tuple[float, float]
 
 
 @dataclass
@@ -92,7 +93,7 @@ def finding_of(code: str, error: InputError, severity: Severity = "error") -> Fi
     return Finding(code, severity, what, error.remedy or "correct it", where)
 
 
-def stretches(mask: Mask, time: Array) -> tuple[tuple[float, float], ...]:
+def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[tuple[float, float], ...]:
     """Return first and last time of every unbroken run of a mask (T,)."""
     edges = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
     starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1

@@ -38,8 +38,8 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     all_lengths,
     all_standing,
     clipping,
-    baseline,
     ownership,
+    baseline,
     horizontal_axes,
     synchrony,
     displacement,
@@ -82,9 +82,8 @@ def check(path: str | Path) -> Report:
                 step(case)
             except InputError as error:
                 case.refuse("refused", error)
-        findings += case.findings
     if not any(finding.severity == "error" for finding in findings):
-        error = refusal(path)
-        if error is not None:
-            findings.append(finding_of("refused", error))
+        refused = refusal(path)
+        if refused is not None:
+            findings.append(finding_of("refused", refused))
     return Report(path, sorted_findings(findings))

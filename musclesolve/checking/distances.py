@@ -32,13 +32,13 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
         for side in SIDES if sided else ("",):
             single = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
             markers = [next(iter(weights)) for weights in single if len(weights) == 1]
-            there = tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers))
-            if len(there) > 1:
-                found[f"{name}_{side}" if sided else name] = (there, entry["standing"])
-    for name, markers in trial.clusters.items():
-        there = tuple(marker for marker in markers if marker in trial.markers)
-        if len(there) > 1:
-            found[f"cluster {name}"] = (there, True)
+            shown = tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers))
+            if len(shown) > 1:
+                found[f"{name}_{side}" if sided else name] = (shown, entry["standing"])
+    for name, group in trial.clusters.items():
+        seen = tuple(marker for marker in group if marker in trial.markers)
+        if len(seen) > 1:
+            found[f"cluster {name}"] = (seen, True)
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
@@ -26,7 +28,7 @@ def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
     """Return the median (...) over the pairs of a marker of how far their distance is off; zero where none is known."""
     own = np.abs(error[..., pairs.of(marker)])
     known = np.isfinite(own)
-    counted = known.any(axis=-1)
+    counted: Mask = np.asarray(known.any(axis=-1))
     return np.where(counted, np.nanmedian(np.where(counted[..., None], own, 0.0), axis=-1), 0.0)
 
 
@@ -52,7 +54,14 @@ def _throughout(case: Case) -> None:
             tried = set()
 
 
-def _best_exchange(case, pairs, worst, error, error_after, frames=slice(None)):  # type: ignore[no-untyped-def]
+def _best_exchange(
+    case: Case,
+    pairs: Distances,
+    worst: int,
+    error: Array,
+    error_after: Callable[[Array], Array],
+    frames: Mask | slice = slice(None),
+) -> int | None:
     """Return the marker with which the worst one must be exchanged so that both fit, None where none does."""
     position, best = case.trial.markers.position[frames], None
     least = FITS

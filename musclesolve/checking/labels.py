@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
 from musclesolve.checking.body import facing, landmark
-from musclesolve.checking.case import Array, Case
-from musclesolve.recording.data import Markers, Trial
+from musclesolve.checking.case import Array, Case, Mask
+from musclesolve.recording.data import BODY_CLUSTERS, Markers, Trial
+from musclesolve.recording.landmarks import landmarks
 from musclesolve.recording.sides import NEIGHBOUR
+
+Named = TypeVar("Named")
 
 # Pairs whose right landmark lies right of the left one on any walking person; feet may cross.
 WIDE = (
@@ -53,10 +58,27 @@ def whole_sides(case: Case) -> None:
         else "swap the labels of right and left in this file; the other recording has them right",
         **({"key": ("mapping", "asis_r")} if both else {"file": files[0]}),  # type: ignore[arg-type]
     )
-    if swapped[0]:
+    if both:
+        # As likely the mapping as the labels; what is mended is the same.
+        case.mend(mapping=_mirrored_names(case.trial.mapping), clusters=_mirrored_names(case.trial.clusters))
+    elif swapped[0]:
         case.mend(markers=_mirrored_labels(case.trial, case.trial.markers))
-    if swapped[1] and static is not None:
+    elif static is not None:
         case.mend(static=_mirrored_labels(case.trial, static))
+
+
+def _mirrored_names(table: Mapping[str, Named]) -> dict[str, Named]:
+    """Return a table with the keys of right and left exchanged, where the clusters of the feet are bodies by name."""
+    turned = {"_r": "_l", "_l": "_r"}
+    return {
+        name[:-2] + turned[name[-2:]] if name[-2:] in turned and not _is_cluster_of_leg(name) else name: value
+        for name, value in table.items()
+    }
+
+
+def _is_cluster_of_leg(name: str) -> bool:
+    """Whether a name is that of a cluster which [carried] refers to; landmarks and feet count by their side."""
+    return name not in BODY_CLUSTERS and name not in landmarks()
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
@@ -128,7 +150,7 @@ def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
     return replace(markers, position=markers.position[:, order])
 
 
-def exchanged(markers: Markers, one: str, other: str, frames: Array | slice = slice(None)) -> Markers:
+def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = slice(None)) -> Markers:
     """Return markers with two of them exchanged in some frames."""
     position = markers.position.copy()
     a, b = markers.names.index(one), markers.names.index(other)

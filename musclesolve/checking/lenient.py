@@ -185,12 +185,11 @@ def _mot_rising(lines: Lines) -> Lines:
     return _mot_counted(_without(lines, _not_rising(lines, _rows(lines, _mot_start(lines)), 0)))
 
 
-TRC_MENDS: tuple[tuple[str, Mend], ...] = (
+_TRC: tuple[tuple[str, Mend], ...] = (
     ("truncated", _trc_whole_rows),
     ("repeated_times", _trc_rising),
     ("header_rate", _trc_rate),
 )
-MOT_MENDS: tuple[tuple[str, Mend], ...] = (
-    ("truncated", _mot_whole_rows),
-    ("repeated_times", _mot_rising),
-)
+_MOT: tuple[tuple[str, Mend], ...] = (("truncated", _mot_whole_rows), ("repeated_times", _mot_rising))
+MARKER_MENDS = {".trc": _TRC}
+FORCE_MENDS = {".mot": _MOT, ".sto": _MOT}

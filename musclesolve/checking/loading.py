@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, finding_of
-from musclesolve.checking.lenient import MOT_MENDS, TRC_MENDS, read_leniently
+from musclesolve.checking.lenient import FORCE_MENDS, MARKER_MENDS, read_leniently
+from musclesolve.checking.meaning import meaning_of, told
 from musclesolve.checking.report import Finding
 from musclesolve.errors import InputError
-from musclesolve.recording.data import Markers, PlateForce, Subject, Table, Trial
-from musclesolve.recording.mapping import check_markers_exist, examined_mapping, read_carried, read_clusters
-from musclesolve.recording.mot import read_mot
+from musclesolve.recording.c3d import read_c3d
+from musclesolve.recording.c3d_forces import c3d_forces
+from musclesolve.recording.data import Markers, PlateForce, Subject, Trial
+from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
+from musclesolve.recording.meaning import Meaning
 from musclesolve.recording.schema import Document, examined
-from musclesolve.recording.trc import read_trc
 from musclesolve.recording.trial import (
-    muscles_of,
-    notes_of,
+    assembled,
+    marker_notes,
     plate_of,
     rotation_of,
-    sharing_of,
+    subject_of,
     time_range_of,
 )
-
-Weights = dict[str, dict[str, float]]
 
 
 def load(path: Path) -> tuple[Case | None, list[Finding]]:
@@ -40,18 +37,19 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     try:
         document = Document(path)
     except InputError as error:
-        code = "trial_file" if path.is_file() else "unreadable"
-        return None, [finding_of(code, error)]
+        return None, [finding_of("trial_file" if path.is_file() else "unreadable", error)]
     content, errors = examined(document)
     findings = [finding_of("trial_file", error) for error in errors]
     rotation = _rotation(document, content, findings)
-    walk = _markers(document, content, "markers", rotation, findings)
-    static = _markers(document, content, "static", rotation, findings)
-    table = _table(document, content, findings)
+    files = _files(document, content, findings)
+    walk = _markers(files, "markers", rotation, findings)
+    static = _markers(files, "static", rotation, findings)
     if walk is None:
+        # Nothing can be said of forces without the feet, but whether their file can be read.
+        _tables(files, findings)
         return None, findings
-    trial = _trial(document, content, rotation, walk, static, table, findings)
-    return Case(document, content, trial), findings
+    trial = _trial(document, content, files, rotation, walk, static, findings)
+    return Case(document, content, trial, findings), findings
 
 
 def _rotation(document: Document, content: dict[str, Any], findings: list[Finding]) -> Array:
@@ -67,160 +65,86 @@ def _rotation(document: Document, content: dict[str, Any], findings: list[Findin
         return rotation_of(document, laboratory)
 
 
-def _path(document: Document, content: dict[str, Any], role: str, findings: list[Finding]) -> Path | None:
-    name = content["files"][role]
-    if name is None:
-        return None
-    try:
-        return document.input_file("files", role, name)
-    except InputError as error:
-        findings.append(finding_of("unreadable", error))
-        return None
+def _files(document: Document, content: dict[str, Any], findings: list[Finding]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for role, name in content["files"].items():
+        if name is not None:
+            with told("unreadable", findings):
+                found[role] = document.input_file("files", role, name)
+    return found
 
 
-def _markers(
-    document: Document, content: dict[str, Any], role: str, rotation: Array, findings: list[Finding]
-) -> Markers | None:
-    path = _path(document, content, role, findings)
-    if path is None:
+def _markers(files: dict[str, Path], role: str, rotation: Array, findings: list[Finding]) -> Markers | None:
+    if role not in files:
         return None
-    markers, told = read_leniently(path, read_trc, TRC_MENDS)
-    findings.extend(told)
+    mends = MARKER_MENDS.get(files[role].suffix.casefold(), ())
+    markers, wrong = read_leniently(files[role], read_markers, mends)
+    findings.extend(wrong)
     return None if markers is None else markers.rotated(rotation)
 
 
-def _table(document: Document, content: dict[str, Any], findings: list[Finding]) -> Table | None:
-    path = _path(document, content, "forces", findings)
-    if path is None:
-        return None
-    table, told = read_leniently(path, read_mot, MOT_MENDS)
-    findings.extend(told)
-    return table
+def _tables(files: dict[str, Path], findings: list[Finding]) -> None:
+    if "forces" in files and not is_c3d(files["forces"]):
+        _, wrong = read_leniently(files["forces"], read_forces_table, _force_mends(files["forces"]))
+        findings.extend(wrong)
+
+
+def _force_mends(path: Path) -> Any:
+    return FORCE_MENDS.get(path.suffix.casefold(), ())
 
 
 def _trial(
     document: Document,
     content: dict[str, Any],
+    files: dict[str, Path],
     rotation: Array,
     walk: Markers,
     static: Markers | None,
-    table: Table | None,
     findings: list[Finding],
 ) -> Trial:
-    mapping = _mapping(document, content, findings)
-    clusters, carried = _clusters(document, content, findings)
-    mapping, clusters = _existing(document, mapping, clusters, carried, walk, static, findings)
-    forces = _plates(document, content, table, rotation, findings)
-    paths = {
-        role: document.path.parent / name for role, name in content["files"].items() if isinstance(name, str)
-    }
-    return Trial(
-        path=document.path,
-        subject=_subject(content["subject"]),
-        markers=walk,
-        static=static,
-        forces=forces,
-        mapping=mapping,
-        clusters=clusters,
-        carried={m: c for m, c in carried.items() if c in clusters and static is not None and m in static},
-        time_range=_time_range(document, content, walk, forces, findings),
-        cutoff_hz=float(content["filter"]["cutoff_hz"]),
-        unloaded_below=float(content["filter"]["unloaded_below_n"]),
-        hip_regression=content["joint_centers"]["hip"],
-        muscles=muscles_of(document, content["muscles"]),
-        sharing=sharing_of(content["sharing"]),
-        files={"trial": document.path, **paths},
-        notes=notes_of(content, forces),
-    )
+    unread = static is None and content["files"]["static"] is not None
+    meaning = meaning_of(document, content, walk, static, unread, findings)
+    forces, said = _forces(document, content, files, meaning, rotation, findings)
+    subject = _subject(content["subject"])
+    time_range = _time_range(document, content, walk, forces, findings)
+    notes = (*marker_notes(walk, static), *said)
+    try:
+        return assembled(document, content, files, meaning, forces, subject, time_range, notes)
+    except InputError as error:
+        # Events that a file states and that cannot be read: the rest is examined without them.
+        findings.append(finding_of("unreadable", error))
+        return assembled(document, content, {}, meaning, forces, subject, time_range, notes)
 
 
 def _subject(given: dict[str, Any]) -> Subject:
     """Return the person; what is not known is not a number, and no check looks at it."""
-    leg = given["leg_length_m"]
-    return Subject(
-        name=given["name"],
-        mass=math.nan if given["mass_kg"] is None else float(given["mass_kg"]),
-        stature=math.nan if given["stature_m"] is None else float(given["stature_m"]),
-        sex=given["sex"] or "male",
-        leg_length=None if leg is None else float(leg),
-        shoe_mass=float(given["shoe_mass_kg"]),
-    )
+    unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if given[key] is None}
+    return subject_of(given | unknown | {"sex": given["sex"] or "male"})
 
 
-def _mapping(document: Document, content: dict[str, Any], findings: list[Finding]) -> Weights:
-    mapping, errors = examined_mapping(document, content["mapping"])
-    findings.extend(finding_of("mapping", error) for error in errors)
-    return {name: dict(weights) for name, weights in mapping.items()}
-
-
-def _clusters(
-    document: Document, content: dict[str, Any], findings: list[Finding]
-) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return clusters and carried markers as far as their lines are right; those that are not are told one by one."""
-    clusters: dict[str, tuple[str, ...]] = {}
-    carried: dict[str, str] = {}
-    for name, value in content["clusters"].items():
-        with _told("mapping", findings):
-            clusters |= read_clusters(document, {name: value})
-    for marker, cluster in content["carried"].items():
-        if cluster in clusters or cluster not in content["clusters"]:
-            with _told("mapping", findings):
-                carried |= read_carried(document, {marker: cluster}, clusters)
-    return clusters, carried
-
-
-@contextmanager
-def _told(code: str, findings: list[Finding]) -> Iterator[None]:
-    """Turn an InputError into a finding, and go on."""
-    try:
-        yield
-    except InputError as error:
-        findings.append(finding_of(code, error))
-
-
-def _existing(
+def _forces(
     document: Document,
-    mapping: Weights,
-    clusters: dict[str, tuple[str, ...]],
-    carried: dict[str, str],
-    walk: Markers,
-    static: Markers | None,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    meaning: Meaning,
+    rotation: Array,
     findings: list[Finding],
-) -> tuple[Weights, dict[str, tuple[str, ...]]]:
-    """Return the landmarks and clusters whose markers are in the files; the others are told one by one."""
-    # Where the standing trial was named and cannot be read, it is not asked for what it shows.
-    unread = static is None and isinstance(document.content.get("files", {}).get("static"), str)
-    shown: dict[str, tuple[str, ...]] = {}
-    for name, markers in clusters.items():
-        if unread:
-            continue
-        with _told("mapping", findings):
-            check_markers_exist(document, {}, {name: markers}, {}, walk, static)
-            shown[name] = markers
-    for marker in carried:
-        if static is not None:
-            with _told("mapping", findings):
-                check_markers_exist(document, {}, {}, {marker: carried[marker]}, walk, static)
-    seen: Weights = {}
-    for name, weights in mapping.items():
-        if unread and not all(marker in walk for marker in weights):
-            continue
-        with _told("mapping", findings):
-            check_markers_exist(document, {name: weights}, {}, carried, walk, static)
-            if all(carried.get(marker, marker) in (*shown, *walk.names) for marker in weights):
-                seen[name] = weights
-    return seen, shown
-
-
-def _plates(
-    document: Document, content: dict[str, Any], table: Table | None, rotation: Array, findings: list[Finding]
-) -> tuple[PlateForce, ...]:
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    path = files.get("forces", files["markers"])
+    if is_c3d(path):
+        with told("unreadable", findings):
+            return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
+        return (), []
+    if "forces" not in files:
+        return (), []
+    table, wrong = read_leniently(path, read_forces_table, _force_mends(path))
+    findings.extend(wrong)
     plates = []
     for index, entry in enumerate(content["force"]):
         if table is not None and None not in [entry[key] for key in ("side", "force", "point")]:
-            with _told("unreadable", findings):
+            with told("unreadable", findings):
                 plates.append(plate_of(document, content, index, table, rotation))
-    return tuple(plates)
+    return tuple(plates), []
 
 
 def _time_range(
@@ -230,9 +154,8 @@ def _time_range(
     forces: tuple[PlateForce, ...],
     findings: list[Finding],
 ) -> tuple[float, float]:
-    given = content["time"]
-    with _told("time_range", findings):
-        return time_range_of(document, given, walk, forces or (_nothing(walk),))
+    with told("time_range", findings):
+        return time_range_of(document, content["time"], walk, forces or (_nothing(walk),))
     return float(walk.time[0]), float(walk.time[-1])
 
 

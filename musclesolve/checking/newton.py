@@ -44,7 +44,7 @@ def law(case: Case) -> Law | None:
     if frames.sum() < SHORTEST * case.trial.markers.rate:
         return None
     velocity = np.gradient(center, time, axis=0)
-    return Law(time, np.gradient(velocity, time, axis=0) + [0.0, 0.0, GRAVITY], frames)
+    return Law(time, np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, GRAVITY]), frames)
 
 
 def total_force(case: Case, time: Array) -> Array:
@@ -92,7 +92,10 @@ def _hip(trial: Trial, side: str) -> Array | None:
 
 def _joint(trial: Trial, joint: str, side: str) -> Array | None:
     middle = between(trial, f"{joint}_lateral_{side}", f"{joint}_medial_{side}")
-    return smooth(trial, f"{joint}_lateral_{side}") if middle is None else middle
+    for way in ("center", "lateral"):
+        if middle is None:
+            middle = smooth(trial, f"{joint}_{way}_{side}")
+    return middle
 
 
 def _arm(trial: Trial, side: str, shoulder: Array) -> list[tuple[str, Array, Array]]:

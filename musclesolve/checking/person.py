@@ -27,8 +27,8 @@ def mass(case: Case) -> None:
     case.tell(
         "mass",
         "error" if abs(off) > FAR_MASS else "warning",
-        f"the ground carries and accelerates {fitting:.1f} kg, mass_kg is {given:g} ({100 * off:+.0f} %, expected within "
-        f"{100 * MASS:.0f} %)",
+        f"the ground carries and accelerates {fitting:.1f} kg, mass_kg is {given:g} ({100 * off:+.0f} %, expected "
+        f"within {100 * MASS:.0f} %)",
         f"weigh the person with shoes and write mass_kg; or check the calibration of the plates, which read "
         f"{'too much' if off > 0 else 'too little'} if the mass is right",
         key=("subject", "mass_kg"),
@@ -43,8 +43,8 @@ def subject(case: Case) -> None:
         case.tell(
             "subject",
             "warning",
-            f"{person.mass:g} kg at {person.stature:g} m is a body mass index of {index:.0f} kg/m2, nearly everybody has "
-            f"{INDEX[0]:.0f} to {INDEX[1]:.0f}",
+            f"{person.mass:g} kg at {person.stature:g} m is a body mass index of {index:.0f} kg/m2, nearly everybody "
+            f"has {INDEX[0]:.0f} to {INDEX[1]:.0f}",
             "check mass_kg and stature_m",
             key=("subject", "mass_kg"),
         )
@@ -52,8 +52,8 @@ def subject(case: Case) -> None:
         case.tell(
             "subject",
             "warning",
-            f"a leg of {person.leg_length:g} m is {100 * person.leg_length / person.stature:.0f} % of the stature, usual "
-            f"are {100 * LEG[0]:.0f} to {100 * LEG[1]:.0f} %",
+            f"a leg of {person.leg_length:g} m is {100 * person.leg_length / person.stature:.0f} % of the stature, "
+            f"usual are {100 * LEG[0]:.0f} to {100 * LEG[1]:.0f} %",
             "measure from the anterior superior iliac spine to the medial malleolus",
             key=("subject", "leg_length_m"),
         )

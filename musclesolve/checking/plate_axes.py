@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.body import case_feet
-from musclesolve.checking.case import Array, Case
+from musclesolve.checking.case import Array, Case, stretches
 from musclesolve.checking.newton import Law, law
 from musclesolve.checking.pressure import tracks
-from musclesolve.checking.support import sampled, smooth_force
+from musclesolve.checking.support import away, sampled, smooth_force, touch
+from musclesolve.recording.data import PlateForce
 
 # What a horizontal force may have become: its forward and left parts, in the numbers of the file.
 CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -78,24 +78,8 @@ def _tell(case: Case, index: int, name: str, now: float, after: float) -> None:
     change[:2, :2] = CHANGES[name]
     moved = plate.point @ change
     # Points are turned with the forces only if that brings them to the foot.
-    kept = plate.point if _away(case, index, plate.point) <= _away(case, index, moved) else moved
+    kept = plate.point if away(case, plate, plate.point) <= away(case, plate, moved) else moved
     case.mend_plate(index, force=plate.force @ change, point=kept)
-
-
-def _away(case: Case, index: int, point: Array) -> float:
-    plate = case.trial.forces[index]
-    foot = case_feet(case).get(plate.side)
-    loaded = plate.force[:, 2] > 0.3 * plate.force[:, 2].max(initial=0.0)
-    if foot is None or not loaded.any():
-        return 0.0
-    middle = 0.5 * (foot.heel + foot.toe)
-    at = sampled_columns(case.trial.markers.time, middle[:, :2], plate.time[loaded])
-    return float(np.nanmedian(np.linalg.norm(point[loaded, :2] - at, axis=1)))
-
-
-def sampled_columns(time: Array, columns: Array, at: Array) -> Array:
-    """Return columns (T, k) at other times, (S, k)."""
-    return np.stack([np.interp(at, time, column) for column in columns.T], axis=-1)
 
 
 def _by_pressure(case: Case) -> None:
@@ -115,7 +99,13 @@ def _by_pressure(case: Case) -> None:
                 file=plate.path,
                 plate=plate.side,
             )
-            middle = np.median(np.concatenate([t.point for t in found]), axis=0)
-            flipped = plate.point.copy()
-            flipped[:, 0] = 2.0 * middle[0] - flipped[:, 0]
-            case.mend_plate(index, point=flipped)
+            case.mend_plate(index, point=_turned_over(plate, touch(case.trial)))
+
+
+def _turned_over(plate: PlateForce, least: float) -> Array:
+    """Return the points of force (S, 3) turned over in every contact about its middle, along the walkway."""
+    point = plate.point.copy()
+    for start, end in stretches(plate.force[:, 2] > least, plate.time):
+        samples = (plate.time >= start) & (plate.time <= end)
+        point[samples, 0] = 2.0 * np.median(point[samples, 0]) - point[samples, 0]
+    return point

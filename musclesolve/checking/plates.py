@@ -11,6 +11,8 @@ from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
 ZERO, DRIFT = 5.0, 10.0
+# A greater force is that of somebody who stands there [N].
+LARGEST_ZERO = 150.0
 # Time with the foot in the air that tells the zero of a plate [s], and the margin to its ends.
 SWING, MARGIN = 0.1, 0.03
 # A peak that keeps exactly its height for so long is cut off [s].
@@ -31,7 +33,8 @@ def baseline(case: Case) -> None:
         if not zeros:
             continue
         at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
-        if np.median(np.abs(force[:, 2])) <= ZERO:
+        level = float(np.median(np.abs(force[:, 2])))
+        if level <= ZERO or level > LARGEST_ZERO:
             continue
         line = (
             np.polyfit(at, force, 1)
@@ -44,8 +47,8 @@ def baseline(case: Case) -> None:
             case.tell(
                 "plate_drift",
                 "error",
-                f"the zero of the plate drifts by {drift:+.0f} N over the recording: while the foot is in the air it shows "
-                + ", ".join(f"{f[2]:.0f} N at {t:.2f} s" for t, f in zeros),
+                f"the zero of the plate drifts by {drift:+.0f} N over the recording: while the foot is in the air it "
+                "shows " + ", ".join(f"{f[2]:.0f} N at {t:.2f} s" for t, f in zeros),
                 "zero the plate before every trial and let it warm up; subtract a line through the unloaded samples",
                 file=plate.path,
                 plate=plate.side,
@@ -76,7 +79,9 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
             continue
         middle = np.median(samples, axis=0)
         # A zero is there throughout the swing; what comes and goes is a touch.
-        if np.ptp(np.quantile(samples[:, 2], [0.05, 0.95])) > 0.5 * abs(middle[2]) + ZERO:
+        vertical = samples[:, 2]
+        line = np.polyval(np.polyfit(np.arange(len(vertical)), vertical, 1), np.arange(len(vertical)))
+        if np.ptp(np.quantile(vertical - line, [0.05, 0.95])) > 0.2 * abs(middle[2]) + ZERO:
             return []
         found.append((0.5 * (start + end), middle))
     return found
@@ -96,8 +101,8 @@ def clipping(case: Case) -> None:
             case.tell(
                 "plate_clipped",
                 "error",
-                f"the vertical force stays at exactly {peak:.0f} N for {sum(b - a + step for a, b in spans):.2f} s: the "
-                "amplifier is at its limit and the peak is cut off",
+                f"the vertical force stays at exactly {peak:.0f} N for {sum(b - a + step for a, b in spans):.2f} s: "
+                "the amplifier is at its limit and the peak is cut off",
                 "record with a greater range of the amplifier; the peaks of this recording are lost",
                 file=plate.path,
                 plate=plate.side,

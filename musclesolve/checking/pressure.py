@@ -21,6 +21,8 @@ USUAL = 0.6
 # How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
 DISPLACED, FAR = 0.05, 0.08
 SHORTEST = 0.02
+# A shorter piece of a contact does not show where the whole of it lies under the foot [s].
+SHORTEST_TRACK = 0.2
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     found = []
     for start, end in stretches(good, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
-        if end - start > 0.05 and samples.sum() > 8:
+        if end - start > SHORTEST_TRACK and samples.sum() > 8:
             at = plate.time[samples]
             heel, toe = (
                 np.stack([np.interp(at, time, path[:, k]) for k in range(2)], axis=-1)

@@ -1,4 +1,4 @@
-"""Units: are markers in the unit that the header says, forces in newtons, points in metres, moments in newton metres?"""
+"""Units: are the markers in the unit of their header, forces in newtons, points in metres, moments in newton metres?"""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.case import Array, Case, long_enough, stretches
+from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
 from musclesolve.checking.distances import Distances, distances
 
 # A distance that changes from one frame to the next by so much more than around it [m], [m/s^2] has jumped.
@@ -112,7 +112,8 @@ def _stretched(case: Case, blamed: set[str]) -> None:
         count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
         worst = max(count, key=lambda m: count[m])
         own = pairs.of(worst)
-        frames = long_enough(far[:, own].any(axis=1), FEWEST_FRAMES)
+        stretched: Mask = np.asarray(far[:, own].any(axis=1))
+        frames = long_enough(stretched, FEWEST_FRAMES)
         if frames.any():
             pair = int(np.flatnonzero(own)[np.abs(np.nan_to_num(error[:, own])).max(axis=0).argmax()])
             greatest = float(error[np.abs(np.nan_to_num(error[:, pair])).argmax(), pair])

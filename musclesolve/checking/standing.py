@@ -7,37 +7,58 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.case import Case
-from musclesolve.checking.distances import distances
+from musclesolve.checking.distances import bodies, distances, middle
+from musclesolve.errors import InputError
+from musclesolve.motion.clusters import register
+from musclesolve.recording.data import Markers, Trial
 
 # Only distances this long say something of size [m]; how far the sizes may differ; how many must agree on it.
 LONG, SIZE, FEWEST = 0.08, 0.03, 6
-# A marker off its standing place by so much sits elsewhere [m].
-MOVED = 0.025
+# A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that. So many others tell.
+MOVED, FEWEST_LEFT = 0.03, 3
 
 
 def all_standing(case: Case) -> None:
-    """Compare the distances within segments between standing trial and motion."""
-    if _another_person(case):
-        return
-    pairs, static = distances(case.trial), case.trial.static
-    if pairs is None or static is None:
+    """Compare the segments between standing trial and motion."""
+    static = case.trial.static
+    if static is None or _another_person(case):
         return
     told = {m for f in case.findings for m in f.where.markers}
-    error = np.abs(pairs.usual - pairs.standing)
-    for marker in pairs.markers:
-        own = error[pairs.of(marker)]
-        own = own[np.isfinite(own)]
-        name = pairs.names[marker]
-        if own.size > 1 and np.median(own) > MOVED and name not in told:
-            case.tell(
-                "marker_moved",
-                "warning",
-                f"'{name}' is {1000 * np.median(own):.0f} mm nearer to or farther from the markers of its segment in "
-                f"the motion than in the standing trial, expected less than {1000 * MOVED:.0f} mm",
-                "record the standing trial with the markers as they are in the motion, or leave the marker out",
-                file=static.path,
-                markers=(name,),
-            )
+    for markers, standing in bodies(case.trial).values():
+        names = [name for name in markers if name in static] if standing else []
+        # Without one of them the others must still show the segment.
+        while len(names) > FEWEST_LEFT:
+            off = {name: _off(case.trial, static, name, [n for n in names if n != name]) for name in names}
+            worst = max(off, key=lambda name: off[name])
+            if off[worst] < MOVED:
+                break
+            if worst not in told:
+                case.tell(
+                    "marker_moved",
+                    "warning",
+                    f"'{worst}' sits {1000 * off[worst]:.0f} mm from where the other markers of its segment expect it "
+                    f"from the standing trial, usual is less than {1000 * MOVED:.0f} mm",
+                    "record the standing trial with the markers as they are in the motion, or leave the marker out",
+                    file=static.path,
+                    markers=(worst,),
+                )
+                told.add(worst)
+            names.remove(worst)
+
+
+def _off(trial: Trial, static: Markers, name: str, others: list[str]) -> float:
+    """Return how far a marker is from its standing place among others, on the median over the motion [m]."""
+    still = np.stack([middle(static[other]) for other in (*others, name)])
+    moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
+    seen = np.isfinite(moving).all(axis=(1, 2))
+    if seen.sum() < FEWEST or not np.isfinite(still).all():
+        return 0.0
+    try:
+        expected = register(still[:-1], moving[seen, :-1]).point(still[-1])
+    except InputError:
+        # Markers on a line show no segment.
+        return 0.0
+    return float(np.median(np.linalg.norm(expected - moving[seen, -1], axis=1)))
 
 
 def _another_person(case: Case) -> bool:

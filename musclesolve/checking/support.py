@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet
+from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.checking.case import Array, Case, Mask, plate_rate
 from musclesolve.motion.filtering import low_pass
 from musclesolve.recording.data import PlateForce, Side, Trial
@@ -54,6 +54,11 @@ def eroded(mask: Mask, count: int) -> Mask:
     return kept
 
 
+def grown(mask: Mask, count: int) -> Mask:
+    """Return a mask (T,) with so many samples more at both ends of each run."""
+    return ~eroded(~mask, count)
+
+
 def within(case: Case) -> Mask:
     """Return which frames (T,) lie in the time range and in the recording of the forces."""
     time, inside = case.trial.markers.time, np.zeros(case.trial.markers.time.size, bool)
@@ -66,9 +71,22 @@ def within(case: Case) -> Mask:
 def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
     """Return the frames (T,) in which the plates hold all that carries the person, as far as the feet show it."""
     feet = case_feet(case) if feet is None else feet
-    trial, whole = case.trial, within(case)
+    trial, whole = case.trial, within(case) & clearly_seen(case.trial, list(case.trial.mapping))
     count = round(DEEP * trial.markers.rate)
     for side, foot in feet.items():
         loaded = side_vertical(trial, side, trial.markers.time) > touch(trial)
-        whole &= ~(eroded(foot.ground, count) & ~loaded) & ~(eroded(foot.air, count) & loaded)
+        at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
+        whole &= ~grown(at_odds, 3 * count)
     return whole
+
+
+def away(case: Case, plate: PlateForce, point: Array) -> float:
+    """Return the middle horizontal distance from points of force (S, 3) to the middle of the foot on the plate [m]."""
+    foot = case_feet(case).get(plate.side)
+    loaded = plate.force[:, 2] > 0.3 * plate.force[:, 2].max(initial=0.0)
+    loaded &= np.isfinite(point).all(axis=1)
+    if foot is None or not loaded.any():
+        return 0.0
+    middle, time = 0.5 * (foot.heel + foot.toe), case.trial.markers.time
+    at = np.stack([np.interp(plate.time[loaded], time, middle[:, k]) for k in range(2)], axis=-1)
+    return float(np.median(np.linalg.norm(point[loaded, :2] - at, axis=1)))

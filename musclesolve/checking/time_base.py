@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from musclesolve.checking.case import Array, Case, long_enough, plate_rate, stretches
+from musclesolve.checking.case import Array, Case, plate_rate, stretches
 from musclesolve.recording.data import Markers
 
 # A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
@@ -14,7 +15,7 @@ UNEVEN = 0.25
 # A step of so many times the usual one is a hole, not an uneven clock.
 HOLE = 1.6
 # Frames in which all markers go so much farther than in the frames around them.
-SKIP, SKIPPING_SHARE = 1.6, 0.8
+SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
 """A marker that moves less than this per frame says nothing about lost frames [m]."""
 LOWEST_RATE_HZ = {"markers": 50.0, "forces": 50.0}
@@ -24,23 +25,28 @@ LONGEST_DIFFERENCE = 0.1
 
 def sampling(case: Case) -> None:
     """Find holes and uneven steps of the time columns; times are made even."""
-    markers = case.trial.markers
-    if _told_uneven(case, markers.time, markers):
-        case.mend(markers=even(markers))
-    static = case.trial.static
-    if static is not None and _told_uneven(case, static.time, static):
-        case.mend(static=even(static))
+    for role in ("markers", "static"):
+        markers = getattr(case.trial, role)
+        kind = None if markers is None else _told_uneven(case, markers.time, markers.path)
+        if kind:
+            case.mend(**{role: even(markers) if kind == "frames_missing" else _restamped(markers)})
+    kinds = {
+        plate.path: _told_uneven(case, plate.time, plate.path)
+        for plate in {plate.path: plate for plate in case.trial.forces}.values()
+    }
     for index, plate in enumerate(case.trial.forces):
-        # All plates of a file share its times: told once, mended in each.
-        if index == 0:
-            uneven = _told_uneven(case, plate.time, plate)
-        if uneven:
+        if kinds[plate.path]:
             time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
             columns = {
                 name: _resampled(getattr(plate, name), plate.time, time)
                 for name in ("force", "point", "moment")
             }
             case.mend_plate(index, time=time, **columns)
+
+
+def _restamped(markers: Markers) -> Markers:
+    """Return markers as if the clock that stamped them stuttered, not the cameras."""
+    return replace(markers, time=np.linspace(markers.time[0], markers.time[-1], markers.time.size))
 
 
 def even(markers: Markers) -> Markers:
@@ -56,12 +62,13 @@ def _resampled(columns: Array, old: Array, new: Array) -> Array:
     return np.stack([np.interp(new, old, column) for column in columns.T], axis=-1)
 
 
-def _told_uneven(case: Case, time: Array, source: Markers | object) -> bool:
-    step, path = np.diff(time), source.path  # type: ignore[attr-defined]
+def _told_uneven(case: Case, time: Array, path: Path) -> str | None:
+    """Tell what is uneven about times (T,); return the code, None where nothing is."""
+    step = np.diff(time)
     usual = float(np.median(step))
     off = np.abs(time - np.linspace(time[0], time[-1], time.size))
     if off.max() <= UNEVEN * (time[-1] - time[0]) / (time.size - 1):
-        return False
+        return None
     holes = step > HOLE * usual
     spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
     if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:
@@ -75,7 +82,7 @@ def _told_uneven(case: Case, time: Array, source: Markers | object) -> bool:
             file=path,
             times=spans,
         )
-        return True
+        return "frames_missing"
     case.tell(
         "uneven_samples",
         "error",
@@ -85,7 +92,7 @@ def _told_uneven(case: Case, time: Array, source: Markers | object) -> bool:
         file=path,
         times=((float(time[off.argmax()]),) * 2,),
     )
-    return True
+    return "uneven_samples"
 
 
 def copies(case: Case) -> None:
@@ -127,7 +134,8 @@ def skips(case: Case) -> None:
     enough = moving.sum(axis=1) >= 5
     share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
     at = np.flatnonzero(share > SKIPPING_SHARE) + 1
-    if not at.size:
+    # Frames get lost now and then; where it is all the time, the clock is at fault.
+    if not at.size or at.size > MOST_SKIPS:
         return
     lost = [max(1, round(float(np.nanmedian(ratio[k - 1]))) - 1) for k in at]
     case.tell(
@@ -149,7 +157,8 @@ def skips(case: Case) -> None:
 def rates(case: Case) -> None:
     """Find sampling rates that are too low for the motion of a person."""
     recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
-    recorded |= {"forces": (plate_rate(plate), plate.path) for plate in case.trial.forces[:1]}
+    for plate in case.trial.forces[:1]:
+        recorded["forces"] = (plate_rate(plate), plate.path)
     for what, (rate, path) in recorded.items():
         if rate < LOWEST_RATE_HZ[what]:
             case.tell(
@@ -164,7 +173,8 @@ def rates(case: Case) -> None:
 
 def durations(case: Case) -> None:
     """Compare when markers and forces begin and end."""
-    if not case.trial.forces:
+    # That a file was cut is told with the file.
+    if not case.trial.forces or any(finding.code == "truncated" for finding in case.findings):
         return
     walk, plate = case.trial.markers.time, case.trial.forces[0].time
     for what, one, other in (("begin", walk[0], plate[0]), ("end", walk[-1], plate[-1])):
@@ -185,6 +195,3 @@ def all_of_time(case: Case) -> None:
     """Examine the time of all files."""
     for check in (sampling, copies, skips, rates, durations):
         check(case)
-
-
-__all__ = ["all_of_time", "even", "long_enough"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case import Case, Mask, long_enough, stretches
-from musclesolve.checking.distances import bodies
+from musclesolve.checking.distances import bodies, distances
 from musclesolve.recording.leaps import farthest_leap, leaps
 
 # A marker that stays exactly where it is for so many frames, while its neighbours go so far [m], is frozen.
@@ -16,7 +16,7 @@ MERGED, MERGED_FRAMES = 0.003, 3
 
 def all_trajectories(case: Case) -> None:
     """Examine every marker that the analysis uses."""
-    for check in (frozen, merged, gaps, leaping):
+    for check in (frozen, gaps, merged, leaping):
         check(case)
 
 
@@ -80,13 +80,30 @@ def merged(case: Case) -> None:
                 case.tell(
                     "markers_merged",
                     "error",
-                    f"'{name}' and '{other}' are within {1000 * MERGED:.0f} mm of each other in {together.sum()} frames: "
-                    "one of them is a ghost, or two labels were given to one marker",
+                    f"'{name}' and '{other}' are within {1000 * MERGED:.0f} mm of each other in {together.sum()} "
+                    "frames: one of them is a ghost, or two labels were given to one marker",
                     "look up which of the two is real in the capture software, and delete the other one there",
                     file=markers.path,
                     markers=(name, other),
                     times=stretches(together, markers.time),
                 )
+                _lose(case, _ghost(case, name, other, together), together)
+
+
+def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
+    """Return which of two markers is farther from its usual place in its segment."""
+    pairs = distances(case.trial)
+    if pairs is None:
+        return other
+    error = np.abs(pairs.measured(case.trial.markers.position)[frames] - pairs.usual)
+    names = case.trial.markers.names
+    off = {
+        name: float(np.nan_to_num(error[:, own]).mean())
+        if (own := pairs.of(names.index(name))).any()
+        else 0.0
+        for name in (one, other)
+    }
+    return max(off, key=lambda name: off[name])
 
 
 def gaps(case: Case) -> None:
@@ -102,8 +119,8 @@ def gaps(case: Case) -> None:
         case.tell(
             "gap",
             "error",
-            f"'{name}' is missing in {lost.sum()} of {inside.sum()} frames of the time range, for up to {longest:.2f} s "
-            "at once",
+            f"'{name}' is missing in {lost.sum()} of {inside.sum()} frames of the time range, for up to "
+            f"{longest:.2f} s at once",
             "fill the gap in the capture software, or choose a range without it ([time])",
             file=markers.path,
             markers=(name,),

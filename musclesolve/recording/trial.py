@@ -60,29 +60,58 @@ def read_trial(path: str | Path) -> Trial:
     meaning = read_meaning(document, content, walk, static)
     functional = read_functional(document, content, rotation, meaning)
     forces, said = forces_of(document, content, files, meaning, rotation)
-    trial = Trial(
+    trial = assembled(
+        document,
+        content,
+        files,
+        meaning,
+        functional,
+        forces,
+        subject_of(content["subject"]),
+        time_range_of(document, content["time"], walk, forces),
+        (*marker_notes(walk, static), *said),
+    )
+    trial = fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
+    check_trial(trial, document)
+    return trial
+
+
+def assembled(
+    document: Document,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    meaning: Meaning,
+    functional: dict[str, Markers],
+    forces: tuple[PlateForce, ...],
+    subject: Subject,
+    time_range: tuple[float, float],
+    notes: tuple[str, ...],
+) -> Trial:
+    """Return the trial made of its parts, not checked yet."""
+    return Trial(
         path=document.path,
-        subject=subject_of(content["subject"]),
+        subject=subject,
         markers=meaning.walk,
         static=meaning.static,
         forces=forces,
         mapping=meaning.mapping,
         clusters=meaning.clusters,
         carried=meaning.carried,
-        time_range=time_range_of(document, content["time"], walk, forces),
+        time_range=time_range,
         filter=filter_of(document, content["filter"]),
         hip_regression=hip_regression(content),
         functional=functional,
         consistency=consistency_of(content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
-        files={"trial": document.path, **files, **further_files(walk, static, *functional.values())},
+        files={
+            "trial": document.path,
+            **files,
+            **further_files(meaning.walk, meaning.static, *functional.values()),
+        },
         events=stated_events(files),
-        notes=(*meaning.notes, *notes_of(content, forces), *marker_notes(walk, static), *said),
+        notes=(*meaning.notes, *notes_of(content, forces), *notes),
     )
-    trial = fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
-    check_trial(trial, document)
-    return trial
 
 
 def input_files(document: Document, given: dict[str, Any]) -> dict[str, Path]:

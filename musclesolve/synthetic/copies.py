@@ -1,4 +1,4 @@
-"""A copy of a trial that can be spoiled: its files in memory, in their own axes and units, and writing them elsewhere."""
+"""A copy of a trial that can be spoiled: its files in memory, in their own axes, and writing them elsewhere."""
 
 from __future__ import annotations
 

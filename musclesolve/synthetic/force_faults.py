@@ -26,7 +26,7 @@ def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
     time = copy.forces.time
     on = copy.plate(plate, "force")[:, 2] > LOADED
     start, end = copy.span
-    runs = [run for run in _runs(on == loaded) if loaded or 0 < run[0] and run[1] < on.size]
+    runs = [run for run in _runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
     return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
 
 
@@ -52,7 +52,8 @@ def force_on_the_plate(copy: Copy) -> None:
     """The file holds the forces of the feet on the plates."""
     for plate in copy.plates():
         for role in ("force", "moment"):
-            copy.set_plate(plate, role, -copy.plate(plate, role)) if copy.columns(plate, role) else None
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, -copy.plate(plate, role))
 
 
 @fault("plates_swapped")
@@ -95,7 +96,7 @@ def force_without_contact(copy: Copy) -> None:
 def pressure_offset_100mm(copy: Copy) -> None:
     """The right plate lies 100 mm farther ahead than the calibration says."""
     plate = copy.plates("r")[0]
-    copy.set_plate(plate, "point", copy.plate(plate, "point") + [0.1, 0.0, 0.0])
+    copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.1, 0.0, 0.0]))
 
 
 @fault("time_offset")
@@ -126,7 +127,7 @@ def plate_drift(copy: Copy) -> None:
 def plate_baseline(copy: Copy) -> None:
     """The right plate was not zeroed: it shows 15 N too much."""
     plate = copy.plates("r")[0]
-    copy.set_plate(plate, "force", copy.plate(plate, "force") + [0.0, 0.0, 15.0])
+    copy.set_plate(plate, "force", copy.plate(plate, "force") + np.array([0.0, 0.0, 15.0]))
 
 
 @fault("plate_clipped")

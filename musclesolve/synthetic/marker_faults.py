@@ -54,7 +54,7 @@ def marker_slipped(copy: Copy) -> None:
 @fault("marker_moved")
 def marker_moved_after_standing(copy: Copy) -> None:
     """The right fifth metatarsal marker was put back 50 mm off after the standing trial."""
-    copy.move(copy.marker("metatarsal_5_r"), slice(None), 50.0 / 30.0 * copy.in_file(SLIP))
+    copy.move(copy.marker("metatarsal_5_r"), slice(None), 50.0 / 30.0 * copy.in_file(SLIP), static=True)
 
 
 @fault("frozen")

@@ -1,0 +1,104 @@
+"""What the markers mean, as far as the trial file says it rightly; every line that does not is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from musclesolve.checking.case import finding_of
+from musclesolve.checking.report import Finding
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers
+from musclesolve.recording.mapping import check_markers_exist, examined_mapping, read_carried, read_clusters
+from musclesolve.recording.marker_set import applied, find_marker_set, renamed
+from musclesolve.recording.meaning import Meaning, read_meaning
+from musclesolve.recording.schema import Document
+
+
+@contextmanager
+def told(code: str, findings: list[Finding]) -> Iterator[None]:
+    """Turn an InputError into a finding, and go on."""
+    try:
+        yield
+    except InputError as error:
+        findings.append(finding_of(code, error))
+
+
+def meaning_of(
+    document: Document,
+    content: dict[str, Any],
+    walk: Markers,
+    static: Markers | None,
+    unread: bool,
+    findings: list[Finding],
+) -> Meaning:
+    """Return the landmarks, clusters and carried markers that the files serve.
+
+    Args:
+        document: the trial file.
+        content: its content, with defaults.
+        walk: markers of the motion.
+        static: markers of the standing trial, if it could be read.
+        unread: whether a standing trial is named that could not be read.
+        findings: what is wrong is added to it.
+    """
+    try:
+        return read_meaning(document, content, walk, static)
+    except InputError as error:
+        first = finding_of("mapping", error)
+    wrong: list[Finding] = []
+    tables = {name: dict(content[name]) for name in ("mapping", "clusters", "carried")}
+    if content["markers"]["set"]:
+        with told("mapping", wrong):
+            chosen = find_marker_set(document, content["markers"]["set"])
+            walk, static = renamed(walk, chosen), None if static is None else renamed(static, chosen)
+            tables = applied(chosen, tables, walk, static)
+    mapping, errors = examined_mapping(document, tables["mapping"])
+    if tables["mapping"]:
+        wrong += [finding_of("mapping", error) for error in errors]
+    clusters, carried = _clusters(document, tables, wrong)
+    meaning = _served(document, Meaning(walk, static, mapping, clusters, carried), unread, wrong)
+    # What the strict reader says is the only thing known, unless it is for want of a file that cannot be read.
+    findings.extend(wrong or ([] if unread else [first]))
+    return meaning
+
+
+def _clusters(
+    document: Document, tables: dict[str, dict[str, Any]], wrong: list[Finding]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    clusters: dict[str, tuple[str, ...]] = {}
+    carried: dict[str, str] = {}
+    for name, value in tables["clusters"].items():
+        with told("mapping", wrong):
+            clusters |= read_clusters(document, {name: value})
+    for marker, cluster in tables["carried"].items():
+        if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
+            with told("mapping", wrong):
+                carried |= read_carried(document, {marker: cluster}, clusters)
+    return clusters, carried
+
+
+def _served(document: Document, asked: Meaning, unread: bool, wrong: list[Finding]) -> Meaning:
+    """Return what the files serve of a meaning; what they do not is told one by one."""
+    walk, static = asked.walk, asked.static
+    clusters: dict[str, tuple[str, ...]] = {}
+    for name, markers in asked.clusters.items():
+        if not unread:
+            with told("mapping", wrong):
+                check_markers_exist(document, {}, {name: markers}, {}, walk, static)
+                clusters[name] = markers
+    carried: dict[str, str] = {}
+    for marker, cluster in asked.carried.items():
+        if cluster in clusters:
+            with told("mapping", wrong):
+                check_markers_exist(document, {}, {}, {marker: cluster}, walk, static)
+                carried[marker] = cluster
+    mapping = {}
+    for name, weights in asked.mapping.items():
+        if all(marker in walk or marker in carried for marker in weights):
+            mapping[name] = weights
+        elif not unread and not any(marker in asked.carried for marker in weights):
+            with told("mapping", wrong):
+                check_markers_exist(document, {name: weights}, {}, {}, walk, static)
+    return Meaning(walk, static, mapping, clusters, carried, asked.notes)
