@@ -26,16 +26,13 @@ SHORTEST = 0.2
 def cutoff(case: Case) -> None:
     """Look at the cut-off of the filter."""
     low, high = USUAL_CUTOFF_HZ
-    if not low <= case.trial.cutoff_hz <= high:
+    chosen = case.trial.filter.cutoff_hz
+    if chosen is not None and not low <= chosen <= high:
         case.tell(
             "cutoff",
             "warning",
-            f"the cut-off is {case.trial.cutoff_hz:g} Hz, which "
-            + (
-                "takes away part of the motion"
-                if case.trial.cutoff_hz < low
-                else "leaves noise in the accelerations"
-            )
+            f"the cut-off is {chosen:g} Hz, which "
+            + ("takes away part of the motion" if chosen < low else "leaves noise in the accelerations")
             + f"; usual are {low:g} to {high:g} Hz",
             "write cutoff_hz = 6 for walking, 10 to 15 for running",
             key=("filter", "cutoff_hz"),

@@ -115,12 +115,13 @@ def _mean_force(case: Case) -> Array | None:
     return total / size if size > 0.0 else None
 
 
-def _turn(case: Case, turn: Array, *, forces: bool, static: bool = True) -> None:
+def _turn(case: Case, turn: Array, *, forces: bool) -> None:
     """Turn the recordings by a rotation (3, 3)."""
     trial = case.trial
     case.mend(markers=trial.markers.rotated(turn))
-    if static and trial.static is not None:
+    if trial.static is not None:
         case.mend(static=trial.static.rotated(turn))
+    case.mend(functional={side: recording.rotated(turn) for side, recording in trial.functional.items()})
     if forces:
         for index in range(len(trial.forces)):
             _turn_plate(case, index, turn)

@@ -8,9 +8,9 @@ import numpy as np
 
 from musclesolve.checking.case import Array, Case, Mask, filled, long_enough
 from musclesolve.errors import InputError
-from musclesolve.motion.clusters import register
 from musclesolve.motion.filtering import low_pass
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.rigid import register
 
 SMOOTH_HZ = 8.0
 """Cut-off for what the checks look at; they need no derivative to be exact."""

@@ -14,8 +14,9 @@ from musclesolve.checking.report import Finding
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d import read_c3d
 from musclesolve.recording.c3d_forces import c3d_forces
-from musclesolve.recording.data import Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import Markers, PlateForce, Side, Subject, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
+from musclesolve.recording.functional import read_functional
 from musclesolve.recording.meaning import Meaning
 from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.trial import (
@@ -104,16 +105,19 @@ def _trial(
 ) -> Trial:
     unread = static is None and content["files"]["static"] is not None
     meaning = meaning_of(document, content, walk, static, unread, findings)
+    functional: dict[Side, Markers] = {}
+    with told("mapping", findings):
+        functional = read_functional(document, content, rotation, meaning)
     forces, said = _forces(document, content, files, meaning, rotation, findings)
     subject = _subject(content["subject"])
     time_range = _time_range(document, content, walk, forces, findings)
     notes = (*marker_notes(walk, static), *said)
     try:
-        return assembled(document, content, files, meaning, forces, subject, time_range, notes)
+        return assembled(document, content, files, meaning, functional, forces, subject, time_range, notes)
     except InputError as error:
         # Events that a file states and that cannot be read: the rest is examined without them.
         findings.append(finding_of("unreadable", error))
-        return assembled(document, content, {}, meaning, forces, subject, time_range, notes)
+        return assembled(document, content, {}, meaning, functional, forces, subject, time_range, notes)
 
 
 def _subject(given: dict[str, Any]) -> Subject:

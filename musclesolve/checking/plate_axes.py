@@ -85,7 +85,7 @@ def _tell(case: Case, index: int, name: str, now: float, after: float) -> None:
 def _by_pressure(case: Case) -> None:
     """A center of pressure travels forward under a walking foot."""
     for index, plate in enumerate(case.trial.forces):
-        found = tracks(case, plate)
+        found = [track for track in tracks(case, plate) if track.whole]
         travel = [
             float(t.along[-len(t.along) // 4 :].mean() - t.along[: len(t.along) // 4].mean()) for t in found
         ]
@@ -93,8 +93,8 @@ def _by_pressure(case: Case) -> None:
             case.tell(
                 "plate_axes",
                 "error",
-                f"the center of pressure goes {-1000 * np.median(travel):.0f} mm backwards under the foot in a contact; "
-                "in walking it goes forward by more than 100 mm",
+                f"the center of pressure goes {-1000 * np.median(travel):.0f} mm backwards under the foot in a "
+                "contact; in walking it goes forward by more than 100 mm",
                 "turn the sign of the axis of the plate along which the person walks, in the points of force",
                 file=plate.path,
                 plate=plate.side,
@@ -103,7 +103,7 @@ def _by_pressure(case: Case) -> None:
 
 
 def _turned_over(plate: PlateForce, least: float) -> Array:
-    """Return the points of force (S, 3) turned over in every contact about its middle, along the walkway."""
+    """Return the points of force (S, 3) turned over about the middle of every contact, along the walkway."""
     point = plate.point.copy()
     for start, end in stretches(plate.force[:, 2] > least, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)

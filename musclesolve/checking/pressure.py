@@ -16,13 +16,16 @@ LOADED = 0.15
 # The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
 # the line from heel to toe; and the margin given to it.
 BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
-# In walking the middle of the track lies about so far along from heel to toe marker.
-USUAL = 0.6
+# In walking the middle of the track lies about so far ahead of the heel marker: this share of the stature, measured on
+# the recorded walk and the reference stride; the toe marker is put in too many places to count from it.
+USUAL = 0.085
 # How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
 DISPLACED, FAR = 0.05, 0.08
 SHORTEST = 0.02
 # A shorter piece of a contact does not show where the whole of it lies under the foot [s].
 SHORTEST_TRACK = 0.2
+# Share of a contact that a track must cover to count as whole.
+WHOLE = 0.75
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class Track:
         along: (S,) from the heel marker towards the toe marker, horizontally [m].
         across: (S,) to the left of the line from heel to toe [m].
         length: (S,) from heel to toe marker, horizontally [m].
-        off: (S, 2) from the usual place of a track to the point [m].
+        off: (S, 2) from the usual middle of a track to the point [m].
+        whole: whether it runs from the beginning to the end of a contact.
     """
 
     time: Array
@@ -44,6 +48,7 @@ class Track:
     across: Array
     length: Array
     off: Array
+    whole: bool
 
 
 def tracks(case: Case, plate: PlateForce) -> list[Track]:
@@ -55,36 +60,41 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     least = max(touch(trial), LOADED * weight if np.isfinite(weight) else 0.0)
     time = trial.markers.time
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
-    inside = (plate.time >= max(time[0], trial.time_range[0])) & (
-        plate.time <= min(time[-1], trial.time_range[1])
-    )
-    good = on_ground & inside & (plate.force[:, 2] > least) & np.isfinite(plate.point).all(axis=1)
+    loaded = plate.force[:, 2] > least
+    good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
+    good &= (plate.time >= time[0]) & (plate.time <= time[-1])
+    contacts = stretches(loaded, plate.time)
+    stature = trial.subject.stature
     found = []
     for start, end in stretches(good, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
-        if end - start > SHORTEST_TRACK and samples.sum() > 8:
-            at = plate.time[samples]
-            heel, toe = (
-                np.stack([np.interp(at, time, path[:, k]) for k in range(2)], axis=-1)
-                for path in (seen.heel, seen.toe)
-            )
-            found.append(_track(at, plate.point[samples, :2], heel, toe))
+        if end - start < SHORTEST_TRACK or samples.sum() < 8:
+            continue
+        at = plate.time[samples]
+        heel, toe = (
+            np.stack([np.interp(at, time, path[:, k]) for k in range(2)], axis=-1)
+            for path in (seen.heel, seen.toe)
+        )
+        first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
+        whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
+        ahead = USUAL * stature if np.isfinite(stature) else 0.6 * seen.length
+        found.append(_track(at, plate.point[samples, :2], heel, toe, ahead, whole))
     return found
 
 
-def _track(time: Array, point: Array, heel: Array, toe: Array) -> Track:
+def _track(time: Array, point: Array, heel: Array, toe: Array, ahead: float, whole: bool) -> Track:
     length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
     axis = (toe - heel) / length[:, None]
     away = point - heel
     along = np.sum(away * axis, axis=1)
     across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
-    return Track(time, point, along, across, length, point - (heel + USUAL * (toe - heel)))
+    return Track(time, point, along, across, length, away - ahead * axis, whole)
 
 
 def displacement(case: Case) -> None:
     """Find plates whose center of pressure is off the foot by the same amount all the time."""
     for index, plate in enumerate(case.trial.forces):
-        found = tracks(case, plate)
+        found = [track for track in tracks(case, plate) if track.whole]
         if not found:
             continue
         off = np.median(np.concatenate([t.off for t in found]), axis=0)
@@ -121,7 +131,9 @@ def outside(case: Case) -> None:
                 ],
                 axis=0,
             )
-            for start, end in stretches(beyond > MARGIN, track.time):
+            first, last = case.trial.time_range
+            inside = (track.time >= first) & (track.time <= last)
+            for start, end in stretches((beyond > MARGIN) & inside, track.time):
                 if end - start >= SHORTEST:
                     spans.append((start, end))
                     farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))

@@ -9,8 +9,8 @@ import numpy as np
 from musclesolve.checking.case import Case
 from musclesolve.checking.distances import bodies, distances, middle
 from musclesolve.errors import InputError
-from musclesolve.motion.clusters import register
 from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.rigid import register
 
 # Only distances this long say something of size [m]; how far the sizes may differ; how many must agree on it.
 LONG, SIZE, FEWEST = 0.08, 0.03, 6
@@ -28,15 +28,17 @@ def all_standing(case: Case) -> None:
         names = [name for name in markers if name in static] if standing else []
         # Without one of them the others must still show the segment.
         while len(names) > FEWEST_LEFT:
-            off = {name: _off(case.trial, static, name, [n for n in names if n != name]) for name in names}
-            worst = max(off, key=lambda name: off[name])
-            if off[worst] < MOVED:
+            fits = {name: _fit(case.trial, static, name, [n for n in names if n != name]) for name in names}
+            # The one without which the others keep their shape best.
+            worst = min(fits, key=lambda name: fits[name][1])
+            off = fits[worst][0]
+            if off < MOVED:
                 break
             if worst not in told:
                 case.tell(
                     "marker_moved",
                     "warning",
-                    f"'{worst}' sits {1000 * off[worst]:.0f} mm from where the other markers of its segment expect it "
+                    f"'{worst}' sits {1000 * off:.0f} mm from where the other markers of its segment expect it "
                     f"from the standing trial, usual is less than {1000 * MOVED:.0f} mm",
                     "record the standing trial with the markers as they are in the motion, or leave the marker out",
                     file=static.path,
@@ -46,19 +48,23 @@ def all_standing(case: Case) -> None:
             names.remove(worst)
 
 
-def _off(trial: Trial, static: Markers, name: str, others: list[str]) -> float:
-    """Return how far a marker is from its standing place among others, on the median over the motion [m]."""
+def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[float, float]:
+    """Return how far a marker is from its standing place among others, and how far these are from theirs [m].
+
+    Medians over the motion; where it cannot be told, the marker is in its place and the others are not.
+    """
     still = np.stack([middle(static[other]) for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
     seen = np.isfinite(moving).all(axis=(1, 2))
     if seen.sum() < FEWEST or not np.isfinite(still).all():
-        return 0.0
+        return 0.0, np.inf
     try:
-        expected = register(still[:-1], moving[seen, :-1]).point(still[-1])
+        poses = register(still[:-1], moving[seen, :-1])
     except InputError:
         # Markers on a line show no segment.
-        return 0.0
-    return float(np.median(np.linalg.norm(expected - moving[seen, -1], axis=1)))
+        return 0.0, np.inf
+    off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
+    return float(np.median(off)), float(np.median(poses.residual))
 
 
 def _another_person(case: Case) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case import Array, Case
-from musclesolve.checking.newton import Law, law, total_force
+from musclesolve.checking.newton import Law, law
+from musclesolve.checking.support import sampled, smooth_force
+from musclesolve.recording.data import PlateForce
 
 # Shifts that are tried [s]: both ways, step.
 FARTHEST, STEP = 0.2, 0.002
@@ -26,7 +28,8 @@ def time_offset(case: Case) -> float | None:
     if found is None:
         return None
     shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
-    left = np.array([_left(case, found, shift) for shift in shifts])
+    forces = [(plate, smooth_force(plate)) for plate in case.trial.forces]
+    left = np.array([_left(forces, found, shift) for shift in shifts])
     if not np.isfinite(left).any():
         return None
     best = int(np.nanargmin(left))
@@ -39,24 +42,19 @@ def time_offset(case: Case) -> float | None:
     return float(shifts[best] + fine * STEP)
 
 
-def _left(case: Case, found: Law, shift: float) -> float:
+def _left(forces: list[tuple[PlateForce, Array]], found: Law, shift: float) -> float:
     """Return the share of the variation of the due forces that shifted forces leave unexplained."""
-    plate = case.trial.forces[0]
+    first = forces[0][0].time
     at = found.time[found.frames] + shift
-    inside = (at >= plate.time[0]) & (at <= plate.time[-1])
+    inside = (at >= first[0]) & (at <= first[-1])
     if inside.mean() < 0.7:
         return float("nan")
-    force, due = total_force_at(case, at[inside]), found.due[found.frames][inside][:, [0, 2]]
-    force = force[:, [0, 2]]
+    force = np.sum([sampled(plate, smooth[:, [0, 2]], at[inside]) for plate, smooth in forces], axis=0)
+    due = found.due[found.frames][inside][:, [0, 2]]
     power = float(np.sum(force**2))
     scale = float(np.sum(force * due)) / power if power > 0.0 else 0.0
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))
     return float(np.sum((scale * force - due) ** 2)) / variation if variation > 0.0 else float("nan")
-
-
-def total_force_at(case: Case, time: Array) -> Array:
-    """Return the sum of all plates (T, 3) [N] at some times."""
-    return total_force(case, time)
 
 
 def synchrony(case: Case) -> None:

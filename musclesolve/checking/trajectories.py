@@ -6,6 +6,8 @@ import numpy as np
 
 from musclesolve.checking.case import Case, Mask, long_enough, stretches
 from musclesolve.checking.distances import bodies, distances
+from musclesolve.recording.data import Trial
+from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.leaps import farthest_leap, leaps
 
 # A marker that stays exactly where it is for so many frames, while its neighbours go so far [m], is frozen.
@@ -16,7 +18,7 @@ MERGED, MERGED_FRAMES = 0.003, 3
 
 def all_trajectories(case: Case) -> None:
     """Examine every marker that the analysis uses."""
-    for check in (frozen, gaps, merged, leaping):
+    for check in (frozen, gaps, merged, leaping, refill):
         check(case)
 
 
@@ -107,25 +109,46 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
 
 
 def gaps(case: Case) -> None:
-    """Find markers that are missing within the time range."""
-    markers, inside = case.trial.markers, _inside(case)
-    told = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
-    for name in case.trial.used_markers:
-        lost = np.isnan(markers[name]).any(axis=1) & inside
-        if not lost.any() or name in told:
+    """Tell which gaps within the time range are filled, and how well, and which cannot be."""
+    frozen_ones = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
+    start, end = case.trial.time_range
+    whole = _filled(case)
+    for gap in whole.gaps:
+        if gap.marker in frozen_ones or gap.last < start or gap.first > end:
             continue
-        spans = stretches(lost, markers.time)
-        longest = max(b - a for a, b in spans) + 1.0 / markers.rate
-        case.tell(
-            "gap",
-            "error",
-            f"'{name}' is missing in {lost.sum()} of {inside.sum()} frames of the time range, for up to "
-            f"{longest:.2f} s at once",
-            "fill the gap in the capture software, or choose a range without it ([time])",
-            file=markers.path,
-            markers=(name,),
-            times=spans,
-        )
+        span = f"'{gap.marker}' is missing for {gap.frames} frames"
+        if gap.filled:
+            case.tell(
+                "gap_filled",
+                "note",
+                f"{span}: filled by {gap.account}, to about {1000 * gap.error:.1f} mm",
+                "keep it in mind when reading the results",
+                file=case.trial.markers.path,
+                markers=(gap.marker,),
+                times=((gap.first, gap.last),),
+            )
+        else:
+            case.tell(
+                "gap",
+                "error",
+                f"{span}, which cannot be filled: {gap.account}",
+                "fill the gap in the capture software, or choose a range without it ([time])",
+                file=case.trial.markers.path,
+                markers=(gap.marker,),
+                times=((gap.first, gap.last),),
+            )
+    case.mend_markers(whole.markers.position)
+
+
+def _filled(case: Case) -> Trial:
+    """Return the trial with gaps filled as the analysis fills them."""
+    given = case.content["gaps"]
+    return fill_trial(case.trial, float(given["spline_s"]), float(given["rigid_s"]))
+
+
+def refill(case: Case) -> None:
+    """Fill the gaps that frozen, merged and leaping markers have left."""
+    case.mend_markers(_filled(case).markers.position)
 
 
 def leaping(case: Case) -> None:

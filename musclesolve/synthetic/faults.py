@@ -42,11 +42,20 @@ def fault(code: str) -> Callable[[Callable[[Copy], None]], Callable[[Copy], None
     return register
 
 
+def faults() -> dict[str, Fault]:
+    """Return every fault by its name."""
+    # The faults register themselves.
+    from musclesolve.synthetic import force_faults, marker_faults, trial_faults
+
+    del force_faults, marker_faults, trial_faults
+    return FAULTS
+
+
 def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
     """Copy a trial into a folder with one fault planted.
 
     Args:
-        name: one of ``FAULTS``.
+        name: one of ``faults()``.
         trial_path: the trial file to copy, with TRC markers and MOT forces.
         folder: where to write; made if need be.
 
@@ -56,16 +65,13 @@ def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
     Raises:
         InputError: no such fault, or a trial that cannot be read.
     """
-    # The faults register themselves.
-    from musclesolve.synthetic import force_faults, marker_faults, trial_faults
-
-    del force_faults, marker_faults, trial_faults
-    if name not in FAULTS:
+    known = faults()
+    if name not in known:
         raise InputError(
             f"there is no fault '{name}'",
-            expected=f"one of {', '.join(FAULTS)}",
-            remedy=suggestion(name, FAULTS) or "choose one of these",
+            expected=f"one of {', '.join(known)}",
+            remedy=suggestion(name, known) or "choose one of these",
         )
     copy = open_copy(Path(trial_path))
-    FAULTS[name].spoil(copy)
+    known[name].spoil(copy)
     return write_copy(copy, Path(folder))

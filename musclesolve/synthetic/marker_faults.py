@@ -71,9 +71,9 @@ def marker_frozen(copy: Copy) -> None:
 
 @fault("gap")
 def gap(copy: Copy) -> None:
-    """The left wrist marker is lost for half a second."""
+    """The left wrist marker is lost for 0.6 s."""
     first = copy.frame(0.3)
-    copy.move(copy.marker("wrist_l"), slice(first, first + round(0.5 * copy.walk.rate)), np.nan)
+    copy.move(copy.marker("wrist_l"), slice(first, first + round(0.6 * copy.walk.rate)), np.nan)
 
 
 @fault("leap")

@@ -1,0 +1,125 @@
+"""Every planted fault is found by its own finding, first in the report; what is clean yields nothing above a note."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import musclesolve
+from musclesolve.checking import Report, check
+from musclesolve.checking.report import codes
+from musclesolve.recording import Trial
+from musclesolve.synthetic.faults import faults, plant
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+# What is looked for in the place of a finding, besides its code.
+PLACES = {
+    "knee_markers_swapped": {"R.Knee", "L.Knee"},
+    "ankle_swapped_for_a_while": {"R.Ankle", "L.Ankle"},
+    "heel_and_toe_exchanged": {"R.Heel", "R.Toe"},
+    "marker_slipped": {"R.Ankle"},
+    "marker_moved_after_standing": {"R.MT5"},
+    "marker_frozen": {"L.Heel"},
+    "gap": {"L.Wrist"},
+    "leap": {"R.Knee"},
+    "ghost": {"R.Heel"},
+    "two_labels_on_one_marker": {"L.MT5", "L.Toe"},
+}
+PLATES = {
+    "contact_not_measured": "left",
+    "force_without_contact": "right",
+    "pressure_offset_100mm": "right",
+    "plate_drift": "right",
+    "plate_baseline": "right",
+    "plate_clipped": "left",
+    "plate_turned": "right",
+    "pressure_runs_backwards": "right",
+}
+# What cannot but be told as well.
+AS_WELL = {"forces_cut": {"time_range"}}
+ON_THE_STRIDE = [
+    "contact_not_measured",
+    "force_without_contact",
+    "forces_early_30ms",
+    "knee_markers_swapped",
+    "marker_slipped",
+    "mass_wrong",
+    "plate_drift",
+    "plate_turned",
+    "sides_swapped",
+    "static_of_another",
+]
+
+
+def planted(name: str, trial: Path, folder: Path) -> Report:
+    return check(plant(name, trial, folder))
+
+
+@pytest.mark.parametrize("name", faults())
+def test_each_fault_of_the_recorded_walk_is_found(
+    name: str, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    report = planted(name, recorded_walk_trial.path, tmp_path)
+    own = faults()[name].code
+    first = report.findings[0]
+    assert first.code == own
+    assert first.severity in ("error", "warning")
+    # One fault, one kind of finding: nothing else is blamed.
+    assert set(report.codes) <= {own} | AS_WELL.get(name, set()), str(report)
+    if name in PLACES:
+        assert set(first.where.markers) == PLACES[name]
+    if name in PLATES:
+        assert first.where.plate == PLATES[name]
+
+
+@pytest.mark.parametrize("name", ON_THE_STRIDE)
+def test_faults_of_the_reference_stride_are_found(name: str, tmp_path: Path) -> None:
+    report = planted(name, STRIDE, tmp_path)
+    assert set(report.codes) == {faults()[name].code}, str(report)
+
+
+def test_clean_recordings_yield_nothing_above_a_note(recorded_walk_trial: Trial) -> None:
+    for path in (recorded_walk_trial.path, STRIDE):
+        report = check(path)
+        assert report.codes == (), str(report)
+        assert report.ok
+
+
+def test_every_fault_names_a_code_that_there_is() -> None:
+    assert len(faults()) >= 40
+    assert {fault.code for fault in faults().values()} <= set(codes())
+    assert all(fault.about.endswith(".") for fault in faults().values())
+
+
+def test_a_shift_is_measured_with_its_sign(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    late = planted("forces_late_50ms", recorded_walk_trial.path, tmp_path / "late").findings[0]
+    early = planted("forces_early_30ms", STRIDE, tmp_path / "early").findings[0]
+    measured = [int(finding.what.partition("(")[2].partition(" ms")[0]) for finding in (late, early)]
+    assert abs(measured[0] - 50) <= 8
+    assert abs(measured[1] + 30) <= 8
+
+
+def test_times_and_sizes_are_those_of_the_fault(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    trial = recorded_walk_trial.path
+    slip = planted("marker_slipped", trial, tmp_path / "slip").findings[0]
+    middle = sum(recorded_walk_trial.time_range) / 2
+    assert slip.where.times[0][0] == pytest.approx(middle, abs=0.011)
+    assert 25 <= float(slip.what.partition("moves by ")[2].partition(" mm")[0]) <= 35
+    shifted = planted("pressure_offset_100mm", trial, tmp_path / "shifted").findings[0]
+    ahead = float(shifted.what.partition("(")[2].partition(" mm")[0])
+    assert 80 <= ahead <= 120
+    swapped = planted("ankle_swapped_for_a_while", trial, tmp_path / "swapped").findings[0]
+    (span,) = swapped.where.times
+    assert span[1] - span[0] == pytest.approx(0.19, abs=0.011)
+
+
+def test_two_faults_are_both_found(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    once = plant("up_axis_wrong", recorded_walk_trial.path, tmp_path / "once")
+    text = once.read_text(encoding="utf-8").replace('up = "+z"', 'up = "+y"')
+    once.write_text(text, encoding="utf-8")
+    twice = plant("force_in_kilonewtons", once, tmp_path / "twice")
+    thrice = plant("knee_markers_swapped", twice, tmp_path / "thrice")
+    text = thrice.read_text(encoding="utf-8").replace('up = "+y"', 'up = "+z"')
+    thrice.write_text(text, encoding="utf-8")
+    assert set(check(thrice).codes) == {"up_axis", "force_units", "pair_swapped"}

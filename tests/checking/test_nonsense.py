@@ -1,0 +1,122 @@
+"""Whatever stands in the files, check reports; and it reports an error whenever the analysis would refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from synthetic_trial import write_trial
+
+import musclesolve as ms
+from musclesolve.checking.analysis import refusal
+from musclesolve.checking.case import long_enough, stretches
+
+FILES = ("walk.trc", "static.trc", "forces.mot", "trial.toml")
+
+
+@pytest.fixture(scope="module")
+def gliding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of a trial, small enough to be spoiled often."""
+    folder = tmp_path_factory.mktemp("gliding")
+    write_trial(folder)
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+def examined(files: dict[str, bytes], folder: Path) -> ms.checking.Report:  # type: ignore[name-defined]
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    report = ms.check(folder / "trial.toml")
+    assert not report.ok or refusal(folder / "trial.toml") is None
+    return report
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(FILES),
+    start=st.floats(0.0, 1.0),
+    length=st.integers(0, 400),
+    filling=st.binary(max_size=40),
+)
+def test_spoiled_files_are_reported(
+    gliding: dict[str, bytes], tmp_path: Path, name: str, start: float, length: int, filling: bytes
+) -> None:
+    whole = gliding[name]
+    at = int(start * len(whole))
+    examined(gliding | {name: whole[:at] + filling + whole[at + length :]}, tmp_path)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 10**6), share=st.floats(0.0, 1.0), size=st.sampled_from([1e-9, 0.1, 1e3, 1e12]))
+def test_spoiled_numbers_are_reported(
+    gliding: dict[str, bytes], tmp_path: Path, seed: int, share: float, size: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    name = ("walk.trc", "static.trc", "forces.mot")[seed % 3]
+    lines = gliding[name].decode().splitlines()
+    for k in range(10, len(lines)):
+        cells = lines[k].split("\t")
+        for column in range(2, len(cells)):
+            if rng.random() < 0.3 * share:
+                cells[column] = (
+                    f"{size * rng.normal():.5f}" if rng.random() < 0.8 else ("0" if "m" in name[-3:] else "")
+                )
+        lines[k] = "\t".join(cells)
+    examined(gliding | {name: ("\n".join(lines) + "\n").encode()}, tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("content", [b"", b"\0\1", b"PathFileType", b"[", b"endheader\ntime\n1\n2\n"])
+def test_files_of_nonsense_are_told(
+    gliding: dict[str, bytes], tmp_path: Path, name: str, content: bytes
+) -> None:
+    report = examined(gliding | {name: content}, tmp_path)
+    assert not report.ok
+    assert any(f.where.file is not None and f.where.file.name == name for f in report.of("error"))
+
+
+def test_missing_files_are_told_together(gliding: dict[str, bytes], tmp_path: Path) -> None:
+    (tmp_path / "trial.toml").write_bytes(gliding["trial.toml"])
+    report = ms.check(tmp_path / "trial.toml")
+    assert [f.code for f in report.findings] == ["unreadable"] * 3
+    assert not ms.check(tmp_path / "no.toml").ok
+
+
+def test_all_that_is_wrong_with_a_trial_file_is_told_at_once(
+    gliding: dict[str, bytes], tmp_path: Path
+) -> None:
+    text = gliding["trial.toml"].decode()
+    for old, new in (
+        ("mass_kg = 70.0", "mass_kg = -1"),
+        ("cutoff_hz", "cutof_hz"),
+        ('toe_r = "RTOE"', 'toe_r = "RTEO"'),
+        ('heel_l = "LHEE"', "heel_l = 3"),
+        ("start_s = 0.6", "start_s = 60"),
+    ):
+        text = text.replace(old, new)
+    report = examined(gliding | {"trial.toml": text.encode()}, tmp_path)
+    fields = {f.where.field for f in report.of("error")}
+    assert {
+        "[subject] mass_kg",
+        "[filter] cutof_hz",
+        "[mapping] toe_r",
+        "[mapping] heel_l",
+        "[time] start_s",
+    } <= fields
+
+
+def test_without_forces_the_markers_are_examined(gliding: dict[str, bytes], tmp_path: Path) -> None:
+    text = (
+        gliding["trial.toml"].decode().replace('forces = "forces.mot"', "").replace('up = "+y"', 'up = "+z"')
+    )
+    report = examined(gliding | {"trial.toml": text.encode()}, tmp_path)
+    assert {"trial_file", "up_axis"} <= set(report.codes)
+
+
+def test_runs_of_a_mask() -> None:
+    mask = np.array([1, 1, 0, 1, 0, 0, 1, 1, 1], bool)
+    time = np.arange(9) / 10.0
+    assert stretches(mask, time) == ((0.0, 0.1), (0.3, 0.3), (0.6, 0.8))
+    assert long_enough(mask, 2).tolist() == [True, True, False, False, False, False, True, True, True]
