@@ -8,9 +8,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from checks import Judged, pressure
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from targets import (
     TRANSLATIONS,
     WITHIN,
+    Band,
     aimed_angles,
     aimed_ground,
     bands,
@@ -29,9 +31,16 @@ BAND = {"color": "0.85", "linewidth": 0.0}
 
 
 def draw(judged: Judged, folder: Path) -> None:
-    """Write angles.png, forces.png, moments.png, sole.png and figure.png into a folder."""
+    """Write angles.png, forces.png, moments.png, sole.png, figure.png and overview.png into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    painters = {"angles": _angles, "forces": _forces, "moments": _moments, "sole": _sole, "figure": _sticks}
+    painters = {
+        "angles": _angles,
+        "forces": _forces,
+        "moments": _moments,
+        "sole": _sole,
+        "figure": _sticks,
+        "overview": _overview,  # docs/reference_stride.png
+    }
     for name, painter in painters.items():
         figure = painter(judged)
         figure.tight_layout()
@@ -81,15 +90,13 @@ def _forces(judged: Judged) -> plt.Figure:
 
 
 def _moments(judged: Judged) -> plt.Figure:
-    phase, mass, published = judged.phase, judged.person.subject.mass, bands()
+    published = bands()
     figure, axes = plt.subplots(2, 4, figsize=(20, 9))
     for axis, name in zip(axes.flat, LEG_DOFS, strict=False):
         if name in published:
-            band = published[name]
-            axis.fill_between(100 * phase, *band.limits(phase), **BAND, label="mean and two SD")
-            axis.plot(100 * phase, band.mean(phase), "k--", linewidth=0.8, label="mean")
-        moment = judged.moments[:, judged.stride.dof_names.index(f"{name}_r")] / mass
-        axis.plot(100 * phase, moment, label="stride")
+            _band(axis, judged, published[name])
+        moment = judged.moments[:, judged.stride.dof_names.index(f"{name}_r")] / judged.person.subject.mass
+        axis.plot(100 * judged.phase, moment, label="stride")
         axis.set_title(f"{name} moment [N m/kg]")
     _dress(list(axes.flat)[: len(LEG_DOFS)])
     axes.flat[-1].text(
@@ -101,19 +108,50 @@ def _moments(judged: Judged) -> plt.Figure:
     return figure
 
 
+def _band(axis: Axes, judged: Judged, band: Band) -> None:
+    axis.fill_between(
+        100 * judged.phase, *band.limits(judged.phase), **BAND, label=f"mean, {WITHIN:g} standard deviations"
+    )
+    axis.plot(100 * judged.phase, band.mean(judged.phase), "k--", linewidth=0.8)
+
+
+def _overview(judged: Judged) -> plt.Figure:
+    """What the documentation shows: four moments over their bands, the ground reaction, the path of the pressure."""
+    figure, axes = plt.subplots(2, 3, figsize=(11, 6))
+    percent, mass = 100 * judged.phase, judged.person.subject.mass
+    for axis, (name, band) in zip(axes.flat, bands().items(), strict=False):
+        _band(axis, judged, band)
+        axis.plot(percent, judged.moments[:, judged.stride.dof_names.index(f"{name}_r")] / mass)
+        axis.set_title(f"{name} moment [N m/kg]", fontsize=9)
+    axes[0, 0].legend(fontsize=7)
+    aim = aimed_ground(judged.plan, judged.phase).force[:, [0, 2]]
+    axes[1, 1].plot(percent, aim, "k--", linewidth=0.8)
+    axes[1, 1].plot(percent, judged.wrench.force[:, [0, 2]] / judged.person.weight)
+    axes[1, 1].set_title("ground reaction, forward and up [body weight]", fontsize=9)
+    _outline(axes[1, 2], judged)
+    axes[1, 2].set_title("centre of pressure in the right foot [mm]", fontsize=9)
+    for axis in axes.flat[:5]:
+        axis.set_xlabel("stride [%]", fontsize=8)
+    return figure
+
+
 def _sole(judged: Judged) -> plt.Figure:
     """Path of the pressure in the outline of the foot on the ground, coloured by the share of the stride."""
-    foot, phase = judged.person.settings["foot"], judged.phase
-    ahead, left, _, loaded = pressure(judged)
     figure, axis = plt.subplots(figsize=(5, 9))
-    width, heel, tip = foot["half_width"], -judged.person.sole_length, foot["tip"]
-    axis.plot(1000 * width * np.array([-1, 1, 1, -1, -1]), 1000 * np.array([heel, heel, tip, tip, heel]), "k")
-    axis.axhline(0.0, color="0.7", linewidth=0.8)
-    dots = axis.scatter(-1000 * left[loaded], 1000 * ahead[loaded], c=100 * phase[loaded], s=8)
+    dots = _outline(axis, judged)
     figure.colorbar(dots, label="stride [%]")
-    axis.set_aspect("equal")
     axis.set_title("right foot: centre of pressure [mm]\nfrom the ball, right and ahead")
     return figure
+
+
+def _outline(axis: Axes, judged: Judged) -> PathCollection:
+    foot, (ahead, left, _, loaded) = judged.person.settings["foot"], pressure(judged)
+    width, heel, tip = foot["half_width"], -judged.person.sole_length, foot["tip"]
+    corners = 1000 * np.array([[-width, heel], [width, heel], [width, tip], [-width, tip], [-width, heel]])
+    axis.plot(*corners.T, "k")
+    axis.axhline(0.0, color="0.7", linewidth=0.8)
+    axis.set_aspect("equal")
+    return axis.scatter(-1000 * left[loaded], 1000 * ahead[loaded], c=100 * judged.phase[loaded], s=6)
 
 
 def _sticks(judged: Judged) -> plt.Figure:

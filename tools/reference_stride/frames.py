@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from musclesolve.dynamics import Wrench, projected_moments
@@ -16,21 +14,6 @@ Array = np.ndarray
 SIDES = ("r", "l")
 CHUNK = 400
 """Frames evaluated together; more need memory and are no faster."""
-
-
-@dataclass(frozen=True)
-class Frames:
-    """Results of T frames.
-
-    Args:
-        points: (T, 2, 2, 3) heel and ball of right and left foot [m].
-        leg: (T, 2, 7) moments of the legs [N m].
-        residual: (T, 6) force [N] and moment [N m] that the pelvis would need from outside.
-    """
-
-    points: Array
-    leg: Array
-    residual: Array
 
 
 def evaluate(person: Person, given: Array) -> Array:
@@ -67,10 +50,3 @@ def linearized(person: Person, given: Array, varied: Array) -> tuple[Array, Arra
     results = np.concatenate(blocks).reshape(len(varied), *base.shape)
     slopes = (results - base) / step[varied][:, None, None]
     return base, np.moveaxis(slopes, 0, -1)
-
-
-def unpack(values: Array) -> Frames:
-    """Name the columns that `evaluate` returns."""
-    count = 2 * len(LEG_DOFS)
-    points, leg, residual = np.split(values, [12, 12 + count], axis=1)
-    return Frames(points.reshape(-1, 2, 2, 3), leg.reshape(-1, 2, len(LEG_DOFS)), residual)
