@@ -178,16 +178,20 @@ def synthesize(
     gap: Annotated[
         list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds in which it is not seen; repeatable.")
     ] = None,
+    fault: Annotated[list[str] | None, typer.Option(help="Something that goes wrong; repeatable.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
 ) -> None:
     """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
-    given = {key: value for key, value in locals().items() if key not in ("output", "gap", "cutoff_hz")}
+    given = {
+        key: value for key, value in locals().items() if key not in ("output", "gap", "fault", "cutoff_hz")
+    }
     with messages():
         from musclesolve.synthetic import synthetic_recording
         from musclesolve.synthetic.options import parse_cutoff, parse_gap
 
         gaps = tuple(parse_gap(text) for text in gap or ())
-        trial = synthetic_recording(output, gaps=gaps, cutoff_hz=parse_cutoff(cutoff_hz), **given)
+        cutoff = parse_cutoff(cutoff_hz)
+        trial = synthetic_recording(output, gaps=gaps, faults=tuple(fault or ()), cutoff_hz=cutoff, **given)
         say_files([trial, trial.with_name("truth.nc")])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from musclesolve.errors import InputError
 from musclesolve.recording.frames import AXES, global_from_laboratory
 from musclesolve.recording.marker_set import marker_sets
+from musclesolve.synthetic.faults import faults
 from musclesolve.synthetic.noise import NOISES
 
 WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
@@ -32,6 +33,7 @@ class RecordingOptions:
         margin_s: recorded before and after them [s].
         standing_frames: frames of the standing trial.
         gaps: when markers are not seen.
+        faults: what went wrong (`musclesolve.synthetic.faults`), planted one after the other.
         marker_set: name of a marker set (`musclesolve markers`); a marker on every landmark when None.
         cameras: how many cameras see the markers; with 0 the files hold the markers themselves.
         noise_px: standard deviation of every pixel coordinate of the cameras [px].
@@ -55,6 +57,7 @@ class RecordingOptions:
     margin_s: float = 0.4
     standing_frames: int = 100
     gaps: tuple[Gap, ...] = ()
+    faults: tuple[str, ...] = ()
     marker_set: str | None = None
     cameras: int = 0
     noise_px: float = 0.0
@@ -75,6 +78,9 @@ class RecordingOptions:
         self._need("strides", lambda v: 1 <= v <= 1000 and v == int(v), "a whole number from 1 to 1000")
         self._need("margin_s", lambda v: 0.0 <= v <= 100.0, "a time from 0 to 100 s")
         self._need("standing_frames", lambda v: 2 <= v <= 100000, "at least two frames")
+        known, plain = faults(), not self.cameras and self.marker_set is None
+        self._need("faults", lambda v: set(v) <= set(known), "some of " + ", ".join(known))
+        self._need("faults", lambda v: plain or not v, "none of them with cameras or a marker set")
         sets = marker_sets()
         self._need("marker_set", lambda v: v is None or v in sets, "one of " + ", ".join(sets))
         self._need("cameras", lambda v: v == 0 or (2 <= v <= 100 and v == int(v)), "0, or 2 to 100 cameras")

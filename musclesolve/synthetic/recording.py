@@ -13,6 +13,7 @@ from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.textfile import suggestion
 from musclesolve.results.writing import write_files
 from musclesolve.synthetic.camera_views import write_views
+from musclesolve.synthetic.faults import plant
 from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
@@ -66,8 +67,10 @@ def synthetic_recording(
             for kind, markers in recordings.items():
                 write_trc(beside / f"{kind}.trc", markers, decimals=chosen.decimals)
         write_mot(beside / FORCES, plates(stride, chosen), decimals=FORCE_DECIMALS)
-        contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir())}
-    contents[TRIAL] = trial_text(stride, chosen).encode()
+        (beside / TRIAL).write_text(trial_text(stride, chosen), encoding="utf-8")
+        for number, fault in enumerate(chosen.faults):
+            beside = plant(fault, beside / TRIAL, Path(name) / f"fault{number}").parent
+        contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir()) if file.is_file()}
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
     write_files(folder, contents)

@@ -23,7 +23,7 @@ def test_the_python_examples(tmp_path, monkeypatch):
 def test_the_shell_examples(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines = re.findall(r"^musclesolve (synthesize .*)$", TEXT, flags=re.MULTILINE)
-    assert len(lines) == 3
+    assert len(lines) == 4
     for line in lines:
         done = CliRunner().invoke(app, line.split())
         assert done.exit_code == 0, done.output

@@ -98,6 +98,8 @@ def test_strides_and_rates(tmp_path):
         ({"noise_m": 1.0}, "noise_mm"),
         ({"marker_set": "plugin_gait"}, "plug_in_gait"),
         ({"cameras": 1}, "2 to 100"),
+        ({"faults": ("knees_swapped",)}, "knee_markers_swapped"),
+        ({"faults": ("plate_drift",), "cameras": 2}, "none of them with cameras"),
         ({"cutoff_hz": "guess"}, "residual_analysis"),
         ({"cutoff_hz": 60.0}, "half the marker rate"),
         ({"gaps": (("R.MKnee", 0.0, 1.0),), "marker_set": "rajagopal"}, "R.Knee"),
@@ -165,3 +167,21 @@ def test_the_recording_may_choose_its_cutoff(tmp_path):
     trial = read_trial(tmp_path / "trial.toml")
     assert trial.filter.cutoff_hz is None
     assert len(trial.markers.names) > 25
+
+
+def test_faults_are_planted_one_after_the_other(clean, tmp_path):
+    made = ("--fault", "knee_markers_swapped", "--fault", "mass_wrong")
+    from typer.testing import CliRunner
+
+    from musclesolve.cli import app
+
+    done = CliRunner().invoke(app, ["synthesize", "-o", str(tmp_path / "made"), *made])
+    assert done.exit_code == 0, done.output
+    faulty, whole = tmp_path / "made" / "trial.toml", read_trial(clean)
+    from musclesolve.recording import read_trc
+
+    markers = read_trc(faulty.with_name("walk.trc"))
+    moved = [name for name in markers.names if np.abs(markers[name] - whole.markers[name]).max() > 1e-4]
+    assert moved and all("knee" in name for name in moved)
+    assert "mass_kg = 70.25" not in faulty.read_text(encoding="utf-8")
+    assert ms.read_result(faulty.with_name("truth.nc")).attrs["mass_kg"] == pytest.approx(70.25)

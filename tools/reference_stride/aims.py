@@ -39,7 +39,7 @@ SPREAD = {
     "path": 0.002,  # m
     "free_moment": 0.004,  # body weight metres
     "band": 0.01,  # N m/kg
-    "moment": 1.0,  # standard deviations
+    "moment": 0.6,  # standard deviations
     "bend_force": 0.01,  # body weights: third differences of the coefficients of the ground's wrench
     "bend_vertical": 0.03,
     "bend_moment": 0.0015,  # body weight metres

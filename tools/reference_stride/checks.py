@@ -221,7 +221,7 @@ def moments(judged: Judged) -> list[Check]:
         outside = float(np.maximum(low - curve, curve - high).max())
         found.append(Check(f"{name} moment outside its band by at most", outside, -9.0, 0.0, "N m/kg"))
         away = rms((curve - band.mean(judged.phase)) / band.deviation(judged.phase))
-        found.append(Check(f"{name} moment leaves the mean by, rms", away, 0.0, 1.25, "SD"))
+        found.append(Check(f"{name} moment leaves the mean by, rms", away, 0.0, 1.1, "SD"))
     return found
 
 
