@@ -170,6 +170,7 @@ def synthesize(
     cutoff_hz: Annotated[
         str, typer.Option(help="Cut-off that the trial file asks for [Hz], or residual_analysis.")
     ] = "6",
+    force_cutoff_hz: Annotated[float | None, typer.Option(help="The same for the forces alone [Hz].")] = None,
     marker_set: Annotated[str | None, typer.Option(help="Name of a marker set; default: landmarks.")] = None,
     cameras: Annotated[int, typer.Option(help="Cameras that see the markers; 0: marker files.")] = 0,
     noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms [px].")] = 0.0,

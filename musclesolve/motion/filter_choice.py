@@ -30,7 +30,8 @@ class FilterChoice:
         options: what the trial file asks for.
         markers: n names.
         cutoff_hz: (n, 3) cut-off of every coordinate [Hz].
-        force_cutoff_hz: cut-off of the forces: the same, or the median of the coordinates of the foot markers [Hz].
+        force_cutoff_hz: cut-off of the forces: as given, the same, or the median of the coordinates of the foot
+            markers [Hz].
         noise: (n, 3) estimated noise [m]; None where the cut-off is given.
         analysis: the residual curves (C, n, 3), where they chose.
     """
@@ -66,7 +67,7 @@ def filter_choice(trial: Trial) -> FilterChoice:
     options, names = trial.filter, trial.used_markers
     if options.cutoff_hz is not None:
         cutoff = np.full((len(names), 3), options.cutoff_hz)
-        return FilterChoice(options, names, cutoff, options.cutoff_hz)
+        return FilterChoice(options, names, cutoff, options.force_cutoff_hz or options.cutoff_hz)
     position = needed_markers(trial)[seen_stretch(trial)]
     try:
         return _from_data(trial, position)
@@ -88,7 +89,9 @@ def _from_data(trial: Trial, position: Array) -> FilterChoice:
 
 
 def _of_the_feet(trial: Trial, cutoff_hz: ArrayLike) -> float:
-    """Return the median over the coordinates of the markers that show the feet [Hz]."""
+    """Return what the trial file gives, or the median over the coordinates of the markers that show the feet [Hz]."""
+    if trial.filter.force_cutoff_hz is not None:
+        return trial.filter.force_cutoff_hz
     names = {
         marker for part in OF_THE_FOOT for side in SIDES for marker in trial.mapping.get(f"{part}_{side}", ())
     }

@@ -60,20 +60,19 @@ def check_sampling(time: Array, path: Path) -> None:
 
 def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
-    cutoff = trial.filter.cutoff_hz
-    if cutoff is None:
-        return
-    force_time = trial.forces[0].time
-    rates = {
-        "markers": trial.markers.rate,
-        "forces": (force_time.size - 1) / (force_time[-1] - force_time[0]),
-    }
-    for what, rate in rates.items():
-        if cutoff >= 0.5 * rate:
+    given, force_time = trial.filter, trial.forces[0].time
+    force_rate = (force_time.size - 1) / (force_time[-1] - force_time[0])
+    key = "cutoff_hz" if given.force_cutoff_hz is None else "force_cutoff_hz"
+    asked = (
+        ("markers", "cutoff_hz", given.cutoff_hz, trial.markers.rate),
+        ("forces", key, given.force_cutoff_hz or given.cutoff_hz, force_rate),
+    )
+    for what, key, cutoff, rate in asked:
+        if cutoff is not None and cutoff >= 0.5 * rate:
             raise document.error(
                 f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz",
                 "filter",
-                "cutoff_hz",
+                key,
                 expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
                 remedy="walking needs about 6 Hz, running 10 to 15 Hz",
             )

@@ -189,6 +189,7 @@ class FilterOptions:
         cutoff_hz: cut-off frequency of everything [Hz]; None: the data choose, one for every coordinate.
         choice: how they choose: "residual_analysis", "residual_analysis_silva_2003", "cross_validation".
         unloaded_below: vertical force under which a plate counts as unloaded [N].
+        force_cutoff_hz: cut-off frequency of the forces [Hz]; None: that of the markers of the feet.
     """
 
     method: Literal["butterworth", "spline"] = "butterworth"
@@ -196,6 +197,7 @@ class FilterOptions:
     cutoff_hz: float | None = 6.0
     choice: str = "residual_analysis"
     unloaded_below: float = 20.0
+    force_cutoff_hz: float | None = None
 
 
 @dataclass(frozen=True)

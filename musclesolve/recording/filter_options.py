@@ -43,7 +43,8 @@ def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
             expected="order 2 or higher where the data choose the cut-off",
             remedy="order = 2, or give cutoff_hz as a number",
         )
-    unloaded = float(given["unloaded_below_n"])
+    unloaded, forces = float(given["unloaded_below_n"]), given["force_cutoff_hz"]
+    forces = None if forces is None else float(forces)
     if isinstance(cutoff, str):
-        return FilterOptions(method, order, None, cutoff, unloaded)
-    return FilterOptions(method, order, float(cutoff), unloaded_below=unloaded)
+        return FilterOptions(method, order, None, cutoff, unloaded, forces)
+    return FilterOptions(method, order, float(cutoff), unloaded_below=unloaded, force_cutoff_hz=forces)

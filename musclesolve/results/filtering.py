@@ -45,6 +45,8 @@ def filter_attributes(chosen: FilterChoice) -> dict[str, object]:
     """Method and order; the cut-off where it was given, else who chose it and that of the forces."""
     options = chosen.options
     attributes: dict[str, object] = {"filter_method": options.method, "filter_order": options.order}
+    if options.force_cutoff_hz is not None:
+        attributes["force_cutoff_hz"] = options.force_cutoff_hz
     if options.cutoff_hz is not None:
         return attributes | {"cutoff_hz": options.cutoff_hz}
     return attributes | {"cutoff_choice": options.choice, "force_cutoff_hz": chosen.force_cutoff_hz}
@@ -59,7 +61,8 @@ def filter_line(result: xr.Dataset) -> str:
     elif given.get("filter_order", 2) != 2:
         name += f" of order {given['filter_order']}"
     if "cutoff_hz" in given:
-        return f"{name} {given['cutoff_hz']:g} Hz"
+        forces = f" (forces {given['force_cutoff_hz']:g} Hz)" if "force_cutoff_hz" in given else ""
+        return f"{name} {given['cutoff_hz']:g} Hz{forces}"
     if "marker_cutoff" not in result:
         return ""
     cutoff, noise = result["marker_cutoff"].values, 1000.0 * result["marker_noise"].values

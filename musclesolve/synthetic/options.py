@@ -41,6 +41,7 @@ class RecordingOptions:
         up: axis of the files that points up.
         seed: of the random numbers.
         cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis".
+        force_cutoff_hz: the same for the forces alone; that of the markers when None.
         unloaded_below_n: vertical force under which a plate counts as unloaded [N].
         decimals: of a marker coordinate in the file [mm].
 
@@ -65,6 +66,7 @@ class RecordingOptions:
     up: str = "+z"
     seed: int = 0
     cutoff_hz: float | str = 6.0
+    force_cutoff_hz: float | None = None
     unloaded_below_n: float = 10.0
     decimals: int = 4
 
@@ -89,6 +91,10 @@ class RecordingOptions:
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("seed", lambda v: v >= 0 and v == int(v), "a whole number from 0 on")
         self._need("cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(WORDS))
+        top = 0.5 * self.force_rate_hz
+        self._need(
+            "force_cutoff_hz", lambda v: v is None or 0.0 < v < top, "below half the rate of the plates"
+        )
         self._need("unloaded_below_n", lambda v: 0.0 < v <= 200.0, "a force above 0 and up to 200 N")
         self._need("decimals", lambda v: 0 <= v <= 12, "0 to 12 decimals")
         global_from_laboratory(self.forward, self.up)

@@ -86,6 +86,11 @@ def _meaning(stride: Stride, options: RecordingOptions) -> str:
 
 
 def _cutoff(options: RecordingOptions) -> str:
+    own = options.force_cutoff_hz
+    return _marker_cutoff(options) + ("" if own is None else f"\nforce_cutoff_hz = {own:g}")
+
+
+def _marker_cutoff(options: RecordingOptions) -> str:
     if options.cutoff_hz == "cross_validation":
         return 'method = "spline"\ncutoff_hz = "cross_validation"'
     if isinstance(options.cutoff_hz, str):

@@ -15,6 +15,7 @@ TABLE = "[filter]\ncutoff_hz = 6.0\n"
 ASKED = {
     "": FilterOptions(),
     "cutoff_hz = 9": FilterOptions(cutoff_hz=9.0),
+    "force_cutoff_hz = 20": FilterOptions(force_cutoff_hz=20.0),
     "order = 4\nunloaded_below_n = 5": FilterOptions(order=4, unloaded_below=5.0),
     'cutoff_hz = "residual_analysis"': FilterOptions(cutoff_hz=None),
     'cutoff_hz = "residual_analysis_silva_2003"': FilterOptions(
@@ -35,6 +36,8 @@ REFUSED = {
     "cutoff_hz = inf": ["[filter] cutoff_hz", "finite"],
     "order = 2.5": ["[filter] order", "a whole number"],
     "order = 9": ["[filter] order", "at most 8"],
+    "force_cutoff_hz = 100000": ["[filter] force_cutoff_hz", "forces recorded at"],
+    "force_cutoff_hz = 0": ["[filter] force_cutoff_hz", "above 0"],
     "order = nan": ["[filter] order", "a whole number"],
     'method = "kalman"': ["[filter] method", "butterworth, spline"],
     'method = "spline"\norder = 4': ["[filter] order", "2 (cubic) or 3 (quintic)"],

@@ -53,43 +53,38 @@ def test_without_noise_from_the_pixels_of_four_cameras(tmp_path):
     assert largest.max() < 5.0
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_with_three_millimetres_of_noise_from_the_pixels_of_four_cameras(tmp_path, seed):
-    """200 frames a second, one pixel of noise, which is 3 mm; the recording chooses its cut-offs.
+    """100 frames a second, one pixel of noise, which is 3 mm; the recording chooses the cut-offs of its markers.
 
-    Here: hip 5 to 6 %, knee 6 to 7 %, ankle 2 % rms, 20 % at one instant. At 100 frames a second there is half as
-    much to average over: up to 9 % at the knee.
+    Here: hip 3 to 5 %, knee 3 to 4 %, ankle 1 % rms; 14 % at one instant.
     """
     trial, _, true, found = recovered(
-        tmp_path, cameras=4, noise_px=1.07, marker_rate_hz=200.0, cutoff_hz="residual_analysis", seed=seed
+        tmp_path, cameras=4, noise_px=1.07, cutoff_hz="residual_analysis", force_cutoff_hz=20.0, seed=seed
     )
     assert marker_error(trial) == pytest.approx(3.0, abs=0.15)
     rms, largest = errors(true, found)
     assert rms.max() < 8.0
-    assert largest.max() < 25.0
+    assert largest.max() < 20.0
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_with_three_millimetres_of_noise_on_the_markers(tmp_path, seed):
+def test_with_three_millimetres_of_noise_on_the_markers_and_one_filter_for_all(tmp_path):
+    """Forces filtered like the feet: 200 frames a second are needed to stay below 8 %, 100 give up to 9 % at the knee."""
     trial, _, true, found = recovered(
-        tmp_path, noise_mm=3.0, marker_rate_hz=200.0, cutoff_hz="residual_analysis", seed=seed
+        tmp_path, noise_mm=3.0, marker_rate_hz=200.0, cutoff_hz="residual_analysis", seed=1
     )
     assert marker_error(trial) == pytest.approx(3.0, abs=0.1)
     assert errors(true, found)[0].max() < 8.0
 
 
 def test_what_the_error_at_knee_and_ankle_comes_from(tmp_path):
-    """With 3 mm of noise on the markers it is the filter of the forces, which is that of the feet's markers."""
-    trial, found, true, moments = recovered(
-        tmp_path, noise_mm=3.0, marker_rate_hz=200.0, cutoff_hz="residual_analysis", seed=1
-    )
-    forces = reference_stride().wrenches(found.motion.time - trial.time_range[0])
-    relieved = projected_moments(found.model, found.motion, forces)[
-        :, columns(found.model.topology.dof_names)
-    ]
-    before, after = errors(true, moments)[0], errors(true, relieved)[0]
+    """It is the filter of the forces where they get the low cut-off of the feet's markers."""
+    options = {"noise_mm": 3.0, "cutoff_hz": "residual_analysis", "seed": 1}
+    _, _, true, alike = recovered(tmp_path / "alike", **options)
+    _, _, _, apart = recovered(tmp_path / "apart", force_cutoff_hz=20.0, **options)
+    before, after = errors(true, alike)[0], errors(true, apart)[0]
     assert (after[4:] < 0.6 * before[4:]).all()
-    assert (after[6:] < 0.5).all()
+    assert (after < 1.1 * before).all()
 
 
 def test_skin_that_slides_costs_less_than_noise_of_its_size(tmp_path):
