@@ -69,7 +69,7 @@ def test_with_three_millimetres_of_noise_from_the_pixels_of_four_cameras(tmp_pat
 
 
 def test_with_three_millimetres_of_noise_on_the_markers_and_one_filter_for_all(tmp_path):
-    """Forces filtered like the feet: 200 frames a second are needed to stay below 8 %, 100 give up to 9 % at the knee."""
+    """Forces filtered like the feet: below 8 % at 200 frames a second; 100 give up to 9 % at the knee."""
     trial, _, true, found = recovered(
         tmp_path, noise_mm=3.0, marker_rate_hz=200.0, cutoff_hz="residual_analysis", seed=1
     )
