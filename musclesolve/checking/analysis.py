@@ -13,12 +13,13 @@ from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
 from musclesolve.motion.proportions import fitting_stature
 from musclesolve.motion.targets import anatomy
+from musclesolve.options import find_options
 from musclesolve.recording.checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.plate_checks import check_plate
 from musclesolve.recording.trial import read_trial
 
 # How far the stature that fits the segments may be from the one given.
-STATURE, FAR_STATURE = 0.08, 0.2
+STATURE, FAR_STATURE = 0.1, 0.2
 # Too little to measure a person on [s].
 SHORTEST = 0.2
 
@@ -37,6 +38,14 @@ def cutoff(case: Case) -> None:
             "write cutoff_hz = 6 for walking, 10 to 15 for running",
             key=("filter", "cutoff_hz"),
         )
+
+
+def options(case: Case) -> None:
+    """Look up what the trial file asks of the computation by name: muscles, cost, solver, degrees of freedom."""
+    try:
+        find_options(case.trial, None, None, "both")
+    except InputError as error:
+        case.refuse("trial_file", error)
 
 
 def own_checks(case: Case) -> None:

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.checking.body import facing, landmark
+from musclesolve.checking.body import ahead, facing, landmark, upwards
 from musclesolve.checking.case import Array, Case
 from musclesolve.checking.support import away
-from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.frames import AXES, axis_vector, global_from_laboratory
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
@@ -28,20 +27,6 @@ def all_axes(case: Case) -> None:
     _force_direction(case)
 
 
-def _body_axis(case: Case, markers: Markers) -> Array | None:
-    """Return the mean direction (3,) from feet to shoulders, global axes as the trial file has them."""
-    feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
-    tops = [landmark(case.trial, f"shoulder_{side}", markers) for side in SIDES]
-    if any(point is None for point in (*feet, *tops)):
-        return None
-    apart = np.mean([p for p in tops if p is not None], axis=0) - np.mean(
-        [p for p in feet if p is not None], axis=0
-    )
-    seen = apart[np.isfinite(apart).all(axis=1)]
-    length = np.linalg.norm(seen.mean(axis=0)) if len(seen) else 0.0
-    return seen.mean(axis=0) / length if length > 0.0 else None
-
-
 def _rotation(case: Case) -> Array:
     laboratory = case.content["laboratory"]
     return global_from_laboratory(laboratory["forward"], laboratory["up"])
@@ -54,14 +39,14 @@ def _axis_name(case: Case, direction: Array) -> str:
 
 
 def _up(case: Case) -> None:
-    up = _body_axis(case, case.trial.markers)
+    up = upwards(case.trial, case.trial.markers)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name = _axis_name(case, up)
     given = case.content["laboratory"]
     # Which way is forward can only be told once it is known what is up.
-    ahead = _ahead(case, up)
-    forward = given["forward"] if ahead is None else _axis_name(case, ahead)
+    faced = _ahead(case, up)
+    forward = given["forward"] if faced is None else _axis_name(case, faced)
     if forward[1] == name[1]:
         forward = next(axis for axis in AXES if axis[1] != name[1])
     with_forces = case.trial.forces and not _forces_up(case)
@@ -87,15 +72,8 @@ def _up(case: Case) -> None:
 
 def _ahead(case: Case, up: Array) -> Array | None:
     """Return the direction (3,) the pelvis faces, square to what is up."""
-    front = [landmark(case.trial, f"asis_{side}") for side in SIDES]
-    names = ("sacrum",) if "sacrum" in case.trial.mapping else ("psis_r", "psis_l")
-    back = [landmark(case.trial, name) for name in names]
-    if any(point is None for point in (*front, *back)):
-        return None
-    apart = np.mean([p for p in front if p is not None], axis=0) - np.mean(
-        [p for p in back if p is not None], axis=0
-    )
-    seen = apart[np.isfinite(apart).all(axis=1)]
+    faced = ahead(case.trial, case.trial.markers)
+    seen = np.zeros((0, 3)) if faced is None else faced[np.isfinite(faced).all(axis=1)]
     if not len(seen):
         return None
     mean = seen.mean(axis=0)
@@ -135,10 +113,10 @@ def _turn_plate(case: Case, index: int, turn: Array) -> None:
 
 
 def _forward(case: Case) -> None:
-    ahead = facing(case.trial)
-    if ahead is None:
+    faced = facing(case.trial)
+    if faced is None:
         return
-    mean = ahead.mean(axis=0)
+    mean = faced.mean(axis=0)
     size = float(np.linalg.norm(mean))
     if size < 0.02:
         return
@@ -155,18 +133,18 @@ def _forward(case: Case) -> None:
         up = case.content["laboratory"]["up"]
         _turn(case, global_from_laboratory(name, up) @ _rotation(case).T, forces=True)
         case.content["laboratory"] = {"forward": name, "up": up}
-        ahead = facing(case.trial)
-    _backwards(case, ahead)
+        faced = facing(case.trial)
+    _backwards(case, faced)
 
 
-def _backwards(case: Case, ahead: Array | None) -> None:
+def _backwards(case: Case, faced: Array | None) -> None:
     front = landmark(case.trial, "asis_r")
-    if front is None or ahead is None:
+    if front is None or faced is None:
         return
     seen = front[np.isfinite(front).all(axis=1)]
     if len(seen) < 2:
         return
-    mean = ahead.mean(axis=0)
+    mean = faced.mean(axis=0)
     gone = float((seen[-1] - seen[0]) @ mean / np.linalg.norm(mean))
     if gone < -BACKWARDS:
         case.tell(
@@ -182,7 +160,7 @@ def _backwards(case: Case, ahead: Array | None) -> None:
 def _static_up(case: Case) -> None:
     """The standing trial may face anywhere, but it stands up."""
     static = case.trial.static
-    up = None if static is None else _body_axis(case, static)
+    up = None if static is None else upwards(case.trial, static)
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     case.tell(

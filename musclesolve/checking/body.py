@@ -96,10 +96,53 @@ def clearly_seen(trial: Trial, names: list[str]) -> Mask:
 
 
 def facing(trial: Trial) -> Array | None:
-    """Return the horizontal vector (T, 3) from the back to the front of the pelvis, not scaled."""
+    """Return the horizontal vector (T, 3) towards which the pelvis faces, not scaled.
+
+    From the back to the front of the pelvis; square to the hip centers where its spines are not seen.
+    """
     front = between(trial, "asis_r", "asis_l")
     back = between(trial, "sacrum") if "sacrum" in trial.mapping else between(trial, "psis_r", "psis_l")
-    return None if front is None or back is None else (front - back) * [1.0, 1.0, 0.0]
+    if front is not None and back is not None:
+        return (front - back) * np.array([1.0, 1.0, 0.0])
+    right, left = (smooth(trial, f"hip_center_{side}") for side in SIDES)
+    if right is None or left is None:
+        return None
+    return np.cross(left - right, [0.0, 0.0, 1.0])
+
+
+def ahead(trial: Trial, markers: Markers) -> Array | None:
+    """Return the vector (T, 3) from back to front of the pelvis in one recording, NaN in gaps, whatever is up.
+
+    From left and right hip center, square to the direction from feet to head, where the spines are not seen.
+    """
+    front = [landmark(trial, f"asis_{side}", markers) for side in SIDES]
+    names = ("sacrum",) if "sacrum" in trial.mapping else ("psis_r", "psis_l")
+    back = [landmark(trial, name, markers) for name in names]
+    if all(point is not None for point in (*front, *back)):
+        return np.mean([p for p in front if p is not None], axis=0) - np.mean(
+            [p for p in back if p is not None], axis=0
+        )
+    right, left = (landmark(trial, f"hip_center_{side}", markers) for side in SIDES)
+    up = upwards(trial, markers)
+    return None if right is None or left is None or up is None else np.cross(left - right, up)
+
+
+def upwards(trial: Trial, markers: Markers) -> Array | None:
+    """Return the mean direction (3,) from feet to shoulders in one recording."""
+    feet = [landmark(trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+    tops = [shoulder(trial, side, markers) for side in SIDES]
+    if any(point is None for point in (*feet, *tops)):
+        return None
+    low, high = (np.mean([p for p in points if p is not None], axis=0) for points in (feet, tops))
+    seen = (high - low)[np.isfinite(high - low).all(axis=1)]
+    length = float(np.linalg.norm(seen.mean(axis=0))) if len(seen) else 0.0
+    return seen.mean(axis=0) / length if length > 0.0 else None
+
+
+def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array | None:
+    """Return the acromion (T, 3), the shoulder center where that is what is seen."""
+    seen = landmark(trial, f"shoulder_{side}", markers)
+    return landmark(trial, f"shoulder_center_{side}", markers) if seen is None else seen
 
 
 @dataclass(frozen=True)

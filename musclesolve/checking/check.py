@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from musclesolve.checking.analysis import cutoff, measured_anatomy, own_checks, refusal
+from musclesolve.checking.analysis import cutoff, measured_anatomy, options, own_checks, refusal
 from musclesolve.checking.axes import all_axes
 from musclesolve.checking.case import Case, finding_of
 from musclesolve.checking.contacts import all_contacts
@@ -20,7 +20,7 @@ from musclesolve.checking.pressure import displacement, outside
 from musclesolve.checking.report import Report, sorted_findings
 from musclesolve.checking.scale import all_units
 from musclesolve.checking.slips import all_lengths
-from musclesolve.checking.standing import all_standing
+from musclesolve.checking.standing import all_standing, another_person
 from musclesolve.checking.synchrony import synchrony
 from musclesolve.checking.time_base import all_of_time
 from musclesolve.checking.trajectories import all_trajectories
@@ -31,6 +31,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     all_units,
     all_axes,
     whole_sides,
+    another_person,
     all_exchanges,
     single_pairs,
     all_order,
@@ -47,6 +48,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     outside,
     all_of_person,
     cutoff,
+    options,
     own_checks,
     measured_anatomy,
 )

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from musclesolve.checking.body import facing, landmark
+from musclesolve.checking.body import ahead, facing, landmark
 from musclesolve.checking.case import Array, Case, Mask
 from musclesolve.recording.data import BODY_CLUSTERS, Markers, Trial
 from musclesolve.recording.landmarks import landmarks
@@ -98,17 +98,8 @@ def _reversed(pairs: dict[str, Array], ahead: Array) -> list[str]:
 
 
 def _reversed_standing(trial: Trial, static: Markers) -> list[str]:
-    points = {
-        name: landmark(trial, name, static) for name in ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum")
-    }
-    front = [points["asis_r"], points["asis_l"]]
-    back = [points["sacrum"]] if points["sacrum"] is not None else [points["psis_r"], points["psis_l"]]
-    if any(point is None for point in (*front, *back)):
-        return []
-    ahead = np.mean([p for p in front if p is not None], axis=0) - np.mean(
-        [p for p in back if p is not None], axis=0
-    )
-    return _reversed(_pairs(trial, static), ahead * [1.0, 1.0, 0.0])
+    faced = ahead(trial, static)
+    return [] if faced is None else _reversed(_pairs(trial, static), faced * np.array([1.0, 1.0, 0.0]))
 
 
 def partners(trial: Trial) -> dict[str, str]:

@@ -136,7 +136,7 @@ def _forces(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     path = files.get("forces", files["markers"])
     if is_c3d(path):
-        with told("unreadable", findings):
+        with told("plate_feet", findings):
             return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
         return (), []
     if "forces" not in files:

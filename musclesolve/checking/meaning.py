@@ -55,7 +55,8 @@ def meaning_of(
             walk, static = renamed(walk, chosen), None if static is None else renamed(static, chosen)
             tables = applied(chosen, tables, walk, static)
     mapping, errors = examined_mapping(document, tables["mapping"])
-    if tables["mapping"]:
+    # What a set has for markers of the standing trial is missing for want of it.
+    if tables["mapping"] and not (unread and content["markers"]["set"]):
         wrong += [finding_of("mapping", error) for error in errors]
     clusters, carried = _clusters(document, tables, wrong)
     meaning = _served(document, Meaning(walk, static, mapping, clusters, carried), unread, wrong)

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve.checking.body import between, smooth
 from musclesolve.checking.case import Array, Case, Mask
-from musclesolve.checking.support import GRAVITY, measured, sampled, smooth_force
+from musclesolve.checking.support import GRAVITY, measured, sampled, smooth_force, within
 from musclesolve.dynamics.anthropometry import read_table
 from musclesolve.recording.data import SIDES, Trial
 
@@ -33,12 +33,17 @@ class Law:
     frames: Mask
 
 
-def law(case: Case) -> Law | None:
-    """Return Newton's law for a case, None where markers or measured time do not suffice."""
+def law(case: Case, *, trusting: bool = False) -> Law | None:
+    """Return Newton's law for a case, None where markers or measured time do not suffice.
+
+    Args:
+        case: the case.
+        trusting: take all of the time range, also where the feet say that the plates do not tell everything.
+    """
     center = center_of_mass(case.trial)
     if center is None or not case.trial.forces:
         return None
-    time, frames = case.trial.markers.time, measured(case)
+    time, frames = case.trial.markers.time, within(case) if trusting else measured(case)
     # The ends of the recording have no second derivative.
     frames[:3] = frames[-3:] = False
     if frames.sum() < SHORTEST * case.trial.markers.rate:
@@ -67,6 +72,7 @@ def center_of_mass(trial: Trial) -> Array | None:
         ankle = _joint(trial, "ankle", side)
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
         shoulder = smooth(trial, f"shoulder_{side}")
+        shoulder = smooth(trial, f"shoulder_center_{side}") if shoulder is None else shoulder
         if hip is None or knee is None or ankle is None or heel is None or toe is None or shoulder is None:
             return None
         hips.append(hip)
@@ -100,6 +106,7 @@ def _joint(trial: Trial, joint: str, side: str) -> Array | None:
 
 def _arm(trial: Trial, side: str, shoulder: Array) -> list[tuple[str, Array, Array]]:
     elbow, wrist = smooth(trial, f"elbow_lateral_{side}"), smooth(trial, f"wrist_{side}")
+    elbow = smooth(trial, f"elbow_center_{side}") if elbow is None else elbow
     if elbow is None or wrist is None:
         return []
     return [("upper_arm", shoulder, elbow), ("forearm", elbow, wrist), ("hand", wrist, wrist)]

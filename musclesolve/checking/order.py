@@ -8,13 +8,15 @@ from importlib import resources
 
 import numpy as np
 
-from musclesolve.checking.body import landmark
+from musclesolve.checking.body import ahead, landmark
 from musclesolve.checking.case import Array, Case
+from musclesolve.checking.labels import exchanged
 from musclesolve.recording.data import SIDES, Markers, Trial
 
 _WORDS = {"up": "above", "ahead": "ahead of", "out": "on the outside of"}
 # So far beyond the wrong side before it counts [m]: markers have a breadth, and feet turn out.
 CLEARLY = 0.005
+MOST = 8
 
 
 @cache
@@ -29,14 +31,10 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average."""
     points = {name: landmark(trial, name, markers) for name in trial.mapping}
     seen = {name: point for name, point in points.items() if point is not None}
-    front = [seen.get(f"asis_{side}") for side in SIDES]
-    back = [seen["sacrum"]] if "sacrum" in seen else [seen.get(f"psis_{side}") for side in SIDES]
-    if any(point is None for point in (*front, *back)):
+    faced = ahead(trial, markers)
+    if faced is None:
         return []
-    forward = np.mean([p for p in front if p is not None], axis=0) - np.mean(
-        [p for p in back if p is not None], axis=0
-    )
-    forward = forward * [1.0, 1.0, 0.0]
+    forward = faced * np.array([1.0, 1.0, 0.0])
     length = np.linalg.norm(forward, axis=1, keepdims=True)
     forward = forward / np.where(length > 0.0, length, np.nan)
     left = np.cross([0.0, 0.0, 1.0], forward)
@@ -60,21 +58,49 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
 
 
 def all_order(case: Case) -> None:
-    """Find landmarks in an order that no person has, in the motion and standing."""
-    told = set()
-    for markers in (case.trial.markers, case.trial.static):
-        if markers is None:
-            continue
-        for one, other, direction, size in violations(case.trial, markers):
-            if (one, other) in told:
+    """Find landmarks in an order that no person has; they are exchanged for what follows."""
+    for _ in range(MOST):
+        found = {
+            role: {(one, other): (way, size) for one, other, way, size in violations(case.trial, markers)}
+            for role in ("markers", "static")
+            if (markers := getattr(case.trial, role)) is not None
+        }
+        pairs = list(dict.fromkeys(pair for broken in found.values() for pair in broken))
+        told = {finding.what for finding in case.findings}
+        for one, other in pairs:
+            roles = [role for role, broken in found.items() if (one, other) in broken]
+            direction, size = found[roles[0]][one, other]
+            what = (
+                f"{one} should lie {_WORDS[direction]} {other}, but lies {1000 * size:.0f} mm on the other side on "
+                f"average" + (", in the motion and standing" if len(roles) > 1 else "")
+            )
+            if what in told:
                 continue
-            told.add((one, other))
             case.tell(
                 "landmark_order",
                 "error",
-                f"{one} should lie {_WORDS[direction]} {other}, but lies {1000 * size:.0f} mm on the other side on "
-                "average",
-                f"check which markers are mapped to {one} and {other}, or exchange their labels",
-                file=markers.path,
+                what,
+                f"check which markers are mapped to {one} and {other}"
+                if len(roles) > 1 or case.trial.static is None
+                else f"check the labels of {one} and {other} in this file; the other recording has them right",
+                file=getattr(case.trial, roles[0]).path,
                 markers=tuple(m for name in (one, other) for m in case.trial.mapping[name]),
             )
+            _exchange(case, one, other, roles)
+            # What else is out of order may follow from this.
+            break
+        else:
+            return
+
+
+def _exchange(case: Case, one: str, other: str, roles: list[str]) -> None:
+    """Exchange two landmarks: in the mapping where every recording is out of order, else in the one that is."""
+    mapping = dict(case.trial.mapping)
+    if len(roles) > 1 or case.trial.static is None:
+        mapping[one], mapping[other] = mapping[other], mapping[one]
+        case.mend(mapping=mapping)
+        return
+    markers = getattr(case.trial, roles[0])
+    names = [list(mapping[name]) for name in (one, other)]
+    if all(len(own) == 1 and own[0] in markers for own in names):
+        case.mend(**{roles[0]: exchanged(markers, names[0][0], names[1][0])})

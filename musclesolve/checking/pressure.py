@@ -16,9 +16,11 @@ LOADED = 0.15
 # The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
 # the line from heel to toe; and the margin given to it.
 BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
-# In walking the middle of the track lies about so far ahead of the heel marker: this share of the stature, measured on
-# the recorded walk and the reference stride; the toe marker is put in too many places to count from it.
-USUAL = 0.085
+# In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
+# ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
+# stride (0.081). The toe marker is put in too many places to count from it.
+USUAL = 0.078
+ENDS = (0.05, 0.95)
 # How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
 DISPLACED, FAR = 0.05, 0.08
 SHORTEST = 0.02
@@ -38,7 +40,7 @@ class Track:
         along: (S,) from the heel marker towards the toe marker, horizontally [m].
         across: (S,) to the left of the line from heel to toe [m].
         length: (S,) from heel to toe marker, horizontally [m].
-        off: (S, 2) from the usual middle of a track to the point [m].
+        axis: (2,) mean horizontal direction from heel to toe.
         whole: whether it runs from the beginning to the end of a contact.
     """
 
@@ -47,7 +49,7 @@ class Track:
     along: Array
     across: Array
     length: Array
-    off: Array
+    axis: Array
     whole: bool
 
 
@@ -64,7 +66,6 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
     good &= (plate.time >= time[0]) & (plate.time <= time[-1])
     contacts = stretches(loaded, plate.time)
-    stature = trial.subject.stature
     found = []
     for start, end in stretches(good, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
@@ -77,18 +78,25 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
         )
         first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
         whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
-        ahead = USUAL * stature if np.isfinite(stature) else 0.6 * seen.length
-        found.append(_track(at, plate.point[samples, :2], heel, toe, ahead, whole))
+        found.append(_track(at, plate.point[samples, :2], heel, toe, whole))
     return found
 
 
-def _track(time: Array, point: Array, heel: Array, toe: Array, ahead: float, whole: bool) -> Track:
+def _track(time: Array, point: Array, heel: Array, toe: Array, whole: bool) -> Track:
     length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
     axis = (toe - heel) / length[:, None]
     away = point - heel
     along = np.sum(away * axis, axis=1)
     across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
-    return Track(time, point, along, across, length, away - ahead * axis, whole)
+    return Track(time, point, along, across, length, axis.mean(axis=0), whole)
+
+
+def _off(track: Track, stature: float) -> Array:
+    """Return from where the middle of a track usually is to where it is (2,) [m]."""
+    usual = USUAL * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
+    ahead = float(np.quantile(track.along, ENDS).mean()) - usual
+    left = np.array([-track.axis[1], track.axis[0]])
+    return ahead * track.axis + float(np.median(track.across)) * left
 
 
 def displacement(case: Case) -> None:
@@ -97,7 +105,7 @@ def displacement(case: Case) -> None:
         found = [track for track in tracks(case, plate) if track.whole]
         if not found:
             continue
-        off = np.median(np.concatenate([t.off for t in found]), axis=0)
+        off = np.mean([_off(track, case.trial.subject.stature) for track in found], axis=0)
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue

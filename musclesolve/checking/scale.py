@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.checking.body import landmark
+from musclesolve.checking.body import landmark, shoulder
 from musclesolve.checking.case import Case
 from musclesolve.recording.data import SIDES, Markers
 
@@ -58,7 +58,7 @@ def marker_units(case: Case) -> None:
 def _height(case: Case, markers: Markers) -> float | None:
     """Return the middle distance from the feet to the shoulders, whatever the axes [m]."""
     feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
-    tops = [landmark(case.trial, f"shoulder_{side}", markers) for side in SIDES]
+    tops = [shoulder(case.trial, side, markers) for side in SIDES]
     low, high = ([point for point in points if point is not None] for points in (feet, tops))
     if not low or not high:
         return None

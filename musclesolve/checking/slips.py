@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
-from musclesolve.checking.distances import Distances, distances
+from musclesolve.checking.distances import Distances, distances, middle
 
 # A distance that changes from one frame to the next by so much more than around it [m], [m/s^2] has jumped.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
+# So many standard deviations of the noise are no noise.
+CLEARLY = 7.0
 # Frames within which a marker that jumped may come back: then it was a spike, not a slip.
 BACK = 5
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
@@ -33,9 +35,12 @@ def _jumps(case: Case) -> set[str]:
     pairs = distances(case.trial)
     if pairs is None or markers.time.size < 8:
         return blamed
-    limit = max(SMALLEST_JUMP, GREATEST_ACCELERATION / markers.rate**2)
-    size = np.nan_to_num(np.abs(_jump(pairs.measured(markers.position))))
-    while (size > limit).any():
+    least = max(SMALLEST_JUMP, GREATEST_ACCELERATION / markers.rate**2)
+    size = np.abs(_jump(pairs.measured(markers.position)))
+    # Noise jumps as well: 1.4826 times the median is its standard deviation, if it is normal.
+    limit = np.maximum(least, CLEARLY * 1.4826 * np.nan_to_num(middle(size)))
+    size = np.nan_to_num(size) / limit
+    while (size > 1.0).any():
         # The pairs of the marker that jumped jump together.
         score = {
             int(m): size[:, pairs.of(m)].mean(axis=1) for m in pairs.markers if pairs.names[m] not in blamed
@@ -44,15 +49,15 @@ def _jumps(case: Case) -> set[str]:
             return blamed
         worst = max(score, key=lambda m: float(score[m].max()))
         own = size[:, pairs.of(worst)]
-        if own.max() <= limit:
+        if own.max() <= 1.0:
             return blamed
-        _tell_jump(case, pairs, worst, own.max(axis=1) > limit, int(score[worst].argmax()))
+        _tell_jump(case, pairs, worst, int(score[worst].argmax()))
         blamed.add(pairs.names[worst])
         size[:, pairs.of(worst)] = 0.0
     return blamed
 
 
-def _tell_jump(case: Case, pairs: Distances, marker: int, jumping: Array, at: int) -> None:
+def _tell_jump(case: Case, pairs: Distances, marker: int, at: int) -> None:
     markers, name = case.trial.markers, pairs.names[marker]
     path = markers.position[:, marker]
     moved = 1000 * float(np.nan_to_num(np.linalg.norm(_jump(path)[at])))

@@ -21,7 +21,7 @@ MOVED, FEWEST_LEFT = 0.03, 3
 def all_standing(case: Case) -> None:
     """Compare the segments between standing trial and motion."""
     static = case.trial.static
-    if static is None or _another_person(case):
+    if static is None:
         return
     told = {m for f in case.findings for m in f.where.markers}
     for markers, standing in bodies(case.trial).values():
@@ -67,19 +67,20 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
     return float(np.median(off)), float(np.median(poses.residual))
 
 
-def _another_person(case: Case) -> bool:
+def another_person(case: Case) -> None:
+    """Find a standing trial in which all segments are longer, or all shorter, than in the motion."""
     pairs, static = distances(case.trial), case.trial.static
     if pairs is None or static is None:
-        return False
+        return
     long = (pairs.usual > LONG) & (pairs.standing > LONG)
     ratio = pairs.standing[long] / pairs.usual[long]
     if ratio.size < FEWEST:
-        return False
+        return
     size = float(np.median(ratio))
     # A marker or two that moved do not make another person: most distances must agree on the ratio.
     agreeing = np.mean((ratio - 1.0) * np.sign(size - 1.0) > 0.5 * abs(size - 1.0))
     if abs(size - 1.0) < SIZE or agreeing < 0.8:
-        return False
+        return
     case.tell(
         "static_of_another",
         "error",
@@ -90,4 +91,3 @@ def _another_person(case: Case) -> bool:
         file=static.path,
     )
     case.mend(static=replace(static, position=static.position / size))
-    return True

@@ -5,20 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case import Case, Mask, long_enough, stretches
-from musclesolve.checking.distances import bodies, distances
+from musclesolve.checking.distances import distances
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.leaps import farthest_leap, leaps
 
-# A marker that stays exactly where it is for so many frames, while its neighbours go so far [m], is frozen.
+# A marker that stays exactly where it is for so many frames, while its distances from its neighbours change so much
+# [m], is frozen.
 FROZEN_FRAMES, NEIGHBOURS_GO = 4, 0.01
+# Jitter from frame to frame that is worth a word [m], and how many frames show it.
+NOISY, FEWEST_FOR_NOISE = 0.0025, 20
 # Two markers nearer than this [m] for so many frames are one.
 MERGED, MERGED_FRAMES = 0.003, 3
 
 
 def all_trajectories(case: Case) -> None:
     """Examine every marker that the analysis uses."""
-    for check in (frozen, gaps, merged, leaping, refill):
+    for check in (noise, frozen, gaps, merged, leaping, refill):
         check(case)
 
 
@@ -35,24 +38,23 @@ def _inside(case: Case) -> Mask:
 
 
 def frozen(case: Case) -> None:
-    """Find markers that stand exactly still while the markers around them move."""
-    markers = case.trial.markers
-    groups = [names for names, _ in bodies(case.trial).values()]
+    """Find markers that stand exactly still while the markers around them go elsewhere."""
+    markers, pairs = case.trial.markers, distances(case.trial)
+    length = None if pairs is None else pairs.measured(markers.position)
     for name in case.trial.used_markers:
         path = markers[name]
         still = long_enough(
             np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)]), FROZEN_FRAMES - 1
         )
-        around = {other for names in groups if name in names for other in names} - {name}
-        others = (
-            np.stack([markers[other] for other in sorted(around or set(markers.names) - {name})], axis=1)
-            if around or len(markers.names) > 1
-            else path[:, None]
-        )
         stuck = np.zeros_like(still)
+        own = None if pairs is None else pairs.of(markers.names.index(name))
         for start, end in stretches(still, np.arange(still.size)):
             first, last = int(start) - 1, int(end)
-            gone = np.linalg.norm(others[last] - others[first], axis=-1)
+            if length is not None and own is not None and own.any():
+                # Not how far the neighbours go: a foot turns about a toe that stands still.
+                gone = np.abs(length[last, own] - length[first, own])
+            else:
+                gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)
             if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO:
                 stuck[first : last + 1] = True
         if stuck.any():
@@ -68,6 +70,33 @@ def frozen(case: Case) -> None:
             )
             # The first of the equal frames was measured.
             _lose(case, name, stuck & np.roll(stuck, 1))
+
+
+def noise(case: Case) -> None:
+    """Tell how much the noisiest markers jitter from frame to frame."""
+    markers = case.trial.markers
+    if markers.time.size < FEWEST_FOR_NOISE:
+        return
+    third = np.abs(np.diff(markers.position, n=3, axis=0))
+    seen: Mask = np.asarray(np.isfinite(third).any(axis=(0, 2)))
+    # A third difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
+    jitter = {
+        name: float(1.4826 * np.nanmedian(third[:, k]) / np.sqrt(20.0))
+        for k, name in enumerate(markers.names)
+        if seen[k] and name in case.trial.used_markers
+    }
+    noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
+    if noisy:
+        case.tell(
+            "noise",
+            "warning",
+            f"{len(noisy)} of {len(jitter)} markers jitter by more than {1000 * NOISY:.0f} mm from frame to frame, "
+            f"'{noisy[0]}' by {1000 * jitter[noisy[0]]:.1f} mm (root mean square of a coordinate); optical systems "
+            "stay below 1 mm",
+            "calibrate the cameras anew, or let the data choose the cut-off of the filter ([filter])",
+            file=markers.path,
+            markers=tuple(noisy[:5]),
+        )
 
 
 def merged(case: Case) -> None:

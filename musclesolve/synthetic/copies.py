@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.frames import global_from_laboratory
+from musclesolve.recording.meaning import read_meaning
 from musclesolve.recording.mot import read_mot, write_mot
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.trc import read_trc, write_trc
@@ -31,6 +33,7 @@ class Copy:
         walk: the motion, in the axes of its file [m].
         static: the standing trial, None where there is none.
         forces: the table of the plates.
+        mapping: landmark -> marker -> weight.
         afterwards: what is done to the text of a file once it is written, by the name of the file.
     """
 
@@ -39,6 +42,7 @@ class Copy:
     walk: Markers
     static: Markers | None
     forces: Table
+    mapping: Mapping[str, Mapping[str, float]]
     afterwards: dict[str, Callable[[str], str]] = field(default_factory=dict)
 
     @property
@@ -53,12 +57,20 @@ class Copy:
         return turned
 
     def marker(self, landmark: str) -> str:
-        """Return the marker that shows a landmark; the first where there are several."""
-        value = self.content["mapping"][landmark]
-        if isinstance(value, dict):
-            value = next(iter(value.values()))
-            value = value[0] if isinstance(value, list) else next(iter(value))
-        return str(value)
+        """Return the marker that shows a landmark; the first where there are several.
+
+        Raises:
+            InputError: no marker of the motion shows it, so that nothing can be done to it.
+        """
+        shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
+        if not shown:
+            raise InputError(
+                f"no marker of the motion shows '{landmark}'",
+                file=self.walk.path,
+                expected="a trial with a marker on it",
+                remedy="choose a fault of another marker",
+            )
+        return shown[0]
 
     @property
     def span(self) -> tuple[float, float]:
@@ -142,15 +154,17 @@ def open_copy(trial_path: Path) -> Copy:
     document = Document(trial_path)
     content = validated(document)
     files = content["files"]
-    static = (
-        None if files["static"] is None else read_trc(document.input_file("files", "static", files["static"]))
-    )
+    walk = read_trc(document.input_file("files", "markers", files["markers"]))
+    static = None
+    if files["static"] is not None:
+        static = read_trc(document.input_file("files", "static", files["static"]))
     copy = Copy(
         lines=list(document.lines),
         content=content,
-        walk=read_trc(document.input_file("files", "markers", files["markers"])),
+        walk=walk,
         static=static,
         forces=read_mot(document.input_file("files", "forces", files["forces"])),
+        mapping=read_meaning(document, content, walk, static).mapping,
     )
     database = content["muscles"]["database"]
     if database.endswith(".toml"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from musclesolve.errors import InputError
 from musclesolve.synthetic.copies import Copy
 from musclesolve.synthetic.faults import fault
 
@@ -27,12 +28,19 @@ def walks_backwards(copy: Copy) -> None:
 @fault("sides_swapped")
 def sides_swapped(copy: Copy) -> None:
     """Right and left are swapped in the whole mapping."""
-    inside = False
+    inside = changed = False
     for k, line in enumerate(copy.lines):
         if line.lstrip().startswith("["):
             inside = line.strip().startswith("[mapping]")
         elif inside and (key := re.match(r"(\s*\w+_)([rl])(\s*=.*)", line)):
             copy.lines[k] = key[1] + ("l" if key[2] == "r" else "r") + key[3]
+            changed = True
+    if not changed:
+        raise InputError(
+            "the trial file has no [mapping] of its own",
+            expected="landmarks that are mapped in the trial file",
+            remedy="choose another fault, or write out the mapping",
+        )
 
 
 @fault("mass")
@@ -43,8 +51,8 @@ def mass_wrong(copy: Copy) -> None:
 
 @fault("stature")
 def stature_wrong(copy: Copy) -> None:
-    """The stature is 15 % too large."""
-    copy.set_key("subject", "stature_m", f"{1.15 * copy.content['subject']['stature_m']:.3f}")
+    """The stature is 20 % too large."""
+    copy.set_key("subject", "stature_m", f"{1.2 * copy.content['subject']['stature_m']:.3f}")
 
 
 @fault("cutoff")
@@ -57,6 +65,12 @@ def cutoff_too_low(copy: Copy) -> None:
 def strength_in_per_cent(copy: Copy) -> None:
     """The strength factor is given in per cent."""
     copy.set_key("muscles", "strength_factor", "100.0")
+
+
+@fault("trial_file")
+def cost_misspelt(copy: Copy) -> None:
+    """The trial file asks for a cost that there is not."""
+    copy.set_key("sharing", "cost", '"stress_cubd"')
 
 
 @fault("mapping")

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import musclesolve as ms
+import musclesolve.checking
 from musclesolve.checking import Finding, Report, Where
 from musclesolve.checking.report import codes, sorted_findings
 from musclesolve.cli import app
@@ -66,5 +67,11 @@ def test_what_is_no_path_is_refused() -> None:
         ms.check(3)  # type: ignore[arg-type]
 
 
-def test_codes_are_explained() -> None:
-    assert all(code.isidentifier() and about for code, about in codes().items())
+def test_every_code_is_explained_and_used() -> None:
+    source = "".join(
+        file.read_text(encoding="utf-8") for file in Path(ms.checking.__file__).parent.glob("*.py")
+    )
+    for code, about in codes().items():
+        assert code.isidentifier()
+        assert about
+        assert f'"{code}"' in source, code
