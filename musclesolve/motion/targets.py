@@ -100,7 +100,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     points |= upper_body(
         moving, hips, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]), trial.subject.stature
     )
-    directions |= elbow_axes(moving)
+    directions |= elbow_axes(moving, points)
     offsets = standing_offsets(trial, stance, points)
     check_segments(trial, offsets)
     serious = [

@@ -1,4 +1,8 @@
-"""Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbour."""
+"""Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbour.
+
+An arm is followed from the shoulder outwards as far as its joints are seen. What lies beyond a joint that is not seen
+is left out, markers or not: a wrist without an elbow would pull at an arm that may fold either way.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
 Array = NDArray[np.float64]
 
 # Points that are the landmarks of the same name, when they are mapped.
-DIRECT = ("hand_radial", "hand_ulnar", "head_base", "head_low", "head_top")
+HEAD = ("head_base", "head_low", "head_top")
+HAND = ("hand_radial", "hand_ulnar")
 
 
 def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -> Points:
@@ -28,7 +33,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
         pelvis_up: (T, 3) up axis of the pelvis.
         stature: of the person [m].
     """
-    points = {name: point for name, point in moving.items() if name[:-2] in DIRECT or name in DIRECT}
+    points = {name: moving[name] for name in HEAD if name in moving}
     for side in SIDES:
         points |= _arm(moving, side, pelvis_up, stature)
     middle = between(hips["hip_r"], hips["hip_l"])
@@ -38,17 +43,22 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
     return points | _trunk(upright if neck is None else neck, middle, pelvis_up)
 
 
-def elbow_axes(moving: Points) -> Points:
-    """Return the elbow axes (T, 3), pointing left, of the arms whose both epicondyles are seen."""
+def elbow_axes(moving: Points, points: Points) -> Points:
+    """Return the elbow axes (T, 3), pointing left, of the arms whose both epicondyles are seen.
+
+    Args:
+        moving: landmarks [m].
+        points: model points [m] that follow from them.
+    """
     return {
         f"elbow_axis_{side}": leftward(moving, "elbow", side)
         for side in SIDES
-        if shows_axis(moving, "elbow", side)
+        if f"elbow_{side}" in points and shows_axis(moving, "elbow", side)
     }
 
 
 def completed(moving: Points, points: Points) -> list[str]:
-    """Return a sentence for every part of the upper body that no marker shows.
+    """Return a sentence for every part of the upper body that is not followed.
 
     Args:
         moving: landmarks [m].
@@ -66,26 +76,56 @@ def completed(moving: Points, points: Points) -> list[str]:
             ("hand", ("hand_radial", "hand_ulnar"), "forearm"),
         ):
             if not all(f"{name}_{side}" in points for name in shown):
+                why = _why_not(moving, points, shown, side)
                 name = f"The {SIDE_NAMES[side]} {part}"
-                sentences.append(f"{name}: no markers, completed rigidly with the {carrier}.")
+                sentences.append(f"{name}: {why}, completed rigidly with the {carrier}.")
     return sentences
 
 
+def _why_not(moving: Points, points: Points, shown: tuple[str, ...], side: Side) -> str:
+    """Return why a part of an arm is not followed: without markers, or beyond a joint without them."""
+    if not any(_mapped(moving, name, side) and f"{name}_{side}" not in points for name in shown):
+        return "no markers"
+    missing = next(joint for joint in ("shoulder", "elbow", "wrist") if not _mapped(moving, joint, side))
+    return f"no marker of the {missing}, so that those beyond it are left out"
+
+
+def _mapped(moving: Points, part: str, side: Side) -> bool:
+    """Return whether a landmark shows a joint of the arm or an end of the hand."""
+    forms = {"shoulder": ("shoulder", "shoulder_center"), "elbow": ("elbow_lateral",)}
+    return any(f"{form}_{side}" in moving for form in forms.get(part, (part,)))
+
+
 def _arm(moving: Points, side: Side, pelvis_up: Array, stature: float) -> Points:
-    arm: Points = {}
+    """Return shoulder, elbow, wrist and ends of the hand, from the shoulder as far as every joint is seen."""
     lateral = moving.get(f"elbow_lateral_{side}")
-    if lateral is not None:
-        arm[f"elbow_{side}"] = between(lateral, moving.get(f"elbow_medial_{side}", lateral))
-    if f"wrist_{side}" in moving:
-        arm[f"wrist_{side}"] = moving[f"wrist_{side}"]
+    elbow = None if lateral is None else between(lateral, moving.get(f"elbow_medial_{side}", lateral))
+    shoulder = _shoulder(moving, side, elbow, pelvis_up, stature)
+    if shoulder is None:
+        return {}
+    arm = {f"shoulder_{side}": shoulder}
+    if elbow is None:
+        return arm
+    arm[f"elbow_{side}"] = elbow
+    beyond = {
+        f"{name}_{side}": moving[f"{name}_{side}"] for name in ("wrist", *HAND) if f"{name}_{side}" in moving
+    }
+    # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
+    return arm | beyond if f"wrist_{side}" in beyond or len(beyond) == len(HAND) else arm
+
+
+def _shoulder(
+    moving: Points, side: Side, elbow: Array | None, pelvis_up: Array, stature: float
+) -> Array | None:
+    """Return the shoulder center (T, 3), as mapped or from the acromion; None where neither is seen."""
     if f"shoulder_center_{side}" in moving:
-        arm[f"shoulder_{side}"] = moving[f"shoulder_center_{side}"]
-    elif f"shoulder_{side}" in moving:
-        acromion = moving[f"shoulder_{side}"]
-        # An arm that no marker shows hangs straight down from the trunk.
-        hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
-        arm[f"shoulder_{side}"] = shoulder_center(acromion, arm.get(f"elbow_{side}", hanging))
-    return arm
+        return moving[f"shoulder_center_{side}"]
+    if f"shoulder_{side}" not in moving:
+        return None
+    acromion = moving[f"shoulder_{side}"]
+    # An arm that no marker shows hangs straight down from the trunk.
+    hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
+    return shoulder_center(acromion, hanging if elbow is None else elbow)
 
 
 def _neck(moving: Points, points: Points) -> Array | None:
