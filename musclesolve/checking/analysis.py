@@ -86,8 +86,7 @@ def measured_anatomy(case: Case) -> None:
     try:
         found = anatomy(case.trial)
     except InputError as error:
-        place = error.where or ""
-        code = "mass" if "mass_kg" in place else "stature" if "stature_m" in place else "proportions"
+        code = _code(error)
         if not any(f.code in (code, "landmark_order") and f.severity == "error" for f in case.findings):
             case.refuse(code, error)
         return
@@ -102,6 +101,14 @@ def measured_anatomy(case: Case) -> None:
                 note,
                 "keep it in mind when reading the results",
             )
+
+
+def _code(error: InputError) -> str:
+    """Return what a refusal of the anatomy is about."""
+    place = error.where or ""
+    if "keep their standing shape" in error.problem:
+        return "marker_moved"
+    return "mass" if "mass_kg" in place else "stature" if "stature_m" in place else "proportions"
 
 
 def _seen_stretch(case: Case) -> tuple[float, float] | None:

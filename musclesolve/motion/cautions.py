@@ -98,9 +98,9 @@ def rigid_note(poses: Mapping[str, Poses]) -> list[str]:
     if not firm:
         return []
     worst = max(firm, key=lambda name: firm[name])
-    others = " all others" if len(firm) < len(poses) else " pelvis, feet and clusters"
+    who = "all others" if len(firm) < len(poses) else "all bodies"
     return [
-        f"The points of{others} keep their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
+        f"The points of {who} keep their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
     ]
 
 

@@ -10,9 +10,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.motion.vectors import across, unit
 
 Array = NDArray[np.float64]
+
+# A wand nearer to the line from the lateral marker to the center above does not show the plane of the joint [m].
+NEAREST_WAND = 0.004
 
 
 def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Array:
@@ -26,10 +30,29 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
         wand: (..., 3) marker on the side of the segment [m].
         lateral: (..., 3) lateral marker [m].
         offset: from the lateral marker to the center [m].
+
+    Raises:
+        InputError: the center above is no farther away than the offset, or the wand lies on the line to it.
     """
     line = above - lateral
+    length = np.linalg.norm(line, axis=-1, keepdims=True)
+    if not length.min() > offset:
+        raise InputError(
+            f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above it, and "
+            f"{1000 * offset:.0f} mm from its own",
+            expected="half the joint width, and far less than the length of the segment",
+            remedy="check the marker, and the joint widths in [subject]",
+        )
     u = unit(line)
+    beside = np.linalg.norm(np.cross(wand - lateral, u), axis=-1)
+    if not beside.min() > NEAREST_WAND:
+        raise InputError(
+            f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from the line between the "
+            "lateral marker and the joint center above it, so the plane of the joint is unknown",
+            expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimetres are usual",
+            remedy="check that the two markers are not exchanged or copies of each other",
+        )
     w = across(wand - lateral, u)
-    cosine = offset / np.linalg.norm(line, axis=-1, keepdims=True)
+    cosine = offset / length
     center: Array = lateral + offset * (cosine * u - np.sqrt(1.0 - cosine**2) * w)
     return center

@@ -82,8 +82,12 @@ def body_place(trial: Trial, body: str) -> tuple[str, str]:
     """Return table and key of the trial file that say which points belong to a body."""
     if body in trial.clusters:
         return "clusters", body
-    shown = {"pelvis": "asis_r", "foot": "heel", "thigh": "thigh_wand", "shank": "shank_wand"}
-    return "mapping", shown["pelvis"] if body == "pelvis" else shown[body[:-2]] + body[-2:]
+    if body == "pelvis":
+        return "mapping", "asis_r"
+    # What is left are the feet, and triangles by the names of their corners: of these the wand is to blame.
+    return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else body.partition(", ")[2].partition(
+        " "
+    )[0]
 
 
 def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mapping[str, Poses]) -> Points:

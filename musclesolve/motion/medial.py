@@ -11,15 +11,18 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.motion.chord import chord_center
 from musclesolve.motion.joint_centres import joint_center
 from musclesolve.motion.landmarks import Points, registered
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.joints import WANDS
+from musclesolve.recording.rigid import Poses
 
 Array = NDArray[np.float64]
 
-SEGMENTS = {"knee": "thigh", "ankle": "shank"}
+ABOVE = {"knee": "hip", "ankle": "knee"}
+"""The joint above each joint."""
 
 
 def standing_medials(trial: Trial, standing: Mapping[str, Array], hips: Points) -> Points:
@@ -31,20 +34,29 @@ def standing_medials(trial: Trial, standing: Mapping[str, Array], hips: Points) 
         trial: the trial.
         standing: landmarks (3,) [m].
         hips: hip centers "hip_r", "hip_l" (3,) [m] by regression; those that are mapped win over them.
+
+    Raises:
+        InputError: the markers leave no room for a center.
     """
     points = dict(standing)
     hips = _measured(standing, hips)
     for joint, side in _unseen(points):
         lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
-        center = chord_center(
-            _above(points, hips, joint, side), wand, lateral, trial.subject.chord_offset(joint)
-        )
+        above, offset = _above(points, hips, joint, side), trial.subject.chord_offset(joint)
+        try:
+            center = chord_center(above, wand, lateral, offset)
+        except InputError as error:
+            raise trial.document.placed(error, "mapping", f"{joint}_lateral_{side}") from None
         points[f"{joint}_medial_{side}"] = 2.0 * center - lateral
     return points
 
 
-def moving_medials(trial: Trial, moving: Points, hips: Points, standing: Points) -> Points:
+def moving_medials(
+    trial: Trial, moving: Points, hips: Points, standing: Points
+) -> tuple[Points, dict[str, Poses]]:
     """Return the landmarks (T, 3) of the motion with the medial ones that its markers do not show.
+
+    The poses of the triangles that lead them come with them, each by the names of its corners.
 
     Args:
         trial: the trial.
@@ -53,13 +65,15 @@ def moving_medials(trial: Trial, moving: Points, hips: Points, standing: Points)
         standing: landmarks and hip centers by regression (3,) of the standing person [m].
     """
     points, still = dict(moving), _measured(standing, standing)
+    triangles: dict[str, Poses] = {}
     for joint, side in _unseen(points):
         names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
         reference = np.stack([_above(standing, still, joint, side), *(standing[name] for name in names)])
         seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
-        segment = registered(trial, reference, seen, f"{SEGMENTS[joint]}_{side}")
-        points[f"{joint}_medial_{side}"] = segment.point(standing[f"{joint}_medial_{side}"])
-    return points
+        body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
+        triangles[body] = registered(trial, reference, seen, body)
+        points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
+    return points, triangles
 
 
 def _measured(points: Mapping[str, Array], hips: Mapping[str, Array]) -> Points:

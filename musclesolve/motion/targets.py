@@ -86,11 +86,14 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         moving["trunk_top"] = top
     stance = posture(trial, standing, moving)
     bodies = _bodies(trial, stance, moving, poses)
-    check_rigid(trial, bodies | poses)
+    firm = bodies | poses
+    check_rigid(trial, firm)
     regression = {f"hip_{side}": bodies["pelvis"].point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
     hips = {f"hip_{side}": moving.get(f"hip_center_{side}", regression[f"hip_{side}"]) for side in SIDES}
     if trial.static is not None:
-        moving = moving_medials(trial, moving, hips, stance.pelvis)
+        moving, triangles = moving_medials(trial, moving, hips, stance.pelvis)
+        check_rigid(trial, triangles)
+        firm |= triangles
     points, directions = _legs(stance, moving, bodies, hips)
     points |= hips
     directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
@@ -106,11 +109,11 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     serious = [
         *weight_notes(trial, walk.time, moving),
         *stature_notes(trial, offsets),
-        *loose_notes(bodies | poses),
+        *loose_notes(firm),
         *length_notes(points, offsets),
         *filter_notes(trial, chosen),
     ]
-    notes = [*serious, *trial.notes, *stance.notes, *_landmark_notes(trial), *rigid_note(bodies | poses)]
+    notes = [*serious, *trial.notes, *stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
     return Anatomy(walk.time, points, directions, offsets, completed(moving, points), notes, chosen)
 
 

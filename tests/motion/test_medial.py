@@ -87,6 +87,46 @@ def test_joint_centers_without_medial_markers_in_the_motion(tmp_path, chord: boo
         )
 
 
+@pytest.mark.parametrize("moved", [0.05, 0.12])
+def test_a_wand_that_sits_elsewhere_than_standing_is_seen(tmp_path, moved: float) -> None:
+    path = with_wands(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.index("[carried]")] + text[text.index("[[force]]") :], encoding="utf-8")
+    static = read_trc(tmp_path / "static.trc")
+    columns = {name: static[name] @ FILE_FROM_GLOBAL for name in static.names}
+    columns["RTHI"] = columns["RTHI"] + [0.0, 0.0, moved] @ FILE_FROM_GLOBAL
+    write_markers(tmp_path / "static.trc", static.time, columns)
+    said = "points of hip_r, thigh_wand_r and knee_lateral_r keep their standing shape only"
+    if moved > 0.1:
+        with pytest.raises(InputError, match=rf"\[mapping\] thigh_wand_r: the {said}"):
+            motion.anatomy(read_trial(path))
+    else:
+        assert any(said in note for note in motion.anatomy(read_trial(path)).notes)
+
+
+@pytest.mark.parametrize(("offset", "wand"), [(0.06, 0.02), (0.05, 0.02), (0.01, 0.0)])
+def test_a_chord_that_cannot_be_drawn_is_refused(offset: float, wand: float) -> None:
+    above, lateral = np.array([0.0, 0.0, 0.05]), np.zeros(3)
+    with pytest.raises(InputError, match="lateral marker"):
+        chord_center(above, np.array([wand, 0.0, 0.02]), lateral, offset)
+
+
+def test_a_width_that_no_leg_has_room_for_is_refused_at_its_line(tmp_path) -> None:
+    path = with_wands(
+        tmp_path, ('sex = "female"\n', 'sex = "female"\nknee_width_m = 0.25\nankle_width_m = 0.2\n')
+    )
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.index("[carried]")] + text[text.index("[[force]]") :], encoding="utf-8")
+    without_medial(path)
+    static = read_trc(tmp_path / "static.trc")
+    columns = {name: static[name] @ FILE_FROM_GLOBAL for name in static.names}
+    # The marker of the knee was put on just below the hip.
+    columns["RKNL"] = columns["RASI"] - [0.0, 0.0, 0.05] @ FILE_FROM_GLOBAL
+    write_markers(tmp_path / "static.trc", static.time, columns)
+    with pytest.raises(InputError, match=r"\[mapping\] knee_lateral_r(.|\n)*lateral marker"):
+        motion.anatomy(read_trial(path))
+
+
 def test_a_joint_without_any_way_to_its_center_is_refused(tmp_path) -> None:
     path = with_wands(tmp_path)
     without_medial(path)
