@@ -16,7 +16,8 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.frames import AXES, global_from_laboratory
 from musclesolve.recording.mot import write_mot
-from musclesolve.recording.trc import METRES, write_trc
+from musclesolve.recording.trc import write_trc
+from musclesolve.recording.units import METRES
 
 Array = NDArray[np.float64]
 

@@ -18,11 +18,12 @@ from musclesolve.recording.c3d_data import read_analog, read_calibration, read_p
 from musclesolve.recording.c3d_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers
-from musclesolve.recording.textfile import EXPORT_AGAIN, no_file
+from musclesolve.recording.textfile import EXPORT_AGAIN, file_path, opening
+from musclesolve.recording.units import METRES
 
 Array = NDArray[np.float64]
 
-METRES = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "meters": 1.0, "metres": 1.0, "in": 0.0254}
+_METRES = METRES | {"dm": 0.1, "meters": 1.0, "metres": 1.0, "in": 0.0254}
 _DEFAULT_UNIT = "mm"
 # Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
@@ -49,7 +50,7 @@ class C3D:
             InputError: an unknown unit.
         """
         unit = self.unit.casefold() or _DEFAULT_UNIT
-        if unit not in METRES:
+        if unit not in _METRES:
             raise InputError(
                 f"the unit of length is '{self.unit}'",
                 file=self.path,
@@ -57,7 +58,7 @@ class C3D:
                 expected="mm, cm or m",
                 remedy="export the recording with lengths in mm",
             )
-        return METRES[unit]
+        return _METRES[unit]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -128,7 +129,7 @@ class C3D:
             )
         places = list(self.labels.values())
         position = read_points(self.path, self.layout, self.description.coding, places)
-        # Some programs store a lost marker as (0, 0, 0) with a good residual.
+        # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.metres
         return Markers(self.time, tuple(self.labels), position, self.path, notes=self.notes)
@@ -160,24 +161,9 @@ def read_c3d(path: str | Path) -> C3D:
     Raises:
         InputError: this is no C3D file, it is cut short, or it is corrupted.
     """
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LONGEST)
-            size = file.seek(0, 2)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        problem, expected, remedy = no_file(path)
-        raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
-    except OSError as reason:
-        raise InputError(
-            f"the file cannot be read ({reason.strerror})",
-            file=path,
-            expected="a file that you may read",
-            remedy="ask for the right to read it, or copy it elsewhere",
-        ) from None
-    except ValueError:
-        raise InputError(
-            f"{str(path)!r} is not a file name", expected="a file name", remedy="check the name"
-        ) from None
+    path = file_path(path)
+    with opening(path), path.open("rb") as file:
+        raw = file.read(LONGEST)
+        size = file.seek(0, 2)
     description = read_description(raw, path)
     return C3D(path, description, read_layout(description, size))

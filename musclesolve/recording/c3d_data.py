@@ -13,13 +13,12 @@ from musclesolve.errors import InputError
 from musclesolve.recording.c3d_coding import Coding
 from musclesolve.recording.c3d_layout import Layout
 from musclesolve.recording.c3d_parameters import Description, corrupted
+from musclesolve.recording.units import LARGEST
 
 Array = NDArray[np.float64]
 
 CHUNK = 4 << 20
 """Bytes of a file that are looked at together."""
-# Beyond this, a number of a C3D file is not one that was measured.
-LARGEST = 1e12
 
 
 @dataclass(frozen=True)

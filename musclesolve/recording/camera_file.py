@@ -7,7 +7,7 @@ the markers. The cameras are calibrated on the control points as they are read (
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,14 @@ from musclesolve.recording.pixel_tables import (
     read_digitised,
 )
 from musclesolve.recording.schema import Document, validated
-from musclesolve.recording.textfile import suggestion
+from musclesolve.recording.textfile import file_path, suggestion
 
 Array = NDArray[np.float64]
 
 KEYS = "camera_keys.toml"
-# More frames than this many a row of the files are not a recording with gaps but a wrong frame number.
-SPARSEST = 1000
+# The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.
+# More come from a wrong frame number, and would fill the memory.
+SPARSEST, SPARE_FRAMES = 10, 1000
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
     Raises:
         InputError: with file and line, for anything that does not fit together.
     """
-    document = Document(Path(path), KEYS)
+    document = Document(file_path(path), KEYS)
     content = validated(document)
     entries = content["camera"]
     _check_cameras(document, entries)
@@ -84,7 +85,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
         )
         calibrations.append(_calibration(document, index, entry["name"], control, names, places))
         seen = read_digitised(markers, float(given["rate_hz"]))
-        digitised.append(Digitised(seen.frames + _offset(document, index, entry), seen.names, seen.image))
+        digitised.append(replace(seen, frames=seen.frames + _offset(document, index, entry)))
         sources += [control, markers]
     first, markers_seen, image = _together(document, digitised)
     limit = given["largest_residual_px"]
@@ -166,18 +167,34 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
     """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames."""
     first = min(int(seen.frames[0]) for seen in digitised)
     count = max(int(seen.frames[-1]) for seen in digitised) + 1 - first
-    rows = sum(len(seen.frames) for seen in digitised)
-    if count > SPARSEST * rows:
-        raise document.error(
-            f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
-            "camera",
-            "offset_frames",
-            expected="frames of one recording",
-            remedy="check the numbers of the frames in the files of markers, and offset_frames",
-        )
+    if count > SPARSEST * max(len(seen.frames) for seen in digitised) + SPARE_FRAMES:
+        raise _too_sparse(document, digitised, first, count)
     names = tuple(dict.fromkeys(name for seen in digitised for name in seen.names))
     image = np.full((len(digitised), count, len(names), 2), np.nan)
     for k, seen in enumerate(digitised):
         columns = [names.index(name) for name in seen.names]
         image[k][(seen.frames - first)[:, None], columns] = seen.image
     return first, names, image
+
+
+def _too_sparse(document: Document, digitised: Sequence[Digitised], first: int, count: int) -> InputError:
+    """Return the refusal of cameras that have few rows for many frames: at the row that leaps, or at the offsets."""
+    steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitised]
+    seen, step = digitised[int(np.argmax(steps))], max(steps)
+    if step > SPARE_FRAMES:
+        row = int(np.argmax(np.diff(seen.frames))) + 1
+        return InputError(
+            f"the frame is {step} frames after that of the row before",
+            file=seen.path,
+            where=f"line {seen.lines[row]}",
+            expected=f"frames of one recording; this file has {len(seen.frames)} rows",
+            remedy="correct the number of the frame",
+        )
+    rows = sum(len(seen.frames) for seen in digitised)
+    return document.error(
+        f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
+        "camera",
+        "offset_frames",
+        expected="frames of one recording",
+        remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
+    )

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve.cameras import Camera
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
-from musclesolve.recording.textfile import write_text
+from musclesolve.recording.textfile import file_path, write_text
+from musclesolve.recording.writable import check_writable
 
 Array = NDArray[np.float64]
 
 PIXEL_DECIMALS = 6
+PLACE_DECIMALS = 9
 
 
 def write_camera_file(
@@ -45,10 +47,10 @@ def write_camera_file(
         The path of the camera file.
 
     Raises:
-        InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
+        InputError: a name that the files cannot hold, unevenly sampled markers, noise without a generator, or a place
+            where nothing can be written.
     """
-    folder = Path(folder)
-    known = np.asarray(control_points, dtype=np.float64)
+    folder = file_path(folder)
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
         raise InputError(
@@ -57,29 +59,44 @@ def write_camera_file(
             expected="rng: a numpy.random.Generator",
             remedy="give rng=numpy.random.default_rng(1)",
         )
-    frames = _frames(markers)
+    check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         _check_name(text)
+    known = np.asarray(control_points, dtype=np.float64)
+    points, frames = [f"P{k}" for k in range(1, len(known) + 1)], [str(frame) for frame in _frames(markers)]
+    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
+    columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
+    for camera in cameras:
+        control, seen = _tables(name, camera)
+        image = _noisy(camera.project(known), control_noise, rng)
+        _write_csv(folder / control, ["name", "u", "v"], points, image, PIXEL_DECIMALS)
+        image = _noisy(camera.project(markers.position), noise_px, rng).reshape(len(frames), -1)
+        _write_csv(folder / seen, columns, frames, image, PIXEL_DECIMALS)
+    # Last: a camera file that is there names tables that are complete.
+    path = folder / f"{name}.toml"
+    write_text(path, _camera_file(name, cameras, markers))
+    return path
 
-    def noisy(image: Array, scale: float) -> Array:
-        return image if rng is None or not scale else image + scale * rng.normal(size=image.shape)
 
-    labels = [f"P{k}" for k in range(1, len(known) + 1)]
-    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], labels, known, 9)
+def _tables(name: str, camera: Camera) -> tuple[str, str]:
+    """Return the files of the control points and of the markers that a camera saw."""
+    return f"{name}_{camera.name}_points.csv", f"{name}_{camera.name}_markers.csv"
+
+
+def _noisy(image: Array, scale: float, rng: np.random.Generator | None) -> Array:
+    return image if rng is None or not scale else image + scale * rng.normal(size=image.shape)
+
+
+def _camera_file(name: str, cameras: Sequence[Camera], markers: Markers) -> str:
+    """Return the text of the camera file."""
     lines = [
         "[recording]",
         f"rate_hz = {markers.rate:.12g}",
         f"start_s = {float(markers.time[0])!r}",
         f'control_points = "{name}_points.csv"',
     ]
-    columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
     for camera in cameras:
-        control, seen = f"{name}_{camera.name}_points.csv", f"{name}_{camera.name}_markers.csv"
-        image = noisy(camera.project(known), control_noise)
-        _write_csv(folder / control, ["name", "u", "v"], labels, image, PIXEL_DECIMALS)
-        image = noisy(camera.project(markers.position), noise_px)
-        rows = image.reshape(len(frames), -1)
-        _write_csv(folder / seen, columns, [str(frame) for frame in frames], rows, PIXEL_DECIMALS)
+        control, seen = _tables(name, camera)
         lines += [
             "",
             "[[camera]]",
@@ -87,21 +104,11 @@ def write_camera_file(
             f'control_points = "{control}"',
             f'markers = "{seen}"',
         ]
-    # Last: a camera file that is there names tables that are complete.
-    path = folder / f"{name}.toml"
-    write_text(path, "\n".join(lines) + "\n")
-    return path
+    return "\n".join(lines) + "\n"
 
 
 def _frames(markers: Markers) -> NDArray[np.int64]:
     """Return the frame numbers (T,), 0 for the first."""
-    if markers.time.size < 2:
-        raise InputError(
-            f"{markers.time.size} frame(s) have no rate to write",
-            where="write_camera_file",
-            expected="at least two",
-            remedy="write more frames",
-        )
     exact = (markers.time - markers.time[0]) * markers.rate
     frames = np.round(exact)
     if np.abs(exact - frames).max() > 0.01:

@@ -14,7 +14,6 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.csv_header import (
-    METRES,
     NEWTON_METRES,
     NEWTONS,
     Coordinates,
@@ -29,11 +28,14 @@ from musclesolve.recording.csv_header import (
     vicon_coordinates,
 )
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.rows import Block, RowReader
+from musclesolve.recording.rows import Block, RowReader, without_lost
 from musclesolve.recording.stack import Stack
-from musclesolve.recording.textfile import EXPORT_AGAIN, check_time, check_unique, decimal_point
+from musclesolve.recording.textfile import EXPORT_AGAIN, check_time, check_unique, decimal_point, file_path
+from musclesolve.recording.units import METRES
 
+# Titles of the sections of a CSV file of Vicon Nexus.
 _VICON = "trajectories"
+_OTHER_SECTIONS = ("devices", "joints", "model outputs", "segments", "events", "gait cycle parameters")
 
 
 def read_csv_markers(path: str | Path) -> Markers:
@@ -45,7 +47,7 @@ def read_csv_markers(path: str | Path) -> Markers:
     Raises:
         InputError: with the line, for anything that does not fit together; a unit of length that is not given.
     """
-    path = Path(path)
+    path = file_path(path)
     with RowReader(path) as reader:
         separator, header = _markers_header(reader)
         time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
@@ -53,7 +55,7 @@ def read_csv_markers(path: str | Path) -> Markers:
         for block in _blocks(reader, header.columns, separator):
             time.append(_time(block.values, header), reader.share_read)
             lines.append(block.lines, reader.share_read)
-            position.append(_seen(block.values[:, index] * metres), reader.share_read)
+            position.append(without_lost(block.values[:, index] * metres), reader.share_read)
     markers = Markers(time.finished(), header.markers, position.finished(), path)
     _check_times(markers.time, lines.finished(), path)
     return markers
@@ -68,7 +70,7 @@ def read_csv_forces(path: str | Path) -> Table:
     Raises:
         InputError: with the line, for anything that does not fit together.
     """
-    path = Path(path)
+    path = file_path(path)
     with RowReader(path) as reader:
         line = reader.line() or ""
         separator = separator_of(line)
@@ -112,9 +114,18 @@ def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterat
 def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     """Return the separator of the cells and what the columns are."""
     line = reader.line() or ""
-    if line.strip(' \t;,"').casefold() != _VICON:
+    title = line.strip(' \t;,"').casefold()
+    if title != _VICON:
         separator = separator_of(line)
         columns = cells_of(line, separator)
+        if title in _OTHER_SECTIONS:
+            raise InputError(
+                f"the file begins with the section {columns[0]}",
+                file=reader.path,
+                where="line 1",
+                expected="Trajectories, or a line of column names",
+                remedy="export the trajectories alone",
+            )
         return separator, plain_coordinates(columns, reader.path, reader.line_number)
     rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
     separator = separator_of(axes)
@@ -159,12 +170,6 @@ def _time(values: np.ndarray, header: Coordinates) -> np.ndarray:
     # The first column of Vicon counts frames from one.
     counted: np.ndarray = (values[:, 0] - 1.0) / (header.rate or 1.0)
     return counted
-
-
-def _seen(position: np.ndarray) -> np.ndarray:
-    """Return the positions with NaN in all three coordinates wherever one is missing, or all are exactly zero."""
-    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
-    return np.where(lost[..., None], np.nan, position)
 
 
 def _check_times(time: np.ndarray, lines: np.ndarray, path: Path) -> None:

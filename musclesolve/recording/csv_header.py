@@ -16,8 +16,8 @@ from pathlib import Path
 
 from musclesolve.errors import InputError
 from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique
+from musclesolve.recording.units import METRES
 
-METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 SECONDS = {"s": 1.0, "ms": 0.001}
 NEWTONS = {"n": 1.0, "kn": 1000.0}
 NEWTON_METRES = {

@@ -12,7 +12,7 @@ from musclesolve.recording.camera_markers import read_camera_markers
 from musclesolve.recording.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.mot import read_mot
-from musclesolve.recording.textfile import no_file, suggestion
+from musclesolve.recording.textfile import file_path, no_file, suggestion
 from musclesolve.recording.trc import read_trc
 
 Content = TypeVar("Content")
@@ -58,11 +58,7 @@ def is_c3d(path: str | Path) -> bool:
 def _reader(
     path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str
 ) -> Callable[[Path], Content]:
-    if not isinstance(path, str | Path):
-        raise InputError(
-            f"{path!r} is not a path", expected="the path of a file", remedy="give its name as text"
-        )
-    suffix = Path(path).suffix.casefold()
+    suffix = file_path(path).suffix.casefold()
     if suffix in readers:
         return readers[suffix]
     if not Path(path).is_file():

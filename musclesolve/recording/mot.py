@@ -20,9 +20,11 @@ from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
     check_time,
     check_unique,
+    file_path,
     split_cells,
     write_text,
 )
+from musclesolve.recording.writable import check_writable
 
 # What the two generations of the format call the same thing.
 _ROWS = ("nRows", "datarows")
@@ -36,7 +38,7 @@ def read_mot(path: str | Path) -> Table:
     Raises:
         InputError: with the line, for anything that does not fit together.
     """
-    path = Path(path)
+    path = file_path(path)
     with RowReader(path) as reader:
         header = _header(reader, path)
         names = _column_names(reader, path)
@@ -139,14 +141,15 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         decimals: decimals of every number except the time, which has eight.
 
     Raises:
-        InputError: a column name that the format cannot hold.
+        InputError: what no reader would take back: a name that the format cannot hold or that stands twice, fewer than
+            two rows, infinite numbers; or a place where nothing can be written.
     """
-    path = Path(path)
-    if bad := [name for name in table.names if len(name.split()) != 1 or name.split()[0] != name]:
+    path = check_writable(path, "column", table.names, table.time, table.values, decimals)
+    if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
         raise InputError(
             f"a MOT file cannot hold the column name {bad[0]!r}",
             file=path,
-            expected="a name without blanks",
+            expected="a name without blanks, other than time",
             remedy="rename the column before writing",
         )
     rows, columns = table.values.shape

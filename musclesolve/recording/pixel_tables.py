@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.recording.rows import RowReader, number_table
 from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique
-from musclesolve.recording.trc import METRES
+from musclesolve.recording.units import METRES
 
 Array = NDArray[np.float64]
 
@@ -46,8 +46,18 @@ class Heading:
 
 @dataclass(frozen=True)
 class Digitised:
-    """What one camera saw of the markers: frames (R,), n names, image (R, n, 2), NaN where not seen."""
+    """What one camera saw of the markers.
 
+    Args:
+        path: the file.
+        lines: (R,) the line of every row in it.
+        frames: (R,) numbers, increasing.
+        names: n markers.
+        image: (R, n, 2) pixels, NaN where not seen.
+    """
+
+    path: Path
+    lines: NDArray[np.int64]
     frames: NDArray[np.int64]
     names: tuple[str, ...]
     image: Array
@@ -127,7 +137,7 @@ def read_digitised(path: Path, rate: float) -> Digitised:
     if len(half):
         row, column = half[0]
         raise _half_seen(heading, names[column], lines[row])
-    return Digitised(frames, names, image)
+    return Digitised(path, lines, frames, names, image)
 
 
 def _heading(reader: RowReader, path: Path) -> Heading:

@@ -26,6 +26,7 @@ from musclesolve.recording.textfile import (
     empty_file,
     opening,
 )
+from musclesolve.recording.units import LARGEST
 
 Array = NDArray[np.float64]
 Split = Callable[[str], list[str]]
@@ -218,6 +219,15 @@ def _with_nan(line: str, separator: str) -> str:
     return ("nan" if line[0] == separator else "") + line + ("nan" if line[-1] == separator else "")
 
 
+def without_lost(position: Array) -> Array:
+    """Return positions (..., 3) with NaN in all coordinates wherever one is missing, or all are exactly zero.
+
+    Several programs write a marker that was lost as (0, 0, 0).
+    """
+    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
+    return np.where(lost[..., None], np.nan, position)
+
+
 def number_table(
     rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], path: Path
 ) -> Array:
@@ -236,6 +246,8 @@ def _cell_by_cell(
 ) -> Array:
     values = np.empty((len(rows), len(names)))
     for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
+        if heading := _lone_word(cells):
+            raise _another_table(heading, line, path)
         if len(cells) != len(names):
             raise InputError(
                 f"{len(cells)} cells in this row",
@@ -248,6 +260,28 @@ def _cell_by_cell(
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
         ]
     return values
+
+
+def _lone_word(cells: list[str]) -> str:
+    """Return the word that a row consists of, beside cells that are empty; "" for any other row."""
+    if not cells or not cells[0][:1].isalpha() or any(cells[1:]):
+        return ""
+    try:
+        float(cells[0])
+    except ValueError:
+        return cells[0]
+    return ""
+
+
+def _another_table(heading: str, line: int, path: Path) -> InputError:
+    """Return the refusal of a file in which a second table follows, as capture software exports them."""
+    return InputError(
+        f"after the rows of numbers another table begins, '{_short(heading)}'",
+        file=path,
+        where=f"line {line}",
+        expected="one table in a file",
+        remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
+    )
 
 
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
@@ -274,9 +308,15 @@ def _short(cell: str) -> str:
 
 
 def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
-    if np.isinf(values).any():
-        row, column = np.argwhere(np.isinf(values))[0]
-        where = f"line {line_numbers[row]}, column '{names[column]}'"
+    """Refuse numbers that nothing measured; empty cells (NaN) are none."""
+    beyond = np.abs(values) > LARGEST
+    if beyond.any():
+        row, column = np.argwhere(beyond)[0]
+        value = values[row, column]
         raise InputError(
-            "an infinite number", file=path, where=where, expected="a finite number", remedy=_MEND_CELL
+            "an infinite number" if np.isinf(value) else f"{value:g} is no number that was measured",
+            file=path,
+            where=f"line {line_numbers[row]}, column '{names[column]}'",
+            expected="a finite number" if np.isinf(value) else f"a number of at most {LARGEST:g}",
+            remedy=_MEND_CELL,
         )

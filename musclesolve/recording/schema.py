@@ -22,7 +22,7 @@ _KINDS = {
     "whole": "a whole number",
     "name_list": "a list of names",
     "columns": "a list of three column names, or their common beginning",
-    "weights": "names with a number above 0 each",
+    "weights": "names with a number each",
 }
 
 _FORMS = {
@@ -289,12 +289,22 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         return f"the value is {value!r}", expected
     if "choices" in rule and value not in rule["choices"]:
         return f"the value is {value!r}", f"one of {_list(rule['choices'])}"
-    if kind in ("number", "whole"):
-        low, high = rule.get("minimum", -math.inf), rule.get("maximum", math.inf)
-        above = rule.get("above", -math.inf)
-        if not (low <= value <= high and value > above and math.isfinite(value)):
-            return f"the value is {value!r}", _range(rule) + f": {rule['about']}"
+    if kind in ("number", "whole") and not _within(value, rule):
+        return f"the value is {value!r}", _range(rule) + f": {rule['about']}"
+    if kind == "weights":
+        for name, part in value.items():
+            if not _within(part, rule):
+                return (
+                    f"the value of '{name}' is {part!r}",
+                    f"{_KINDS[kind]}, {_range(rule)}: {rule['about']}",
+                )
     return None
+
+
+def _within(value: float, rule: Fields) -> bool:
+    """Return whether a number is finite and in the range of its rule."""
+    low, high = rule.get("minimum", -math.inf), rule.get("maximum", math.inf)
+    return bool(low <= value <= high and value > rule.get("above", -math.inf) and math.isfinite(value))
 
 
 def _remedy(key: str, value: Any, rule: Fields) -> str:
@@ -320,9 +330,7 @@ def _is_kind(value: Any, kind: str) -> bool:
         whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
         return whole or (kind == "number" and isinstance(value, float))
     if kind == "weights":
-        return isinstance(value, dict) and all(
-            _is_kind(part, "number") and 0.0 < part < math.inf for part in value.values()
-        )
+        return isinstance(value, dict) and all(_is_kind(part, "number") for part in value.values())
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
     if kind == "columns":
         return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)

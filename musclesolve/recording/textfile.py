@@ -34,8 +34,21 @@ def suggestion(name: str, candidates: Iterable[str]) -> str | None:
     return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?" if close else None
 
 
+def file_path(path: str | Path) -> Path:
+    """Return a path that a person gave.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(path, str | Path):
+        raise InputError(
+            f"{path!r} is not a path", expected="the path of a file", remedy="give its name as text"
+        )
+    return Path(path)
+
+
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file without their ends.
+    """Return the lines of a text file that a person wrote, without their ends.
 
     Raises:
         InputError: the file is missing, unreadable, binary or empty.
@@ -46,9 +59,30 @@ def read_lines(path: Path) -> list[str]:
         raise binary_file(path)
     text = decoded(raw.decode("latin-1")).removeprefix("\ufeff")
     if not text.strip():
-        raise empty_file(path)
+        raise empty_file(path, remedy="write into it what it should say, or name another file")
     # Not str.splitlines: form feeds and the like inside a name do not end a line.
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn whatever keeps a file from being written into an InputError."""
+    try:
+        yield
+    except OSError as reason:
+        folder = path.parent.absolute()
+        if path.is_dir():
+            problem, expected, remedy = "this is a folder", "the name of a file", "name a file in it"
+        elif not folder.is_dir():
+            problem, expected, remedy = (
+                "there is no such folder",
+                "a folder that exists",
+                f"make {folder} first",
+            )
+        else:
+            problem = f"the file cannot be written ({reason.strerror or reason})"
+            expected, remedy = "a place where you may write", "name another file, or make room for it"
+        raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
 
 
 @contextmanager
@@ -82,9 +116,9 @@ def binary_file(path: Path) -> InputError:
     )
 
 
-def empty_file(path: Path) -> InputError:
+def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     """Return the refusal of a file without anything in it."""
-    return InputError("the file is empty", file=path, expected=TEXT, remedy=EXPORT_AGAIN)
+    return InputError("the file is empty", file=path, expected=TEXT, remedy=remedy)
 
 
 def no_file(path: Path) -> tuple[str, str, str]:
@@ -170,17 +204,21 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     Args:
         path: the file.
         text: its content, whole or in parts.
+
+    Raises:
+        InputError: the file cannot be written.
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines([text] if isinstance(text, str) else text)
-        # mkstemp makes the file private; a recording is as readable as any other file.
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with writing(path):
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines([text] if isinstance(text, str) else text)
+            # mkstemp makes the file private; a recording is as readable as any other file.
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 def _umask() -> int:

@@ -17,20 +17,22 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
-from musclesolve.recording.rows import RowReader
+from musclesolve.recording.rows import RowReader, without_lost
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
     check_time,
     check_unique,
     decimal_point,
+    file_path,
     split_cells,
     write_text,
 )
+from musclesolve.recording.units import METRES
+from musclesolve.recording.writable import check_writable
 
 Array = NDArray[np.float64]
 
-METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 _NAME_LINE = 4
 
 
@@ -43,7 +45,7 @@ def read_trc(path: str | Path) -> Markers:
     Raises:
         InputError: with the line, for anything that does not fit together.
     """
-    path = Path(path)
+    path = file_path(path)
     with RowReader(path) as reader:
         header = _header(_first_lines(reader, path), path)
         names = _marker_names(reader.line() or "", header, path)
@@ -55,7 +57,7 @@ def read_trc(path: str | Path) -> Markers:
         for block in reader.blocks(columns, split_cells, separator="\t", blank_end=True):
             time.append(block.values[:, 1], reader.share_read)
             lines.append(block.lines, reader.share_read)
-            seen = _with_gaps(block.values[:, 2:].reshape(-1, len(names), 3) * header["metres"])
+            seen = without_lost(block.values[:, 2:].reshape(-1, len(names), 3) * header["metres"])
             position.append(seen, reader.share_read)
     markers = Markers(time.finished(), names, position.finished(), path)
     _check_rows(markers.time.size, header, path)
@@ -171,12 +173,6 @@ def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
         )
 
 
-def _with_gaps(position: Array) -> Array:
-    """Return the positions with NaN in all three coordinates wherever a marker was lost."""
-    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
-    return np.where(lost[..., None], np.nan, position)
-
-
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
     """Write markers as a TRC file, in the axes they are in; gaps become empty cells.
 
@@ -187,49 +183,53 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         decimals: decimals of the coordinates, in that unit.
 
     Raises:
-        InputError: a name that the format cannot hold, an unknown unit, or fewer than two frames.
+        InputError: what no reader would take back: a name that the format cannot hold or that stands twice, an unknown
+            unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
     """
-    path = Path(path)
-    if units not in METRES:
+    if not isinstance(units, str) or units not in METRES:
         raise InputError(
-            f"the unit of length is '{units}'", expected="mm, cm or m", remedy='write units="mm"'
+            f"the unit of length is {units!r}", expected="mm, cm or m", remedy='write units="mm"'
         )
-    if markers.time.size < 2:
+    written = markers.position / METRES[units]
+    path = check_writable(path, "marker", markers.names, markers.time, written, decimals)
+    _check_names(markers.names, path)
+    write_text(path, chain([_heading(markers, units, path)], _frames(markers, written, decimals)))
+
+
+def _check_names(names: tuple[str, ...], path: Path) -> None:
+    if not names:
         raise InputError(
-            f"{markers.time.size} frame(s) have no rate to write",
-            file=path,
-            expected="at least two",
-            remedy="write more frames",
+            "there are no markers to write", file=path, expected="one or more", remedy="add a marker"
         )
-    if bad := [
-        name
-        for name in markers.names
-        if not name.strip() or name != name.strip() or "\t" in name or "\n" in name
-    ]:
-        raise InputError(
-            f"a TRC file cannot hold the marker name {bad[0]!r}",
-            file=path,
-            expected="a name without tabs, line ends and blanks around it",
-            remedy="rename the marker before writing",
-        )
+    for name in names:
+        if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
+            raise InputError(
+                f"a TRC file cannot hold the marker name {name!r}",
+                file=path,
+                expected="a name without tabs, line ends and blanks around it",
+                remedy="rename the marker before writing",
+            )
+
+
+def _heading(markers: Markers, units: str, path: Path) -> str:
+    """Return the five lines of the header and the blank line below them."""
     frames, count = markers.position.shape[:2]
     rate = f"{markers.rate:.6f}"
-    numbers = f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}"
-    header = [
+    lines = [
         f"PathFileType\t4\t(X/Y/Z)\t{path.name}",
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
-        numbers,
+        f"{rate}\t{rate}\t{frames}\t{count}\t{units}\t{rate}\t1\t{frames}",
         "Frame#\tTime\t" + "\t\t\t".join(markers.names) + "\t\t",
         "\t\t" + "\t".join(f"{axis}{k}" for k in range(1, count + 1) for axis in "XYZ"),
         "\n",
     ]
-    write_text(path, chain(["\n".join(header)], _frames(markers, METRES[units], decimals)))
+    return "\n".join(lines)
 
 
-def _frames(markers: Markers, metres: float, decimals: int) -> Iterator[str]:
-    """Yield the line of every frame."""
+def _frames(markers: Markers, written: Array, decimals: int) -> Iterator[str]:
+    """Yield the line of every frame, with positions (T, n, 3) in the unit of the file."""
     form = "%d\t%.8f" + f"\t%.{decimals}f" * (3 * len(markers.names)) + "\n"
-    for k, (time, frame) in enumerate(zip(markers.time, markers.position, strict=True), start=1):
-        line = (form % (k, time, *(frame.ravel() / metres).tolist())).replace("nan", "")
+    for k, (time, frame) in enumerate(zip(markers.time, written, strict=True), start=1):
+        line = (form % (k, time, *frame.ravel().tolist())).replace("nan", "")
         # OpenSim does not count an empty cell that ends a line: a tab behind it makes it count.
         yield line.replace("\t\n", "\t\t\n")

@@ -285,6 +285,38 @@ def test_one_camera_or_frames_that_never_meet_are_refused(tmp_path: Path) -> Non
     assert "0 frame(s) show a marker to two cameras at once" in refused(path)
 
 
+def test_one_mistyped_frame_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    lines = (tmp_path / MARKERS).read_text().split("\n")
+    cells = lines[-2].split(",")
+    lines[-2] = ",".join(["200000", *cells[1:]])
+    (tmp_path / MARKERS).write_text("\n".join(lines))
+    message = refused(path)
+    assert (
+        f"{MARKERS}, line {len(lines) - 1}: the frame is 199990 frames after that of the row before"
+        in message
+    )
+    assert "correct the number of the frame" in message
+
+
+def test_what_no_camera_digitised_is_no_pixel(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    change_cells(tmp_path / MARKERS, lambda rows: [*rows[:5], [rows[5][0], "1e300", *rows[5][2:]], *rows[6:]])
+    message = refused(path)
+    assert f"{MARKERS}, line 6, column" in message and "1e+300 is no number that was measured" in message
+    written(tmp_path)
+    change_cells(tmp_path / MARKERS, lambda rows: [*rows[:5], [rows[5][0], "9e11", *rows[5][2:]], *rows[6:]])
+    assert np.isfinite(read_camera_markers(path).time).all()
+
+
+@pytest.mark.parametrize("line", ["rate_hz = 1e-310", "rate_hz = 0.01", "start_s = 1e17", "start_s = -1e300"])
+def test_rates_and_starts_that_no_recording_has_are_refused(tmp_path: Path, line: str) -> None:
+    path, key = written(tmp_path), line.split(" ")[0]
+    old = next(given for given in path.read_text().split("\n") if given.startswith(key))
+    edited(path, (old, line))
+    assert f"[recording] {key}: the value is" in refused(path)
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, data: st.DataObject) -> None:
@@ -312,6 +344,8 @@ def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, da
     [
         (lambda m: replace(m, names=("a,b", "c", "d", "e")), "cannot hold the name 'a,b'"),
         (lambda m: replace(m, time=m.time**2), "not evenly spaced"),
+        (lambda m: replace(m, names=("A", "A", *m.names[2:])), "the marker 'A' stands twice"),
+        (lambda m: replace(m, position=m.position * np.inf), "value -?inf"),
         (lambda m: replace(m, time=m.time[:1], position=m.position[:1]), "1 frame"),
     ],
 )

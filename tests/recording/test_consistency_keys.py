@@ -59,10 +59,12 @@ def test_a_heavier_point_is_moved_less(tmp_path):
     [
         ('method = "nearst"', ["[consistency] method", "nearest, joint_angles", "did you mean 'nearest'"]),
         ('derivatives = "spline"', ["[consistency] derivatives", "did you mean 'splines'"]),
-        ("weights = 2.0", ["[consistency] weights", "names with a number above 0"]),
-        ("weights = { heel_r = 0 }", ["[consistency] weights", "names with a number above 0"]),
-        ("weights = { heel_r = inf }", ["[consistency] weights", "names with a number above 0"]),
-        ('weights = { heel_r = "2" }', ["[consistency] weights", "names with a number above 0"]),
+        ("weights = 2.0", ["[consistency] weights", "names with a number each"]),
+        ("weights = { heel_r = 0 }", ["[consistency] weights", "'heel_r' is 0", "at least 0.0001"]),
+        ("weights = { heel_r = inf }", ["[consistency] weights", "'heel_r' is inf"]),
+        ("weights = { heel_r = nan }", ["[consistency] weights", "'heel_r' is nan"]),
+        ("weights = { knee_r = 1, heel_r = 1e300 }", ["'heel_r' is 1e+300", "at most 10000"]),
+        ('weights = { heel_r = "2" }', ["[consistency] weights", "names with a number each"]),
         ("weight = { heel_r = 2 }", ["[consistency] weight", "did you mean 'weights'"]),
     ],
 )

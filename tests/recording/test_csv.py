@@ -107,6 +107,10 @@ def test_trajectories_of_vicon_are_read(tmp_path: Path, edits: tuple) -> None:
         (VICON, (("B one", ""),), ["'X' belongs to no marker"]),
         (VICON, (("B one", "P:A"),), ["'P:A' stands twice"]),
         (VICON, (("2001.5", "x"),), ["line 7", "P:A Y", "'x'"]),
+        (VICON + "\nDevices\n1000\n", (), ["line 10", "another table begins, 'Devices'", "trajectories"]),
+        (VICON + ",,,,,,,\nModel Outputs,,,,,,,\n100,,,,,,,\n", (), ["'Model Outputs'", "alone"]),
+        ("Devices\n1000\n\n" + VICON, (), ["line 1", "section Devices", "export the trajectories alone"]),
+        (PLAIN, (("2001.5", "1e160"),), ["line 3", "'A_y [mm]'", "1e+160 is no number that was measured"]),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_together_is_refused_with_its_line(

@@ -124,7 +124,28 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InputError, match=r"cannot be written .disk full"):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["x.mot"]
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "message"),
+    [
+        (("a", "a"), np.zeros((2, 2)), "the column 'a' stands twice"),
+        (("a",), np.zeros((2, 2)), "2 frames and 1 names"),
+        (("a", "time"), np.zeros((2, 2)), "column name 'time'"),
+        (("a\r", "b"), np.zeros((2, 2)), "cannot hold the column name"),
+        (("a", "b"), np.full((2, 2), -np.inf), "'a' has the value -inf at 0 s"),
+    ],
+)
+def test_what_the_reader_would_not_take_back_is_not_written(
+    tmp_path: Path, names: tuple[str, ...], values: np.ndarray, message: str
+) -> None:
+    path = tmp_path / "x.mot"
+    with pytest.raises(InputError, match=message):
+        write_mot(path, Table(np.arange(2.0), names, values, False, path))
+    with pytest.raises(InputError, match="no such folder"):
+        write_mot(tmp_path / "no" / "x.mot", Table(np.arange(2.0), ("a",), np.zeros((2, 1)), False, path))
+    assert not list(tmp_path.iterdir())

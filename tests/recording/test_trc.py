@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from musclesolve.errors import InputError
-from musclesolve.recording import Markers, read_trc, write_trc
+from musclesolve.recording import Markers, read_c3d, read_mot, read_trc, write_trc
+from musclesolve.recording.camera_file import read_camera_file
+from musclesolve.recording.csv_file import read_csv_forces, read_csv_markers
 
 SAMPLE = (
     "PathFileType\t4\t(X/Y/Z)\tsample.trc\n"
@@ -157,9 +161,62 @@ def test_a_file_cut_anywhere_is_refused_or_whole(tmp_path: Path, cut: int) -> No
             read_trc(path)
 
 
-@pytest.mark.parametrize("name", ["", " A", "A\tB", "A\nB"])
+@pytest.mark.parametrize("name", ["", " A", "A\tB", "A\nB", "A\rB"])
 def test_names_the_format_cannot_hold_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "x.trc"
     with pytest.raises(InputError, match="cannot hold"):
         write_trc(path, Markers(np.arange(2.0), (name,), np.ones((2, 1, 3)), path))
     assert not list(tmp_path.iterdir())
+
+
+def two_markers() -> Markers:
+    return Markers(np.arange(3.0), ("A", "B"), np.ones((3, 2, 3)), Path("two.trc"))
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"names": ("A", "A")}, {}, "the marker 'A' stands twice"),
+        ({"names": ("A",)}, {}, "3 frames and 1 names for values of the shape"),
+        ({"names": (), "position": np.ones((3, 0, 3))}, {}, "no markers"),
+        ({"time": np.arange(2.0)}, {}, "2 frames and 2 names"),
+        ({"time": np.array([0.0, 2.0, 1.0])}, {}, "do not increase"),
+        ({"time": np.array([0.0, 1.0, np.inf])}, {}, "do not increase"),
+        ({"position": np.full((3, 2, 3), np.inf)}, {}, "'A' has the value inf at 0 s"),
+        ({"position": np.full((3, 2, 3), 1e11)}, {}, "'A' has the value 1e.14"),
+        ({}, {"units": "km"}, "unit of length is 'km'"),
+        ({}, {"units": ["mm"]}, "unit of length is"),
+        ({}, {"decimals": -1}, "-1 decimals"),
+        ({}, {"decimals": 2.5}, "2.5 decimals"),
+    ],
+)
+def test_what_the_reader_would_not_take_back_is_not_written(
+    tmp_path: Path, change: dict, options: dict, message: str
+) -> None:
+    with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*to mend it: "):
+        write_trc(tmp_path / "x.trc", replace(two_markers(), **change), **options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("place", "message"), [("no/x.trc", "no such folder"), (".", "folder"), ("a.trc/x.trc", "no such folder")]
+)
+def test_a_place_that_takes_no_file_is_named(tmp_path: Path, place: str, message: str) -> None:
+    (tmp_path / "a.trc").write_text("")
+    with pytest.raises(InputError, match=message):
+        write_trc(tmp_path / place, two_markers())
+    assert [found.name for found in tmp_path.iterdir()] == ["a.trc"]
+
+
+@pytest.mark.parametrize(
+    "call", [read_trc, read_mot, read_c3d, read_csv_markers, read_csv_forces, read_camera_file]
+)
+def test_what_is_no_path_is_refused(call: Callable) -> None:
+    for nothing in (5, None):
+        with pytest.raises(InputError, match=f"{nothing} is not a path"):
+            call(nothing)
+
+
+def test_a_number_that_nothing_measured_is_refused_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"line 8, column 'A.one y': 1e.300 is no number that was measured"):
+        read_trc(sample(tmp_path, ("2001", "1e300")))
