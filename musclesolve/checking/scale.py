@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.body import landmark, shoulder
-from musclesolve.checking.case import Case
+from musclesolve.checking.case import Case, stretches
 from musclesolve.recording.data import SIDES, Markers
 
 # factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
@@ -104,10 +104,12 @@ def point_and_moment_units(case: Case) -> None:
         loaded = plate.force[:, 2] > max(case.trial.unloaded_below, 0.1 * plate.force[:, 2].max(initial=0.0))
         if loaded.sum() < 5:
             continue
-        # From point to point rather than from the origin, which may be anywhere.
-        spread = float(
-            np.median(np.abs(plate.point[loaded] - np.median(plate.point[loaded], axis=0)).max(axis=1))
-        )
+        # Within a contact: from contact to contact the person walks on, and the origin may be anywhere.
+        contacts = [
+            np.ptp(plate.point[(plate.time >= start) & (plate.time <= end)], axis=0).max()
+            for start, end in stretches(loaded, plate.time)
+        ]
+        spread = float(np.median(np.nan_to_num(contacts)))
         if spread > FARTHEST_POINT:
             case.tell(
                 "point_units",

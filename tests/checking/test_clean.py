@@ -1,0 +1,71 @@
+"""What is unusual but right is not blamed; what is off is measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve
+from musclesolve.checking import check
+from musclesolve.recording import Trial
+from musclesolve.synthetic import synthetic_recording
+from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+
+
+def on_a_treadmill(copy: Copy) -> None:
+    """The same walk seen from a belt that moves with it: nothing in the laws of motion changes."""
+    ahead, time = copy.in_file((1.0, 0.0, 0.0)), copy.walk.time
+    pelvis = copy.walk[copy.marker("asis_r")] @ ahead
+    speed = (pelvis[-1] - pelvis[0]) / (time[-1] - time[0])
+    copy.put(copy.walk.position - (speed * time[:, None] * ahead)[:, None])
+    for plate in copy.plates():
+        back = np.outer(speed * copy.forces.time, [1.0, 0.0, 0.0])
+        copy.set_plate(plate, "point", copy.plate(plate, "point") - back)
+
+
+def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    on_a_treadmill(copy)
+    assert check(write_copy(copy, tmp_path)).codes == ()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"noise_mm": 2.0, "force_noise_n": 2.0},
+        {"strides": 12, "noise_mm": 1.0},
+        {"marker_set": "plug_in_gait", "forward": "-y", "up": "+x"},
+        {"marker_set": "silva_2003", "decimals": 0},
+        {"marker_rate_hz": 60.0, "noise": "skin", "noise_mm": 3.0},
+    ],
+)
+def test_recordings_of_the_reference_stride_are_clean(options: dict[str, object], tmp_path: Path) -> None:
+    report = check(synthetic_recording(tmp_path, truth=False, **options))
+    assert report.codes == (), str(report)
+
+
+@pytest.mark.parametrize("late_ms", [-120, -20, 20, 100])
+def test_shifts_are_measured_to_a_few_milliseconds(late_ms: int, tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    copy.forces = replace(copy.forces, time=copy.forces.time + 0.001 * late_ms)
+    found = [f for f in check(write_copy(copy, tmp_path)).findings if f.code == "time_offset"]
+    assert len(found) == 1
+    measured = float(found[0].what.partition("(")[2].partition(" ms")[0])
+    assert measured == pytest.approx(late_ms, abs=3.0)
+    assert found[0].severity == ("error" if abs(late_ms) >= 30 else "warning")
+
+
+@pytest.mark.parametrize("left_mm", [-100, 100])
+def test_displaced_plates_are_measured(left_mm: int, tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    (plate,) = copy.plates("l")
+    copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.0, 0.001 * left_mm, 0.0]))
+    (found,) = [f for f in check(write_copy(copy, tmp_path)).findings if f.code == "pressure_offset"]
+    measured = float(found.what.partition("forward, ")[2].partition(" mm")[0])
+    assert measured == pytest.approx(left_mm, abs=15.0)
+    assert found.where.plate == "left"
