@@ -150,7 +150,7 @@ def gaps(case: Case) -> None:
             case.tell(
                 "gap_filled",
                 "note",
-                f"{span}: filled by {gap.account}, to about {1000 * gap.error:.1f} mm",
+                f"{span}: filled by {gap.account}, to within about {1000 * gap.error:.1f} mm",
                 "keep it in mind when reading the results",
                 file=case.trial.markers.path,
                 markers=(gap.marker,),

@@ -211,8 +211,8 @@ class Gap:
         frames: how many.
         filled: whether it was filled.
         account: by what it was filled, or why it was not.
-        error: root mean square error to expect of the filled positions, from closing gaps of the same form elsewhere
-            in the same marker [m]; NaN where it is not known.
+        error: root mean square error of the filled positions that 19 of 20 gaps of the same form stay below, closed
+            elsewhere in the same marker where it moves about as fast [m]; NaN where it is not known.
     """
 
     marker: str

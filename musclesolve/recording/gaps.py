@@ -1,7 +1,7 @@
 """Gaps of markers are filled before anything else is done: short ones by splines, longer ones by the rigid body.
 
 A gap is filled only where it can be said how well: gaps of the same form are closed at other places of the same
-marker, and the distance from what was seen there is the expected error. Samples that were seen stay as they are.
+marker, and what 19 of 20 of them keep to is the error to expect. Samples that were seen stay as they are.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     return [
         f"Gaps of {len(by_marker)} markers were filled, {sum(gap.frames for gap in filled)} frames in all: the longest "
         f"is that of '{longest.marker}' {_when(longest)}, by {longest.account}; the least certain that of "
-        f"'{worst.marker}' {_when(worst)}, to about {1000 * worst.error:.1f} mm."
+        f"'{worst.marker}' {_when(worst)}, to within about {1000 * worst.error:.1f} mm."
     ]
 
 
@@ -117,11 +117,11 @@ def _sentence(marker: str, gaps: list[Gap]) -> str:
     if len(gaps) == 1:
         return (
             f"'{marker}' was not seen {_when(worst)} ({worst.frames} frames): filled by {worst.account}, "
-            f"to about {1000 * worst.error:.1f} mm."
+            f"to within about {1000 * worst.error:.1f} mm."
         )
     return (
         f"'{marker}' was not seen in {len(gaps)} gaps ({sum(gap.frames for gap in gaps)} frames): filled by "
-        f"{' and '.join(dict.fromkeys(gap.account for gap in gaps))}, the least certain {_when(worst)} to about "
+        f"{' and '.join(dict.fromkeys(gap.account for gap in gaps))}, the least certain {_when(worst)} to within about "
         f"{1000 * worst.error:.1f} mm."
     )
 

@@ -41,6 +41,8 @@ def without(markers: Markers, *gaps: tuple[str, int, int]) -> Markers:
     return replace(markers, position=position)
 
 
+ALL: tuple[str, ...] = ()
+CARRIED = ("R.SH1", "R.SH3", "L.SH2", "L.SH3", "R.PSIS", "L.PSIS", "R.Toe", "L.Heel")
 BODY = {"the body": ("M0", "M1", "M2", "M3", "M4")}
 
 
@@ -53,7 +55,7 @@ def test_a_spline_is_exact_on_cubic_paths_and_a_line_on_straight_ones() -> None:
     cubic = np.stack([time**3, 2.0 - time**2, time], axis=1) / 1000.0
     bridge = spline(np.array([-5, -3, -1, 6, 7, 9]), 6)
     np.testing.assert_allclose(bridge.over(cubic, 20), cubic[20:26], atol=1e-12)
-    assert tried(bridge, cubic)[0] < 1e-12
+    assert tried(bridge, cubic, cubic, 20)[0] < 1e-12
     assert bridge.disagreement(cubic[:, 2:], 20) < 1e-12
     straight = cubic[:, 2:]
     broken = straight + np.where(time[:, None] > 22, 0.1, 0.0)
@@ -200,5 +202,40 @@ def test_on_a_recorded_walk_splines_and_bodies_come_near_the_truth(recorded_walk
         expected.append(gap.error)
         found.append(rms)
         np.testing.assert_array_equal(np.delete(away, np.s_[start : start + length]), 0.0)
-    # What is promised is what is kept, over all of them.
-    assert 0.6 < np.sqrt(np.mean(np.square(found)) / np.mean(np.square(expected))) < 1.4
+    # What is promised is seldom exceeded, and not so careful that it says nothing.
+    assert np.mean(np.array(found) <= expected) > 0.9
+    assert np.sqrt(np.mean(np.square(found))) > 0.4 * np.sqrt(np.mean(np.square(expected)))
+
+
+@pytest.mark.parametrize(
+    ("length", "spline_s", "markers"), [(3, 0.1, ALL), (10, 0.1, ALL), (30, 0.0, CARRIED)]
+)
+def test_the_error_that_is_said_is_kept_wherever_the_gap_is(
+    recorded_walk_trial: Trial, length: int, spline_s: float, markers: tuple[str, ...]
+) -> None:
+    trial = recorded_walk_trial
+    together, within, far = groups(trial), [], []
+    for name in markers or trial.used_markers:
+        path = trial.markers[name]
+        for start in range(15, 195, 20):
+            lost = without(trial.markers, (name, start, start + length))
+            filled = fill_gaps(lost, together, spline_s, 0.5)
+            (gap,) = filled.gaps
+            away = miss(filled.markers, trial.markers, name)
+            if gap.filled:
+                rms = np.sqrt(np.mean(away[start : start + length] ** 2))
+                within.append(rms <= gap.error)
+                far.append(np.linalg.norm(path[start + length] - path[start - 1]))
+    fast = np.array(far) > np.quantile(far, 0.75)
+    assert len(within) > 50
+    assert np.mean(within) > 0.88 and np.mean(np.array(within)[fast]) > 0.88
+
+
+def test_a_long_stand_makes_a_gap_in_the_walk_no_better() -> None:
+    moving = turning(300)
+    still = np.repeat(moving.position[:1], 3000, axis=0)
+    position = np.concatenate([still, moving.position])
+    long = replace(moving, time=np.arange(len(position)) / RATE, position=position)
+    (alone,) = fill_gaps(without(moving, ("M1", 100, 108)), {}).gaps
+    (after,) = fill_gaps(without(long, ("M1", 3100, 3108)), {}).gaps
+    assert alone.filled and after.error == pytest.approx(alone.error, rel=0.25)
