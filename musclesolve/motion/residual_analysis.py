@@ -32,7 +32,7 @@ from scipy.special import beta
 
 from musclesolve.errors import InputError
 from musclesolve.motion.filtering import HALF_POWER, check_complete, two_pass_gain
-from musclesolve.motion.residual_line import consistent_fit, crossing, excess, fit
+from musclesolve.motion.residual_line import Fit, Indices, consistent_fit, crossing, excess, fit
 
 Array = NDArray[np.float64]
 
@@ -112,31 +112,57 @@ def residual_analysis(
     frequency = np.arange(LOWEST_HZ, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
     square, passed = _squared_residuals(signal.reshape(len(signal), -1), rate_hz, frequency, order)
     if rule == "residual_analysis":
-        line_fit, end = consistent_fit(frequency, passed, square, threshold, distortion_share(order))
-        cutoff = crossing(frequency, excess(line_fit, passed, square, distortion_share(order)))
-        noise = np.sqrt(np.maximum(line_fit.intercept, 0.0))
-        line = np.sqrt(np.maximum(line_fit.intercept + line_fit.slope * passed[:, None], 0.0))
+        reading = _read(frequency, passed, square, threshold, distortion_share(order))
     else:
-        end = np.full(square.shape[1], len(frequency))
-        line_fit = fit(frequency, np.sqrt(square), end, threshold)
-        cutoff = crossing(frequency, np.sqrt(square) - line_fit.intercept)
-        noise = np.maximum(line_fit.intercept, 0.0)
-        line = line_fit.intercept + line_fit.slope * frequency[:, None]
-    late = ~line_fit.reached | (frequency[line_fit.start] > LATEST_START * frequency[end - 1])
-    early = frequency[line_fit.start] <= EARLIEST_START_HZ
-    verdict = np.where(early, Verdict.NO_MOTION, np.where(late, Verdict.NO_NOISE, Verdict.FOUND))
+        reading = _read_silva_2003(frequency, square, threshold)
     shape = signal.shape[1:]
     return ResidualAnalysis(
         frequency,
         np.sqrt(square).reshape(-1, *shape),
-        line.reshape(-1, *shape),
-        noise.reshape(shape),
-        cutoff.reshape(shape),
-        frequency[line_fit.start].reshape(shape),
-        frequency[end - 1].reshape(shape),
-        verdict.reshape(shape),
+        reading.line.reshape(-1, *shape),
+        reading.noise.reshape(shape),
+        reading.cutoff.reshape(shape),
+        frequency[reading.fit.start].reshape(shape),
+        frequency[reading.end - 1].reshape(shape),
+        _verdict(frequency, reading).reshape(shape),
         rule,
     )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What a rule reads from k curves: line (C, k), noise (k,), cut-off (k,), the fit, and one past its last point."""
+
+    line: Array
+    noise: Array
+    cutoff: Array
+    fit: Fit
+    end: Indices
+
+
+def _read(frequency: Array, passed: Array, square: Array, threshold: float, share: float) -> _Reading:
+    """Fit a line to the squared residual (C, k) over the share (C,) of white noise that is let through."""
+    found, end = consistent_fit(frequency, passed, square, threshold, share)
+    line = np.sqrt(np.maximum(found.intercept + found.slope * passed[:, None], 0.0))
+    noise = np.sqrt(np.maximum(found.intercept, 0.0))
+    return _Reading(line, noise, crossing(frequency, excess(found, passed, square, share)), found, end)
+
+
+def _read_silva_2003(frequency: Array, square: Array, threshold: float) -> _Reading:
+    """Fit a line to the residual over the cut-off frequency (Silva 2003, section 5.2.2)."""
+    residual, end = np.sqrt(square), np.full(square.shape[1], len(frequency))
+    found = fit(frequency, residual, end, threshold)
+    line = found.intercept + found.slope * frequency[:, None]
+    cutoff = crossing(frequency, residual - found.intercept)
+    return _Reading(line, np.maximum(found.intercept, 0.0), cutoff, found, end)
+
+
+def _verdict(frequency: Array, reading: _Reading) -> NDArray[np.int_]:
+    """Return (k,) values of ``Verdict``."""
+    first = frequency[reading.fit.start]
+    late = ~reading.fit.reached | (first > LATEST_START * frequency[reading.end - 1])
+    verdict = np.where(late, Verdict.NO_NOISE, Verdict.FOUND)
+    return np.where(first <= EARLIEST_START_HZ, Verdict.NO_MOTION, verdict)
 
 
 def distortion_share(order: int) -> float:

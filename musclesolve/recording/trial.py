@@ -252,6 +252,14 @@ def time_range_of(
                 expected=f"a time within both: {recorded}",
                 remedy=f"choose a time from {earliest:g} to {latest:g} s",
             )
+    _check_length(document, given, start, end, walk.rate, recorded)
+    return float(start), float(end)
+
+
+def _check_length(
+    document: Document, given: dict[str, Any], start: float, end: float, rate: float, recorded: str
+) -> None:
+    """Refuse a time range that ends before it begins, or has too few frames."""
     if start >= end:
         raise document.error(
             f"the start, {start:g} s, does not lie before the end, {end:g} s",
@@ -260,15 +268,14 @@ def time_range_of(
             expected="start_s before end_s",
             remedy="exchange the two times, or correct one of them",
         )
-    if end - start < FEWEST_FRAMES / walk.rate:
+    if end - start < FEWEST_FRAMES / rate:
         raise document.error(
             f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
             "time",
             "end_s",
             expected=f"a longer range within both recordings: {recorded}",
-            remedy=f"choose an end after {start + FEWEST_FRAMES / walk.rate:g} s, or an earlier start",
+            remedy=f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start",
         )
-    return float(start), float(end)
 
 
 def consistency_of(given: dict[str, Any]) -> ConsistencyOptions:
