@@ -21,22 +21,24 @@ def time_offset(case: Case) -> float | None:
     """Return how much later the forces are than the markers [s], None where it cannot be told.
 
     With F(t) the total force and a(t) the acceleration of the center of mass, m (a + g) = F. The shift d minimises
-    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and the forward direction; k, which stands for the mass, is
-    fitted with it, so that a wrong mass does not count as a shift.
+    sum |k F(t + d) - (a(t) + g)|^2 over the vertical and the forward direction; k, which stands for one over the
+    mass, is fitted with it, so that a wrong mass does not count as a shift.
     """
-    # A great shift sets feet and plates at odds; then all frames must do.
+    # A great shift sets feet and plates at odds: then all frames must do. Wrong axes of the plates spoil the forward
+    # direction: then the vertical one must do.
     for trusting in (False, True):
         found = law(case, trusting=trusting)
-        shift = None if found is None else _best(case, found)
-        if shift is not None:
-            return shift
+        for directions in ([0, 2], [2]):
+            shift = None if found is None else _best(case, found, directions)
+            if shift is not None:
+                return shift
     return None
 
 
-def _best(case: Case, found: Law) -> float | None:
+def _best(case: Case, found: Law, directions: list[int]) -> float | None:
     shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
     forces = [(plate, smooth_force(plate)) for plate in case.trial.forces]
-    left = np.array([_left(forces, found, shift) for shift in shifts])
+    left = np.array([_left(forces, found, shift, directions) for shift in shifts])
     if not np.isfinite(left).any():
         return None
     best = int(np.nanargmin(left))
@@ -49,15 +51,15 @@ def _best(case: Case, found: Law) -> float | None:
     return float(shifts[best] + fine * STEP)
 
 
-def _left(forces: list[tuple[PlateForce, Array]], found: Law, shift: float) -> float:
+def _left(forces: list[tuple[PlateForce, Array]], found: Law, shift: float, directions: list[int]) -> float:
     """Return the share of the variation of the due forces that shifted forces leave unexplained."""
     first = forces[0][0].time
     at = found.time[found.frames] + shift
     inside = (at >= first[0]) & (at <= first[-1])
     if inside.mean() < 0.7:
         return float("nan")
-    force = np.sum([sampled(plate, smooth[:, [0, 2]], at[inside]) for plate, smooth in forces], axis=0)
-    due = found.due[found.frames][inside][:, [0, 2]]
+    force = np.sum([sampled(plate, smooth[:, directions], at[inside]) for plate, smooth in forces], axis=0)
+    due = found.due[found.frames][inside][:, directions]
     power = float(np.sum(force**2))
     scale = float(np.sum(force * due)) / power if power > 0.0 else 0.0
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))

@@ -87,7 +87,7 @@ def force_without_contact(copy: Copy) -> None:
     middle = slice(first + (last - first) // 4, last - (last - first) // 4)
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
     force[middle, 2] += 150.0 * np.sin(np.linspace(0.0, np.pi, middle.stop - middle.start))
-    point[middle] = point[first - 50] if first > 50 else point[last + 50]
+    point[middle] = point[first - 50 if first > 50 else min(last + 50, len(point) - 1)]
     copy.set_plate(plate, "force", force)
     copy.set_plate(plate, "point", point)
 

@@ -114,6 +114,14 @@ def test_times_and_sizes_are_those_of_the_fault(recorded_walk_trial: Trial, tmp_
     assert span[1] - span[0] == pytest.approx(0.19, abs=0.011)
 
 
+def test_faults_do_not_hide_each_other(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    names = ("forces_late_50ms", "marker_slipped", "plate_baseline", "plates_mirrored", "stature_wrong")
+    trial = recorded_walk_trial.path
+    for name in names:
+        trial = plant(name, trial, tmp_path / name)
+    assert set(check(trial).codes) == {faults()[name].code for name in names}
+
+
 def test_two_faults_are_both_found(recorded_walk_trial: Trial, tmp_path: Path) -> None:
     once = plant("up_axis_wrong", recorded_walk_trial.path, tmp_path / "once")
     text = once.read_text(encoding="utf-8").replace('up = "+z"', 'up = "+y"')
