@@ -15,7 +15,8 @@ from musclesolve.motion.proportions import fitting_stature
 from musclesolve.motion.targets import anatomy
 from musclesolve.options import find_options
 from musclesolve.recording.checks import check_cutoff, check_heading, check_size
-from musclesolve.recording.plate_checks import check_plate
+from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.plate_checks import check_any_load, plate_error
 from musclesolve.recording.trial import read_trial
 
 # How far the stature that fits the segments may be from the one given.
@@ -59,14 +60,23 @@ def own_checks(case: Case) -> None:
     ]
     if trial.forces:
         checks.append(("cutoff", partial(check_cutoff, trial, document)))
-    for index, plate in enumerate(trial.forces):
-        checks.append(("refused", partial(check_plate, trial, plate, index, document)))
+        checks.append(("force_units", partial(check_any_load, trial, document)))
     for code, check in checks:
         try:
             check()
         except InputError as error:
             if not any(f.code == code and f.severity == "error" for f in case.findings):
                 case.refuse(code, error)
+    _plates(case)
+
+
+def _plates(case: Case) -> None:
+    """Test every plate of which nothing is known to be wrong: a fault that was told may be why."""
+    blamed = {f.where.plate for f in case.findings if f.severity == "error"}
+    for index, plate in enumerate(case.trial.forces):
+        found = plate_error(case.trial, plate, index, case.document)
+        if found is not None and SIDE_NAMES[plate.side] not in blamed:
+            case.refuse(*found)
 
 
 def measured_anatomy(case: Case) -> None:

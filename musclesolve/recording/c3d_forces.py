@@ -140,6 +140,7 @@ def _named(
                 recording.point,
                 recording.moment,
                 recording.path,
+                number,
             )
         )
     return tuple(forces)

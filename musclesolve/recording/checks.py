@@ -13,7 +13,7 @@ from musclesolve.recording.frames import AXES, axis_vector
 from musclesolve.recording.gaps import missing, runs
 from musclesolve.recording.landmarks import landmarks
 from musclesolve.recording.leaps import farthest_leap, leaps
-from musclesolve.recording.plate_checks import check_plate
+from musclesolve.recording.plate_checks import check_any_load, check_plate
 from musclesolve.recording.schema import Document
 from musclesolve.recording.sides import check_sides
 
@@ -41,6 +41,7 @@ def check_trial(trial: Trial, document: Document) -> None:
     check_sides(trial, {name: _seen(trial, name) for name in trial.mapping if trial.sees(name)})
     for index, plate in enumerate(trial.forces):
         check_plate(trial, plate, index, document)
+    check_any_load(trial, document)
 
 
 def check_sampling(time: Array, path: Path) -> None:
@@ -162,8 +163,14 @@ def _check_height(
             "subject",
             "stature_m",
             expected=f"{share[0]:g} to {share[1]:g} of the stature",
-            remedy="check Units in the header of the TRC file, stature_m, and up in [laboratory]",
+            remedy=f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]",
         )
+
+
+def _unit_of(path: Path) -> str:
+    """Return where a file of markers says which unit of length it is in."""
+    places = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
+    return places.get(path.suffix.casefold(), "its unit of length")
 
 
 def _seen(trial: Trial, landmark: str) -> Array:

@@ -90,9 +90,18 @@ def read_csv_forces(path: str | Path) -> Table:
             lines.append(block.lines, reader.share_read)
             values.append(block.values[:, kept] * np.array(factors), reader.share_read)
     names = tuple(name for name, _ in named)
-    table = Table(time.finished(), names, values.finished(), False, path, lines.finished())
+    roles = tuple(_role(unit) for _, unit in named)
+    table = Table(time.finished(), names, values.finished(), False, path, lines.finished(), roles)
     _check_times(table.time, table.lines, path)
     return table
+
+
+def _role(unit: str | None) -> str:
+    """Return which of the columns of a plate has such a unit."""
+    for role, units in (("force", NEWTONS), ("point", METRES), ("moment", NEWTON_METRES)):
+        if unit is not None and unit.casefold() in units:
+            return role
+    return ""
 
 
 def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:

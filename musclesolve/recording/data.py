@@ -75,6 +75,8 @@ class Table:
         in_degrees: what the header says of the file's rotations; which columns are rotations it does not say.
         path: the file it came from.
         lines: (T,) the line of every row in that file; empty when it was not read from one.
+        roles: what the unit of every column says that it is, "force", "point" or "moment", "" where none is stated;
+            empty when the format states no units.
     """
 
     time: Array
@@ -83,6 +85,7 @@ class Table:
     in_degrees: bool
     path: Path
     lines: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    roles: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""
@@ -100,6 +103,7 @@ class PlateForce:
         point: (S, 3) [m], where the force is applied; meaningless while the plate is unloaded.
         moment: (S, 3) [N m], about that point (the free moment when the point is the centre of pressure).
         path: the file it came from.
+        number: of the plate in that file; None where [[force]] names columns.
     """
 
     side: Side
@@ -108,6 +112,7 @@ class PlateForce:
     point: Array
     moment: Array
     path: Path
+    number: int | None = None
 
 
 @dataclass(frozen=True)

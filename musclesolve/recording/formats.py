@@ -47,7 +47,7 @@ def read_forces_table(path: str | Path) -> Table:
     Raises:
         InputError: an unknown suffix, or whatever the reader of the format refuses.
     """
-    return _reader(path, FORCES, "forces")(Path(path))
+    return _reader(path, FORCES, "forces", also=(".c3d",))(Path(path))
 
 
 def is_c3d(path: str | Path) -> bool:
@@ -56,17 +56,22 @@ def is_c3d(path: str | Path) -> bool:
 
 
 def _reader(
-    path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str
+    path: str | Path,
+    readers: Mapping[str, Callable[[Path], Content]],
+    what: str,
+    also: tuple[str, ...] = (),
 ) -> Callable[[Path], Content]:
+    """Return the reader of a file; ``also`` names suffixes that a trial may give instead, read in another way."""
     suffix = file_path(path).suffix.casefold()
     if suffix in readers:
         return readers[suffix]
+    known = sorted({*readers, *also} - {suffix})
     if not Path(path).is_file():
         problem, expected, remedy = no_file(Path(path))
         raise InputError(problem, file=path, expected=expected, remedy=remedy)
     raise InputError(
         f"{what} are not read from files that end in '{suffix}'" if suffix else "the name has no suffix",
         file=path,
-        expected=f"a file that ends in {', '.join(sorted(readers))}",
-        remedy=suggestion(suffix, readers) or f"export the {what} in one of these formats",
+        expected=f"a file that ends in {', '.join(known)}",
+        remedy=suggestion(suffix, known) or f"export the {what} in one of these formats",
     )

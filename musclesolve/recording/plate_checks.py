@@ -1,23 +1,27 @@
-"""Are these the forces of this person's feet? Sign, size, direction and place of every plate are tested."""
+"""Are these the forces of this person's feet? Sign, size, direction, steadiness and place of every plate."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
 
-from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import PlateForce, Trial
+from musclesolve.recording.plate_fault import GRAVITY, PlateFault, foot_name, in_reach, inside, loaded
+from musclesolve.recording.plate_places import nearness, strays
 from musclesolve.recording.schema import Document
 
-Array = NDArray[np.float64]
-
-GRAVITY = 9.80665
 # Peak of the vertical force in body weights: a light touch, and more than any jump.
 PEAK_SHARE = (0.1, 12.0)
 # Horizontal force over vertical force, with some newtons for the ends of contact: no sole holds more.
 GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
-# Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the
-# second; no single sample is beyond the third.
-FOOT_REACH, FARTHEST, STRAY = 0.2, 0.35, 1.0
+# A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
+# is none of a foot: the hardest landings reach some hundreds.
+LEAP, FASTEST = 1.0, 1000.0
+# Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that turns
+# on the floor makes a third of it.
+MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 
 
 def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document) -> None:
@@ -26,89 +30,123 @@ def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document)
     Raises:
         InputError: at the first thing that is wrong.
     """
-    start, end = trial.time_range
-    inside = (plate.time >= start) & (plate.time <= end)
-    vertical = plate.force[inside, 2]
-    weight = trial.subject.mass * GRAVITY
-    peak = float(vertical[np.argmax(np.abs(vertical))])
-    if peak < -trial.unloaded_below:
-        raise document.error(
-            f"the plate pulls the {SIDE_NAMES[plate.side]} foot down with {-peak:.0f} N",
-            "force",
-            "force",
-            index,
-            expected="the force of the ground on the foot, which points up",
-            remedy="the file holds the force on the plate (turn its sign), or up in [laboratory] is wrong",
-        )
-    loaded = vertical >= trial.unloaded_below
-    if loaded.any() and not PEAK_SHARE[0] <= peak / weight <= PEAK_SHARE[1]:
-        raise document.error(
-            f"the plate of the {SIDE_NAMES[plate.side]} foot carries at most {peak:.4g} N",
-            "force",
-            "force",
-            index,
-            expected=f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N",
-            remedy="check that the file is in newtons, and mass_kg",
-        )
-    sideways = np.hypot(plate.force[inside, 0], plate.force[inside, 1])
-    if (sideways > GREATEST_FRICTION * np.abs(vertical) + FRICTION_FLOOR).any():
-        raise document.error(
-            f"the plate of the {SIDE_NAMES[plate.side]} foot is pushed sideways by {sideways.max():.4g} N",
-            "force",
-            "force",
-            index,
-            expected=f"less than {GREATEST_FRICTION:g} times the vertical force",
-            remedy="check the columns and their order, and up in [laboratory]",
-        )
-    _check_nearness(trial, plate, inside, weight, index, document)
+    if (found := plate_error(trial, plate, index, document)) is not None:
+        raise found[1]
 
 
-def _check_nearness(
-    trial: Trial, plate: PlateForce, inside: NDArray[np.bool_], weight: float, index: int, document: Document
-) -> None:
-    """Refuse a force that acts far from its foot: sides swapped, or plates and cameras in different axes."""
-    stands = inside & (plate.force[:, 2] > 0.3 * weight)
-    seen = all(trial.sees(f"{part}_{side}") for part in ("heel", "toe") for side in SIDES)
-    if not stands.any() or not seen:
+def plate_error(
+    trial: Trial, plate: PlateForce, index: int, document: Document
+) -> tuple[str, InputError] | None:
+    """Return the first thing that is wrong with a plate and the code that it has in ``check``, None if nothing is."""
+    for code, test in PLATE_TESTS:
+        if (fault := test(trial, plate)) is not None:
+            return code, fault.error(plate, index, document)
+    return None
+
+
+def check_any_load(trial: Trial, document: Document) -> None:
+    """Refuse forces of which none ever counts as a load: they are in another unit, or of another recording.
+
+    Raises:
+        InputError: no plate is ever loaded.
+    """
+    if any(loaded(trial, plate).any() for plate in trial.forces):
         return
-    samples = {side: _distance_to_foot(trial, plate, stands, side) for side in SIDES}
-    distance: dict[Side, float] = {side: float(np.median(samples[side])) for side in SIDES}
-    other: Side = "l" if plate.side == "r" else "r"
-    swapped = distance[plate.side] > FOOT_REACH and distance[other] < 0.5 * distance[plate.side]
-    if distance[plate.side] < FARTHEST and not swapped:
-        _check_strays(plate, plate.time[stands], samples[plate.side], index, document)
-        return
-    raise document.error(
-        f"the force on the {SIDE_NAMES[plate.side]} foot acts {distance[plate.side]:.2f} m away from it"
-        + (f", but {distance[other]:.2f} m from the {SIDE_NAMES[other]} one" if swapped else ""),
+    peak = max(float(np.abs(plate.force[:, 2]).max()) for plate in trial.forces)
+    fault = PlateFault(
+        f"no foot ever stands on a plate: the vertical force reaches {peak:.3g} N",
         "force",
-        "side" if swapped else "point",
-        index,
-        expected="a centre of pressure under the foot",
-        remedy=f'side = "{other}"'
-        if swapped
-        else "check that forces and markers share axes, and points are in metres",
+        f"{trial.unloaded_below:g} N at least, somewhere in the recording",
+        "check that the forces are in newtons, not in kilonewtons or body weights, and of this recording",
+    )
+    raise fault.error(trial.forces[0], 0, document)
+
+
+def _sign(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    vertical = plate.force[inside(trial, plate), 2]
+    peak = float(vertical.min(initial=0.0))
+    if peak >= -trial.unloaded_below or float(vertical.max()) > -peak:
+        return None
+    return PlateFault(
+        f"the plate pulls the {foot_name(plate)} down with {-peak:.0f} N",
+        "force",
+        "the force of the ground on the foot, which points up",
+        "the file holds the force on the plate (turn its sign), or up in [laboratory] is wrong",
+        "correct the sign of this plate's vertical channels in the capture software, or up in [laboratory]",
     )
 
 
-def _check_strays(plate: PlateForce, time: Array, distance: Array, index: int, document: Document) -> None:
-    if (distance > STRAY).any():
-        raise document.error(
-            f"the point of force on the {SIDE_NAMES[plate.side]} foot strays {distance.max():.4g} m from it "
-            f"at {time[distance.argmax()]:g} s",
-            "force",
-            "point",
-            index,
-            expected="a centre of pressure under the foot while it is loaded",
-            remedy="correct the point in the software that exported it, or choose a range without that time ([time])",
-        )
+def _size(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    weight = trial.subject.mass * GRAVITY
+    peak = float(plate.force[inside(trial, plate), 2].max(initial=0.0))
+    near = float(plate.force[in_reach(trial, plate), 2].max(initial=0.0))
+    light = peak >= trial.unloaded_below and 0.0 < peak < PEAK_SHARE[0] * weight
+    if not light and near <= PEAK_SHARE[1] * weight:
+        return None
+    return PlateFault(
+        f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N",
+        "force",
+        f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N",
+        "check that the file is in newtons, and mass_kg",
+        "check the unit of the forces (ANALOG:UNITS) and the scale of the channels, and mass_kg",
+    )
 
 
-def _distance_to_foot(trial: Trial, plate: PlateForce, samples: NDArray[np.bool_], side: Side) -> Array:
-    """Return the horizontal distance from the point of force to the middle of the foot [m]."""
-    heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
-    middle = 0.5 * (heel + toe)
-    seen = ~np.isnan(middle).any(axis=1)
-    time = plate.time[samples]
-    at_plate = [np.interp(time, trial.markers.time[seen], middle[seen, k]) for k in range(2)]
-    return np.hypot(*(plate.point[samples, k] - at_plate[k] for k in range(2)))
+def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    force = plate.force[in_reach(trial, plate)]
+    sideways = np.hypot(force[:, 0], force[:, 1])
+    beyond = sideways > GREATEST_FRICTION * np.abs(force[:, 2]) + FRICTION_FLOOR
+    if not beyond.any():
+        return None
+    return PlateFault(
+        f"the plate of the {foot_name(plate)} is pushed sideways by {sideways[beyond].max():.4g} N",
+        "force",
+        f"less than {GREATEST_FRICTION:g} times the vertical force",
+        "check the columns and their order, and up in [laboratory]",
+        "check the order of this plate's channels (CHANNEL) and its CORNERS, and up in [laboratory]",
+    )
+
+
+def _leaps(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    """A spike, or a contact that was cut off, rings through the filter."""
+    near = in_reach(trial, plate)
+    weight = trial.subject.mass * GRAVITY
+    change = np.linalg.norm(np.diff(plate.force[near], axis=0), axis=1)
+    fast = (change > LEAP * weight) & (change > FASTEST * weight * np.diff(plate.time[near]))
+    if not fast.any():
+        return None
+    return PlateFault(
+        f"the force on the {foot_name(plate)} leaps by {change[fast].max():.0f} N from one sample to the next "
+        f"at {plate.time[near][1:][fast][0]:g} s",
+        "force",
+        "a force that rises and falls steadily",
+        "mend the spike in the software that exported it, or choose a range away from it ([time])",
+    )
+
+
+def _moments(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    samples = in_reach(trial, plate) & loaded(trial, plate)
+    size = np.linalg.norm(plate.moment[samples], axis=1)
+    beyond = size > MOMENT_ARM * np.abs(plate.force[samples, 2]) + MOMENT_FLOOR
+    if not beyond.any():
+        return None
+    return PlateFault(
+        f"the moment about the point of force on the {foot_name(plate)} reaches {size[beyond].max():.4g} N m "
+        f"at {plate.time[samples][size == size[beyond].max()][0]:g} s",
+        "moment",
+        f"less than {MOMENT_ARM:g} m times the vertical force, and {MOMENT_FLOOR:g} N m",
+        "check that moments are in newton metres, and that these are the columns of the free moment",
+        "check the unit of the moments (ANALOG:UNITS), and the order of this plate's channels (CHANNEL)",
+    )
+
+
+PLATE_TESTS: tuple[tuple[str, Callable[[Trial, PlateForce], PlateFault | None]], ...] = (
+    ("force_sign", _sign),
+    ("force_units", _size),
+    ("plate_axes", _sideways),
+    ("force_leap", _leaps),
+    ("moment_units", _moments),
+    ("plates_swapped", nearness),
+    ("pressure_outside", strays),
+)
+"""The code of a fault in ``check``, and what finds it; every test may rely on the ones before it."""

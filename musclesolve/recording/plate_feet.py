@@ -116,7 +116,17 @@ def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:
                 under[contact.first : contact.last] = True
         if under.any():
             force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
-            forces.append(PlateForce(side, recording.time, force, recording.point, moment, recording.path))
+            forces.append(
+                PlateForce(
+                    side,
+                    recording.time,
+                    force,
+                    recording.point,
+                    moment,
+                    recording.path,
+                    recording.plate.number,
+                )
+            )
     return forces
 
 

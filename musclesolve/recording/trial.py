@@ -13,6 +13,7 @@ from musclesolve.recording.c3d import read_c3d
 from musclesolve.recording.c3d_events import stated_events
 from musclesolve.recording.c3d_forces import c3d_forces
 from musclesolve.recording.checks import check_trial
+from musclesolve.recording.columns import check_columns, column_names
 from musclesolve.recording.data import (
     SIDES,
     ConsistencyOptions,
@@ -37,6 +38,8 @@ from musclesolve.recording.textfile import suggestion
 Array = NDArray[np.float64]
 
 FEWEST_FRAMES = 10
+# No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
+LARGEST = 1e5
 
 
 def read_trial(path: str | Path) -> Trial:
@@ -183,6 +186,7 @@ def plate_of(
         for role in ("force", "point", "moment")
         if entry[role] is not None
     }
+    check_columns(document, content["force"], index, table)
     force = _vectors(table, names["force"], everything) @ rotation.T
     # The point of a force that is nothing may be anything.
     loaded = np.abs(force[:, 2]) >= threshold
@@ -192,7 +196,7 @@ def plate_of(
 
 
 def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
-    names = [given + axis for axis in "xyz"] if isinstance(given, str) else given
+    names = column_names(given)
     for name in names:
         if name not in table.names:
             raise document.error(
@@ -207,7 +211,7 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
 
 
 def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array:
-    """Return three columns as (S, 3), refusing gaps in the rows that are needed (S,)."""
+    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
     vectors = np.stack([table[name] for name in names], axis=-1)
     lacking = np.isnan(vectors) & needed[:, None]
     if lacking.any():
@@ -218,6 +222,16 @@ def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array
             where=f"line {table.lines[row]}, column '{names[column]}'",
             expected="a force in every row; its point and moment wherever it is not nothing",
             remedy="fill the gap in the software that exported the file; nothing on the plate is a force of 0",
+        )
+    beyond = (np.abs(vectors) > LARGEST) & needed[:, None]
+    if beyond.any():
+        row, column = np.argwhere(beyond)[0]
+        raise InputError(
+            f"the number is {vectors[row, column]:.3g}",
+            file=table.path,
+            where=f"line {table.lines[row]}, column '{names[column]}'",
+            expected="a number that was measured, in newtons and metres",
+            remedy="correct it in the software that exported the file",
         )
     return vectors
 

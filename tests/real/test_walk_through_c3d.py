@@ -242,6 +242,21 @@ def test_corners_at_another_place_are_refused(recorded):
         read_trial(write_trial(recorded, without_forces()))
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_wrong_with_a_plate_names_the_plate(recorded, named):
+    """The horizontal channels of the left plate are amplified too much."""
+
+    def amplified(file):
+        file["data"]["analogs"][0, 6:8] *= 20.0
+
+    write_recording(recorded, lanes((2, 4)), amplified)
+    edits = without_forces()
+    tables = PLATE.format(1) + PLATE.format(2).replace('"r"', '"l"') if named else ""
+    with pytest.raises(InputError, match=r"walk.c3d, plate 2: .* pushed sideways(.|\n)*CHANNEL") as raised:
+        read_trial(write_trial(recorded, [(edits[0][0], tables), *edits[1:]]))
+    assert "columns" not in str(raised.value)
+
+
 def test_plates_that_stand_upright_show_that_another_axis_points_up(recorded):
     write_recording(recorded, lanes((2, 4)))
     edits = [*without_forces(), ('up = "+y"', 'up = "+z"')]

@@ -150,7 +150,7 @@ def test_a_suffix_nobody_reads_is_refused_with_those_that_are_read(tmp_path: Pat
     for name in ("x.xlsx", "x"):
         with pytest.raises(InputError, match=r"(?s)suffix|'\.xlsx'.*\.csv, .*\.trc"):
             read_markers(tmp_path / name)
-    with pytest.raises(InputError, match=r"\.mot, \.sto"):
+    with pytest.raises(InputError, match=r"\.c3d, \.csv, \.mot, \.sto"):
         read_forces_table(tmp_path / "x.xlsx")
     with pytest.raises(InputError, match="no such file"):
         read_markers(tmp_path / "y.xlsx")
@@ -174,6 +174,21 @@ def test_a_trial_of_csv_files_is_the_trial_of_its_twins(tmp_path: Path) -> None:
     assert found.markers.names == plain.markers.names
     np.testing.assert_allclose(found.markers.position, plain.markers.position, atol=1e-12)
     np.testing.assert_allclose(found.forces[0].force, plain.forces[0].force, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "role"), [("r_vx", "mm", "point"), ("r_pz", "N", "force"), ("r_my", "kN", "force")]
+)
+def test_columns_in_the_unit_of_something_else_are_refused(
+    tmp_path: Path, name: str, unit: str, role: str
+) -> None:
+    path = write_trial(tmp_path)
+    table = read_mot(tmp_path / "forces.mot")
+    header = ["time", *(f"{n} [{unit}]" if n == name else n for n in table.names)]
+    save(tmp_path / "forces.csv", header, np.column_stack([table.time, table.values]))
+    path.write_text(path.read_text().replace("forces.mot", "forces.csv"))
+    with pytest.raises(InputError, match=rf"line \d+.*'{name}' of forces.csv is in the unit of a {role}"):
+        read_trial(path)
 
 
 def save(path: Path, header: list[str], numbers: np.ndarray) -> None:
