@@ -117,7 +117,7 @@ def test_a_spike_beside_the_range_is_refused_and_one_far_away_is_not(tmp_path: P
 
 
 @pytest.mark.parametrize("column", ["r_vy", "l_px", "r_mz"])
-@pytest.mark.parametrize("value", [1e160, 1e300])
+@pytest.mark.parametrize("value", [1e6, 1e11])
 def test_a_number_that_nobody_measured_is_refused_wherever_it_is(
     tmp_path: Path, column: str, value: float
 ) -> None:
