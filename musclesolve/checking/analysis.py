@@ -23,6 +23,16 @@ from musclesolve.recording.trial import read_trial
 STATURE, FAR_STATURE = 0.1, 0.2
 # Too little to measure a person on [s].
 SHORTEST = 0.2
+# The tests of plates that the analysis makes, and what they find.
+PLATE_CODES = {
+    "sign": "force_sign",
+    "size": "force_units",
+    "sideways": "plate_axes",
+    "leaps": "force_leap",
+    "moments": "moment_units",
+    "nearness": "plates_swapped",
+    "strays": "pressure_outside",
+}
 
 
 def cutoff(case: Case) -> None:
@@ -76,7 +86,7 @@ def _plates(case: Case) -> None:
     for index, plate in enumerate(case.trial.forces):
         found = plate_error(case.trial, plate, index, case.document)
         if found is not None and SIDE_NAMES[plate.side] not in blamed:
-            case.refuse(*found)
+            case.refuse(PLATE_CODES[found[0]], found[1])
 
 
 def measured_anatomy(case: Case) -> None:

@@ -37,10 +37,10 @@ def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document)
 def plate_error(
     trial: Trial, plate: PlateForce, index: int, document: Document
 ) -> tuple[str, InputError] | None:
-    """Return the first thing that is wrong with a plate and the code that it has in ``check``, None if nothing is."""
-    for code, test in PLATE_TESTS:
+    """Return the first thing that is wrong with a plate and the name of the test that found it, None if nothing is."""
+    for name, test in PLATE_TESTS.items():
         if (fault := test(trial, plate)) is not None:
-            return code, fault.error(plate, index, document)
+            return name, fault.error(plate, index, document)
     return None
 
 
@@ -140,13 +140,13 @@ def _moments(trial: Trial, plate: PlateForce) -> PlateFault | None:
     )
 
 
-PLATE_TESTS: tuple[tuple[str, Callable[[Trial, PlateForce], PlateFault | None]], ...] = (
-    ("force_sign", _sign),
-    ("force_units", _size),
-    ("plate_axes", _sideways),
-    ("force_leap", _leaps),
-    ("moment_units", _moments),
-    ("plates_swapped", nearness),
-    ("pressure_outside", strays),
-)
-"""The code of a fault in ``check``, and what finds it; every test may rely on the ones before it."""
+PLATE_TESTS: dict[str, Callable[[Trial, PlateForce], PlateFault | None]] = {
+    "sign": _sign,
+    "size": _size,
+    "sideways": _sideways,
+    "leaps": _leaps,
+    "moments": _moments,
+    "nearness": nearness,
+    "strays": strays,
+}
+"""What finds a fault, by name; every test may rely on the ones before it."""
