@@ -6,21 +6,20 @@ no plate caught. Where nothing shows the strike that the first or last frames ne
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.motion.force_events import foot_contacts, force_events
+from musclesolve.motion.force_events import force_events
 from musclesolve.motion.marker_events import marker_events, walk
+from musclesolve.motion.same_events import Known
+from musclesolve.motion.standing_feet import Standing, standing, within
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 
 Array = NDArray[np.float64]
 
-SAME = 0.3
-"""Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are worth a word [s]."""
 NEAR = 0.01
@@ -55,8 +54,8 @@ class GaitEvents:
 def gait_events(trial: Trial) -> GaitEvents:
     """Heel strikes and toe-offs of both feet over the whole recording, not only the time range.
 
-    Marker events count where neither a file nor the forces have the event, and the foot was not on a plate by which
-    it is impossible. They are moved by the median difference between them and the surer sources in this recording.
+    Marker events count where neither a file nor the forces have the event, and no plate shows that the foot stands.
+    They are moved by the median difference between them and the surer sources in this recording.
 
     Args:
         trial: the trial.
@@ -68,16 +67,19 @@ def gait_events(trial: Trial) -> GaitEvents:
     walking = walk(trial)
     seen = [] if walking is None else marker_events(walking)
     plates = force_events(trial)
-    stated = _Known(trial.events)
+    stated = Known(trial.events)
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
-    sure = _Known(known)
+    sure = Known(known)
     notes = [*_conflicts(stated.pairs(plates)), *_conflicts(sure.pairs(seen))]
     possible, contradictions = _possible(trial, [event for event in seen if sure.twin(event) is None])
     filled, shift = _moved(possible, sure.pairs(seen))
     if known and filled:
         notes.append(f"Steps that no plate caught, from the markers{shift}: {_listed(filled)}.")
     elif filled:
-        notes.append("Heel strikes and toe-offs are those of the markers alone, good to about 30 ms.")
+        notes.append(
+            "Heel strikes and toe-offs are those of the markers alone: in walking at usual speed good to about 30 ms, "
+            "in slow walking and running to 60 ms. Double support is not computed from them."
+        )
     known = sorted([*known, *filled], key=_time)
     periodic = _periodic(trial, known)
     if periodic:
@@ -94,28 +96,6 @@ def heel_strikes(trial: Trial) -> dict[Side, Array]:
 
 def _time(event: Event) -> float:
     return event.time
-
-
-class _Known:
-    """Events by kind and foot, so that the nearest of thousands is found at once."""
-
-    def __init__(self, events: Sequence[Event]) -> None:
-        self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
-        for event in sorted(events, key=_time):
-            self._groups.setdefault((event.kind, event.side), []).append(event)
-
-    def twin(self, event: Event) -> Event | None:
-        """The nearest event that is the same one, seen by another source."""
-        group = self._groups.get((event.kind, event.side), [])
-        place = bisect(group, event.time, key=_time)
-        around = [
-            other for other in group[max(place - 1, 0) : place + 1] if abs(other.time - event.time) < SAME
-        ]
-        return min(around, key=lambda other: abs(other.time - event.time), default=None)
-
-    def pairs(self, events: Sequence[Event]) -> list[tuple[Event, Event]]:
-        """Each event that has a twin, behind it."""
-        return [(twin, event) for event in events if (twin := self.twin(event)) is not None]
 
 
 def _conflicts(pairs: Sequence[tuple[Event, Event]]) -> list[str]:
@@ -142,15 +122,27 @@ def _by(event: Event) -> str:
 
 
 def _possible(trial: Trial, events: list[Event]) -> tuple[list[Event], list[str]]:
-    """Marker events without those that happen while the foot is firmly on a plate, and a sentence on these."""
-    possible: list[Event] = []
-    refused: list[Event] = []
-    contacts = {side: foot_contacts(trial, side) for side in SIDES}
-    for event in events:
-        start, end = contacts[event.side].T
-        (refused if ((start < event.time) & (event.time < end)).any() else possible).append(event)
+    """Marker events without those that happen while the foot surely stands on a plate, and what to know of both."""
+    feet = {side: standing(trial, side) for side in SIDES}
+    stands = [within(feet[event.side].sure, event.time).any() for event in events]
+    refused = [event for event, sure in zip(events, stands, strict=True) if sure]
+    possible = [event for event, sure in zip(events, stands, strict=True) if not sure]
     notes = [f"By the markers, but against the forces and left out: {_listed(refused)}."] if refused else []
+    for side, foot in feet.items():
+        left = _left(foot, [event for event in possible if event.side == side])
+        if left > 0.0:
+            notes.append(
+                f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
+                f"are left, more than unloaded_below_n ({trial.unloaded_below:g} N). Its zero is off: there the "
+                "markers count."
+            )
     return possible, notes
+
+
+def _left(foot: Standing, events: list[Event]) -> float:
+    """Force that is left on a plate although the foot steps in these events [N]; 0 where there is none."""
+    loaded = [within(foot.unclear, event.time) for event in events]
+    return float(foot.lowest[np.any(loaded, axis=0)].max(initial=0.0)) if loaded else 0.0
 
 
 def _moved(events: list[Event], pairs: Sequence[tuple[Event, Event]]) -> tuple[list[Event], str]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.recording.data import SIDES, Event, PlateForce, Side, Trial
+from musclesolve.recording.data import SIDES, Event, Side, Trial
 
 Array = NDArray[np.float64]
 
@@ -39,12 +39,13 @@ def force_events(trial: Trial) -> list[Event]:
 
 def foot_contacts(trial: Trial, side: Side) -> Array:
     """Beginning and end of every contact of one foot with its plates, (k, 2) [s]; see ``contacts``."""
-    plates = [plate for plate in trial.forces if plate.side == side]
-    if not plates:
-        return np.zeros((0, 2))
-    time, vertical = plates[0].time, _together(plates)
-    firm = max(2.0 * trial.unloaded_below, FIRM_WEIGHTS * trial.subject.mass * GRAVITY)
-    return contacts(time, vertical, trial.unloaded_below, firm)
+    time, vertical = vertical_force(trial, side)
+    return contacts(time, vertical, trial.unloaded_below, level(trial, FIRM_WEIGHTS))
+
+
+def level(trial: Trial, weights: float) -> float:
+    """A vertical force in body weights [N], but well above the threshold."""
+    return max(2.0 * trial.unloaded_below, weights * trial.subject.mass * GRAVITY)
 
 
 def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:
@@ -75,10 +76,14 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
     return np.array(times).reshape(-1, 2)
 
 
-def _together(plates: list[PlateForce]) -> Array:
+def vertical_force(trial: Trial, side: Side) -> tuple[Array, Array]:
+    """Times (S,) [s] and vertical force (S,) [N] on one foot by all its plates; nothing without a plate."""
+    plates = [plate for plate in trial.forces if plate.side == side]
+    if not plates:
+        return np.zeros(0), np.zeros(0)
     time = plates[0].time
     parts = [np.interp(time, p.time, p.force[:, 2], left=0.0, right=0.0) for p in plates]
-    return np.sum(parts, axis=0)
+    return time, np.sum(parts, axis=0)
 
 
 def _without_dropouts(runs: list[tuple[int, int]], time: Array) -> list[tuple[int, int]]:

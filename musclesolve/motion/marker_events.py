@@ -47,10 +47,10 @@ class Walk:
 
 
 def walk(trial: Trial) -> Walk | None:
-    """Return pelvis, heels and toes of the whole recording, or None where the motion lacks one of them."""
+    """Return pelvis, heels and toes of the whole recording, or None where one of them or a second frame is missing."""
     parts = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
     behind = ["sacrum"] if trial.sees("sacrum") else ["psis_r", "psis_l"]
-    if not all(trial.sees(name) for name in (*parts, *behind)):
+    if trial.markers.time.size < 2 or not all(trial.sees(name) for name in (*parts, *behind)):
         return None
     pelvis = np.mean([_path(trial, name) for name in behind], axis=0)
     feet = {name: _path(trial, name) for name in parts}

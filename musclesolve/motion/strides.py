@@ -45,6 +45,8 @@ class Stride:
         length: distance of the two strikes of the heel along the walking direction, that of the belt added [m].
         step_length: of the second step, from the other heel's strike to the own one [m].
         step_width: distance of the other heel's strike from the line through the two own ones [m].
+        timed: whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
+            some hundredths of a second early and late: little of a stride, much of a double support.
     """
 
     side: Side
@@ -58,6 +60,7 @@ class Stride:
     length: float = np.nan
     step_length: float = np.nan
     step_width: float = np.nan
+    timed: bool = True
 
     @property
     def duration(self) -> float:
@@ -76,9 +79,9 @@ class Stride:
 
     @property
     def double_support(self) -> float:
-        """Time in which both feet are on the ground [s]; NaN in running, where they never are."""
+        """Time in which both feet are on the ground [s]; NaN in running, where they never are, and if not `timed`."""
         order = (self.start, self.opposite_toe_off, self.opposite_heel_strike, self.toe_off, self.end)
-        if not all(early <= late for early, late in pairwise(order)):
+        if not (self.timed and all(early <= late for early, late in pairwise(order))):
             return float(np.nan)
         return self.opposite_toe_off - self.start + self.toe_off - self.opposite_heel_strike
 
@@ -100,7 +103,10 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
             seen.setdefault((event.kind, event.side), []).append(event.time)
     pairs = [(side, *pair) for side in SIDES for pair in pairwise(seen.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
-    found = [_stride(seen, walking, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
+    timed = {"heel_strike", "toe_off"} <= {
+        event.kind for event in events if event.source in ("stated", "forces")
+    }
+    found = [_stride(seen, walking, timed, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
     return sorted(found, key=lambda stride: stride.start)
 
 
@@ -123,7 +129,7 @@ def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> li
     return sorted(events, key=lambda event: event.time)
 
 
-def _stride(seen: Times, walking: Walk | None, side: Side, start: float, end: float) -> Stride:
+def _stride(seen: Times, walking: Walk | None, timed: bool, side: Side, start: float, end: float) -> Stride:
     def first(kind: EventKind, foot: Side) -> float:
         times = seen.get((kind, foot), [])
         place = bisect(times, start)
@@ -144,6 +150,7 @@ def _stride(seen: Times, walking: Walk | None, side: Side, start: float, end: fl
         length=size[0],
         step_length=size[1],
         step_width=size[2],
+        timed=timed,
     )
 
 

@@ -129,3 +129,67 @@ def test_the_recorded_walk(recorded_walk_trial):
     left, right = (np.diff(times(found, "heel_strike", side))[where] for side, where in (("l", 1), ("r", 0)))
     assert left == pytest.approx(right, rel=0.01)
     assert not any("differ" in note for note in found.notes)
+
+
+def with_force(trial, plate, added):
+    """The trial with something added to the vertical force of one plate."""
+    forces = list(trial.forces)
+    force = forces[plate].force.copy()
+    force[:, 2] += added
+    forces[plate] = replace(forces[plate], force=force)
+    return replace(trial, forces=tuple(forces))
+
+
+def once(trial, plate, start, end):
+    """The trial with one plate that only has what happens in between."""
+    force = trial.forces[plate].force[:, 2]
+    time = trial.forces[plate].time
+    return with_force(trial, plate, -force * ((time < start) | (time > end)))
+
+
+@pytest.mark.parametrize("offset", [21.0, 25.0, 120.0])
+@pytest.mark.parametrize("steps", ["all", "one"])
+def test_a_plate_that_never_unloads_leaves_the_steps_to_the_markers(offset, steps):
+    """Its zero is off by more than the threshold; the other plate shows how late markers are."""
+    trial = STEPS.trial() if steps == "all" else once(STEPS.trial(), 0, 1.3, 2.3)
+    found = gait_events(with_force(trial, 0, offset))
+    assert set(sources(found, "toe_off", "r")) == {"markers"}
+    np.testing.assert_allclose(times(found, "toe_off", "r"), STEPS.toe_offs("r") - LATE, atol=0.003)
+    np.testing.assert_allclose(times(found, "heel_strike", "r")[1:-1], STEPS.strikes("r") + LATE, atol=0.003)
+    (note,) = [note for note in found.notes if "unload" in note]
+    assert f"right foot does not unload where it steps by the markers: {offset:.0f} N" in note
+    assert "unloaded_below_n" in note
+    assert not any("against the forces" in note for note in found.notes)
+
+
+def test_a_plate_whose_zero_drifts_past_the_threshold():
+    """From 30 N to nothing: while it is above 20 N the markers give the steps, the forces thereafter."""
+    trial = STEPS.trial()
+    drift = np.interp(trial.forces[0].time, [0.0, STEPS.duration], [30.0, 0.0])
+    found = gait_events(with_force(trial, 0, drift))
+    np.testing.assert_allclose(times(found, "heel_strike", "r")[1:-1], STEPS.strikes("r"), atol=0.006)
+    assert sources(found, "heel_strike", "r") == ["periodic", "markers", "forces", "forces", "periodic"]
+
+
+def test_a_step_on_the_plate_stands_against_markers_that_deny_it():
+    """By the markers the right foot strikes again in its stance; the forces, cut or not, show that it stands."""
+    trial = STEPS.trial()
+    moved = replace(STEPS, first=STEPS.first + 0.4).trial()
+    found = gait_events(replace(trial, markers=moved.markers))
+    assert set(sources(found, "toe_off", "r")) == {"forces"}
+    assert not any("unload" in note for note in found.notes)
+
+
+def test_a_recording_of_one_frame_shows_no_steps():
+    trial = STEPS.trial(plates="")
+    markers = replace(trial.markers, time=trial.markers.time[:1], position=trial.markers.position[:1])
+    assert len(gait_events(replace(trial, markers=markers))) == 0
+
+
+def test_the_recorded_walk_on_a_plate_that_was_not_zeroed(recorded_walk_trial):
+    """With 25 N too much on the plate of the right foot its steps are found by the markers, within a frame or so."""
+    clean, drifted = gait_events(recorded_walk_trial), gait_events(with_force(recorded_walk_trial, 0, 25.0))
+    assert recorded_walk_trial.forces[0].side == "r"
+    for kind, count in (("heel_strike", 2), ("toe_off", 2)):
+        seen = times(drifted, kind, "r")[:count]
+        np.testing.assert_allclose(seen, times(clean, kind, "r")[:count], atol=0.012)

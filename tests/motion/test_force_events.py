@@ -61,6 +61,26 @@ def test_spikes_dropouts_and_light_touches_are_no_steps():
     np.testing.assert_array_equal(contacts(time, vertical, THRESHOLD, FIRM), expected)
 
 
+def touched(force, seconds):
+    """The contacts of the right foot when something stands on its plate for a while, with the foot in the air."""
+    trial = STEPS.trial(plates="r")
+    plate = trial.forces[0]
+    added = np.where((plate.time > 1.15) & (plate.time < 1.15 + seconds), force, 0.0)[:, None] * [
+        0.0,
+        0.0,
+        1.0,
+    ]
+    return foot_contacts(replace(trial, forces=(replace(plate, force=plate.force + added),)), "r")
+
+
+@pytest.mark.parametrize(
+    ("force", "seconds", "contact"),
+    [(0.09, 0.2, False), (0.11, 0.2, True), (0.8, 0.09, False), (0.8, 0.12, True)],
+)
+def test_a_contact_bears_a_tenth_of_the_body_weight_and_lasts_a_tenth_of_a_second(force, seconds, contact):
+    assert len(touched(force * WEIGHT, seconds)) == len(foot_contacts(STEPS.trial(), "r")) + contact
+
+
 def test_a_foot_that_passes_between_plates_strikes_once():
     whole = STEPS.plate("r")
     share = np.clip((whole.time % STEPS.stride - 0.6) / 0.2, 0.0, 1.0)[:, None]

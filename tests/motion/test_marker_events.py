@@ -150,6 +150,34 @@ def test_before_the_walk_begins_the_heading_is_its_first_one():
     np.testing.assert_allclose(heading, np.broadcast_to([0.0, -1.0, 0.0], heading.shape), atol=1e-12)
 
 
+def test_a_belt_on_which_the_person_drifts_is_no_way_to_walk():
+    """0.2 m/s to the left, toes ahead: nobody walks so slowly; at 0.3 m/s somebody does."""
+    time = np.arange(0.0, 5.0, 0.01)
+    feet = np.tile([0.4, 0.0, 0.0], (time.size, 1))
+    for speed, expected in ((0.2, [1.0, 0.0, 0.0]), (0.3, [0.0, 1.0, 0.0])):
+        heading, travels = headings(time, time[:, None] * [0.0, speed, 0.0], feet)
+        np.testing.assert_allclose(heading, np.broadcast_to(expected, heading.shape), atol=1e-9)
+        assert travels == (speed > 0.25)
+
+
+def test_a_false_maximum_in_the_middle_of_the_period_is_dropped():
+    """It stands out as much as a step does, but half a period beside its neighbours."""
+    time = np.arange(0.0, 10.0, 0.01)
+    signal = np.cos(2.0 * np.pi * time) + 1.2 * np.exp(-(((time - 4.5) / 0.06) ** 2))
+    np.testing.assert_allclose(maxima(signal, 100.0, 0.15) / 100.0, np.arange(1.0, 10.0), atol=0.01)
+
+
+@pytest.mark.parametrize(("fall", "found"), [(0.03, False), (0.1, True), (0.3, True)])
+def test_a_maximum_just_before_the_end_counts_once_the_signal_has_fallen_a_little(fall, found):
+    """The recording ends when the cosine has fallen from its last maximum by a share of its excursion."""
+    end = 5.0 + np.arccos(1.0 - 2.0 * fall) / (2.0 * np.pi)
+    time = np.linspace(0.0, end, 500)
+    rate = 499.0 / end
+    places = maxima(np.cos(2.0 * np.pi * time), rate, 0.15) / rate
+    assert places.size == 4 + found
+    np.testing.assert_allclose(places, np.arange(1.0, places.size + 1.0), atol=0.015)
+
+
 def test_a_false_maximum_within_the_period_is_dropped():
     time = np.arange(0.0, 10.0, 0.01)
     signal = np.cos(2.0 * np.pi * time) - 1.2 * np.exp(-(((time - 4.75) / 0.08) ** 2))
