@@ -16,6 +16,7 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.frames import AXES, global_from_laboratory
 from musclesolve.recording.mot import write_mot
+from musclesolve.recording.names import without_person
 from musclesolve.recording.trc import write_trc
 from musclesolve.recording.units import METRES
 
@@ -31,6 +32,8 @@ def convert(
     source: Path, targets: Sequence[Path], forward: str | None = None, up: str = "+z", units: str = "mm"
 ) -> list[str]:
     """Write the markers or forces of a recording in another format; all is read before anything is written.
+
+    The name of the person before the markers, "Ann:LASI", is left out where there is one person only.
 
     Args:
         source: a file of any format that can be read.
@@ -58,7 +61,7 @@ def convert(
     for target in targets:
         _check_target(target)
         if target.suffix.casefold() in MARKERS:
-            markers = read_markers(source)
+            markers = without_person(read_markers(source))
             notes += markers.notes
             writers.append(partial(write_trc, target, markers.rotated(to_target @ to_global), units=units))
             continue

@@ -7,7 +7,8 @@ from rich.table import Table
 
 from musclesolve.errors import InputError
 from musclesolve.recording.landmarks import landmarks
-from musclesolve.recording.marker_set import MarkerSet, marker_sets, markers_of
+from musclesolve.recording.marker_set import MarkerSet, marker_sets
+from musclesolve.recording.served import markers_of
 from musclesolve.recording.textfile import suggestion
 
 

@@ -19,6 +19,7 @@ from musclesolve.recording.formats import is_c3d, read_forces_table, read_marker
 from musclesolve.recording.functional import read_functional
 from musclesolve.recording.meaning import Meaning
 from musclesolve.recording.schema import Document, examined
+from musclesolve.recording.textfile import is_file
 from musclesolve.recording.trial import (
     assembled,
     marker_notes,
@@ -38,7 +39,7 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     try:
         document = Document(path)
     except InputError as error:
-        return None, [finding_of("trial_file" if path.is_file() else "unreadable", error)]
+        return None, [finding_of("trial_file" if _there(path) else "unreadable", error)]
     content, errors = examined(document)
     findings = [finding_of("trial_file", error) for error in errors]
     rotation = _rotation(document, content, findings)
@@ -51,6 +52,13 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
         return None, findings
     trial = _trial(document, content, files, rotation, walk, static, findings)
     return Case(document, content, trial, findings), findings
+
+
+def _there(path: Path) -> bool:
+    try:
+        return is_file(path)
+    except InputError:
+        return False
 
 
 def _rotation(document: Document, content: dict[str, Any], findings: list[Finding]) -> Array:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.report import Finding
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
-from musclesolve.recording.mapping import check_markers_exist, examined_mapping, read_carried, read_clusters
-from musclesolve.recording.marker_set import applied, find_marker_set, renamed
-from musclesolve.recording.meaning import Meaning, read_meaning
+from musclesolve.recording.mapping import examined_mapping, read_carried, read_clusters, unserved
+from musclesolve.recording.meaning import Meaning, asked_meaning, read_meaning
 from musclesolve.recording.schema import Document
 
 
@@ -47,19 +47,22 @@ def meaning_of(
         return read_meaning(document, content, walk, static)
     except InputError as error:
         first = finding_of("mapping", error)
+    try:
+        asked = asked_meaning(document, content, walk, static)
+    except InputError:
+        # Without the set, or without a word on whose markers they are, every line would seem wrong.
+        findings.append(first)
+        return Meaning(walk, static, {}, {}, {})
     wrong: list[Finding] = []
-    tables = {name: dict(content[name]) for name in ("mapping", "clusters", "carried")}
-    if content["markers"]["set"]:
-        with told("mapping", wrong):
-            chosen = find_marker_set(document, content["markers"]["set"])
-            walk, static = renamed(walk, chosen), None if static is None else renamed(static, chosen)
-            tables = applied(chosen, tables, walk, static)
+    walk, static, tables = asked.walk, asked.static, asked.tables
     mapping, errors = examined_mapping(document, tables["mapping"])
     # What a set has for markers of the standing trial is missing for want of it.
     if tables["mapping"] and not (unread and content["markers"]["set"]):
         wrong += [finding_of("mapping", error) for error in errors]
     clusters, carried = _clusters(document, tables, wrong)
-    meaning = _served(document, Meaning(walk, static, mapping, clusters, carried), unread, wrong)
+    meaning = _served(
+        document, Meaning(walk, static, mapping, clusters, carried, asked.notes, asked.names), unread, wrong
+    )
     # What the strict reader says is the only thing known, unless it is for want of a file that cannot be read.
     findings.extend(wrong or ([] if unread else [first]))
     return meaning
@@ -82,24 +85,24 @@ def _clusters(
 
 def _served(document: Document, asked: Meaning, unread: bool, wrong: list[Finding]) -> Meaning:
     """Return what the files serve of a meaning; what they do not is told one by one."""
-    walk, static = asked.walk, asked.static
-    clusters: dict[str, tuple[str, ...]] = {}
-    for name, markers in asked.clusters.items():
-        if not unread:
-            with told("mapping", wrong):
-                check_markers_exist(document, {}, {name: markers}, {}, walk, static)
-                clusters[name] = markers
-    carried: dict[str, str] = {}
-    for marker, cluster in asked.carried.items():
-        if cluster in clusters:
-            with told("mapping", wrong):
-                check_markers_exist(document, {}, {}, {marker: cluster}, walk, static)
-                carried[marker] = cluster
-    mapping = {}
-    for name, weights in asked.mapping.items():
-        if all(marker in walk or marker in carried for marker in weights):
-            mapping[name] = weights
-        elif not unread and not any(marker in asked.carried for marker in weights):
-            with told("mapping", wrong):
-                check_markers_exist(document, {name: weights}, {}, {}, walk, static)
-    return Meaning(walk, static, mapping, clusters, carried, asked.notes)
+    errors = unserved(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
+    if not unread:
+        wrong += [finding_of("mapping", error) for error in errors.values()]
+    clusters = {
+        name: markers
+        for name, markers in asked.clusters.items()
+        if not unread and ("clusters", name) not in errors
+    }
+    carried = {
+        marker: cluster
+        for marker, cluster in asked.carried.items()
+        if cluster in clusters and ("carried", marker) not in errors
+    }
+    lost = set(asked.carried) - set(carried)
+    mapping = {
+        name: weights
+        for name, weights in asked.mapping.items()
+        if all(marker in asked.walk or marker in carried for marker in weights)
+        or not (("mapping", name) in errors or lost & set(weights))
+    }
+    return replace(asked, mapping=mapping, clusters=clusters, carried=carried)

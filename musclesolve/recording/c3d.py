@@ -96,7 +96,7 @@ class C3D:
                     remedy="rename or remove one of them in the capture software",
                 )
             labels[name] = place
-        return _without_subject(labels)
+        return labels
 
     @property
     def time(self) -> Array:
@@ -143,14 +143,6 @@ class C3D:
         """Return the unit of every analog channel, "" where the file states none."""
         units = self.description.texts("ANALOG:UNITS")[: self.layout.channels]
         return units + [""] * (self.layout.channels - len(units))
-
-
-def _without_subject(labels: dict[str, int]) -> dict[str, int]:
-    """Return the labels without the name of the person, "Name:LASI", which some programs put before all of them."""
-    subjects = {name.partition(":")[0] for name in labels if ":" in name}
-    if len(subjects) != 1 or not all(":" in name[:-1] for name in labels):
-        return labels
-    return {name.partition(":")[2]: place for name, place in labels.items()}
 
 
 def read_c3d(path: str | Path) -> C3D:

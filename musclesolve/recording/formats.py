@@ -12,7 +12,7 @@ from musclesolve.recording.camera_markers import read_camera_markers
 from musclesolve.recording.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.mot import read_mot
-from musclesolve.recording.textfile import file_path, no_file, suggestion
+from musclesolve.recording.textfile import file_path, is_file, no_file, suggestion
 from musclesolve.recording.trc import read_trc
 
 Content = TypeVar("Content")
@@ -66,7 +66,7 @@ def _reader(
     if suffix in readers:
         return readers[suffix]
     known = sorted({*readers, *also} - {suffix})
-    if not Path(path).is_file():
+    if not is_file(Path(path)):
         problem, expected, remedy = no_file(Path(path))
         raise InputError(problem, file=path, expected=expected, remedy=remedy)
     raise InputError(

@@ -64,7 +64,7 @@ def read_functional(
     recordings: dict[Side, Markers] = {}
     for side, name in given.items():
         path = document.input_file("files", f"functional_{side}", name)
-        recordings[side] = by_set(read_markers(path), meaning).rotated(rotation)
+        recordings[side] = by_set(document, read_markers(path), meaning).rotated(rotation)
         check_sampling(recordings[side].time, path)
         _check_thigh(document, meaning, recordings[side], side)
         _check_markers(document, meaning, recordings[side], side)

@@ -10,11 +10,12 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.joints import follows_segment
 from musclesolve.recording.landmarks import landmarks
-from musclesolve.recording.schema import Document
+from musclesolve.recording.schema import Document, is_kind
 from musclesolve.recording.textfile import suggestion
 
 Weights = Mapping[str, float]
 
+LARGEST_WEIGHT = 1e3
 _FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }'
 
 
@@ -63,7 +64,7 @@ def examined_mapping(
         if name not in known:
             continue
         try:
-            weights = _weights(document, name, value)
+            weights = read_weights(document, name, value)
         except InputError as error:
             errors.append(error)
             continue
@@ -83,26 +84,17 @@ def examined_mapping(
     return mapping, errors
 
 
-def _weights(document: Document, name: str, value: Any) -> Weights:
-    weights: dict[str, float] = {}
-    if isinstance(value, str) and value:
-        weights = {value: 1.0}
-    elif isinstance(value, dict) and set(value) == {"midpoint"}:
-        pair = value["midpoint"]
-        if (
-            isinstance(pair, list)
-            and len(pair) == 2
-            and all(isinstance(m, str) for m in pair)
-            and pair[0] != pair[1]
-        ):
-            weights = dict.fromkeys(pair, 0.5)
-    elif isinstance(value, dict) and set(value) == {"weights"} and isinstance(value["weights"], dict):
-        if all(isinstance(w, int | float) and not isinstance(w, bool) for w in value["weights"].values()):
-            weights = {marker: float(w) for marker, w in value["weights"].items()}
+def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
+    """Return the weights of the markers that show one landmark.
+
+    Raises:
+        InputError: a value in none of the three forms, or weights that do not sum to one.
+    """
+    weights = _weights(value)
     if not weights:
         raise document.error(
-            f"the value is {value!r}",
-            "mapping",
+            f"the value is {_short(value)}",
+            table,
             name,
             expected=_FORMS,
             remedy=f'write {name} = "<marker>" with a marker of the files',
@@ -112,7 +104,7 @@ def _weights(document: Document, name: str, value: Any) -> Weights:
     if not abs(total - 1.0) <= 1e-6:
         raise document.error(
             f"the weights sum to {total:g}",
-            "mapping",
+            table,
             name,
             expected="weights that sum to 1",
             remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
@@ -120,7 +112,33 @@ def _weights(document: Document, name: str, value: Any) -> Weights:
     return weights
 
 
-def read_clusters(document: Document, table: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _weights(value: Any) -> Weights:
+    """Return the weights of a value in one of the three forms, nothing for any other."""
+    if isinstance(value, str) and value:
+        return {value: 1.0}
+    if not isinstance(value, dict) or len(value) != 1:
+        return {}
+    pair, given = value.get("midpoint"), value.get("weights")
+    if isinstance(pair, list) and len(pair) == 2 and all(isinstance(m, str) and m for m in pair):
+        return dict.fromkeys(pair, 0.5) if pair[0] != pair[1] else {}
+    if isinstance(given, dict) and all(marker and _is_weight(w) for marker, w in given.items()):
+        return {marker: float(w) for marker, w in given.items()}
+    return {}
+
+
+def _is_weight(value: Any) -> bool:
+    # Far beyond this the sum of the weights is lost in rounding; nor is there such a point on a body.
+    return is_kind(value, "number") and abs(value) <= LARGEST_WEIGHT
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def read_clusters(
+    document: Document, table: Mapping[str, Any], name_of_table: str = "clusters"
+) -> dict[str, tuple[str, ...]]:
     """Return cluster -> its markers.
 
     Raises:
@@ -130,8 +148,8 @@ def read_clusters(document: Document, table: Mapping[str, Any]) -> dict[str, tup
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
             raise document.error(
-                f"the value is {value!r}",
-                "clusters",
+                f"the value is {_short(value)}",
+                name_of_table,
                 name,
                 expected="a list of three or more different markers",
                 remedy="add a marker to it, or remove the cluster",
@@ -170,48 +188,68 @@ def check_markers_exist(
     Raises:
         InputError: naming the marker, the file that lacks it and the nearest names in it.
     """
+    for error in unserved(document, mapping, clusters, carried, walk, static).values():
+        raise error
+
+
+def unserved(
+    document: Document,
+    mapping: Mapping[str, Weights],
+    clusters: Mapping[str, tuple[str, ...]],
+    carried: Mapping[str, str],
+    walk: Markers,
+    static: Markers | None,
+) -> dict[tuple[str, str], InputError]:
+    """Return (table, key) -> why the files cannot serve it, for every cluster, carried marker and landmark."""
     if clusters and static is None:
-        raise document.error(
+        without = document.error(
             "clusters need a standing trial",
             "clusters",
             expected="static in [files]",
             remedy="name the standing trial, or remove [clusters] and [carried]",
         )
+        return {("clusters", name): without for name in clusters}
+    errors: dict[tuple[str, str], InputError] = {}
     for name, markers in clusters.items():
         for file in (walk, static):
             for marker in markers:
                 if file is not None and marker not in file:
-                    raise _absent(document, "clusters", name, marker, file)
+                    errors.setdefault(("clusters", name), _absent(document, "clusters", name, marker, file))
     for marker in carried:
         if static is not None and marker not in static:
-            raise _absent(document, "carried", marker, marker, static)
+            errors["carried", marker] = _absent(document, "carried", marker, marker, static)
     for landmark, weights in mapping.items():
         for marker in weights:
             followed = static is not None and marker in static and follows_segment(mapping, landmark)
             if marker not in carried and not (followed and marker not in walk):
-                _check_mapped(document, landmark, marker, walk, static)
+                error = _unmapped(document, landmark, marker, walk, static)
+                if error is not None:
+                    errors.setdefault(("mapping", landmark), error)
+    return errors
 
 
-def _check_mapped(
+def _unmapped(
     document: Document,
     landmark: str,
     marker: str,
     walk: Markers,
     static: Markers | None,
-) -> None:
+) -> InputError | None:
+    """Return why a landmark cannot be followed by a marker, None where it can."""
     if marker not in walk:
         if static is not None and marker in static:
-            raise document.error(
+            return document.error(
                 f"only the standing trial has the marker '{marker}'",
                 "mapping",
                 landmark,
                 expected="a marker of the motion, or one that a cluster carries",
                 remedy=f'add to [carried]: "{marker}" = "<cluster>"',
             )
-        raise _absent(document, "mapping", landmark, marker, walk)
+        return _absent(document, "mapping", landmark, marker, walk)
     # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
     if static is not None and landmarks()[landmark].standing and marker not in static:
-        raise _absent(document, "mapping", landmark, marker, static)
+        return _absent(document, "mapping", landmark, marker, static)
+    return None
 
 
 def _absent(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError:

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.landmarks import landmarks
+from musclesolve.recording.names import Names
+from musclesolve.recording.own_set import TABLES, check_own_set
 from musclesolve.recording.schema import Document
-from musclesolve.recording.textfile import suggestion
+from musclesolve.recording.served import first_of, markers_of, served
+from musclesolve.recording.textfile import is_file, suggestion
 
-TABLES = ("mapping", "clusters", "carried", "aliases")
-_KEYS = {"description", "source", "letters", "sided", *TABLES}
 _FEWEST_IN_CLUSTER = 3
 
 
@@ -75,8 +77,7 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
     known = marker_sets()
     if name in known:
         return known[name]
-    path = document.path.parent / name
-    if path.suffix != ".toml" and not path.is_file():
+    if not name.endswith(".toml") and not _is_beside(document, name):
         raise document.error(
             f"there is no marker set {name!r}",
             "markers",
@@ -85,32 +86,23 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
             remedy=suggestion(name, known) or "leave set out, and write [mapping]",
         )
     own = Document(document.input_file("markers", "set", name))
-    for key in own.content:
-        if key not in _KEYS:
-            raise InputError(
-                f"there is no such key: {key!r}",
-                file=own.path,
-                expected=f"some of {', '.join(sorted(_KEYS))}",
-                remedy=suggestion(key, _KEYS) or "remove it",
-            )
+    check_own_set(own)
+    return _marker_set(own.path.stem, own.content)
+
+
+def _is_beside(document: Document, name: str) -> bool:
     try:
-        return _marker_set(path.stem, own.content)
-    except (KeyError, TypeError, ValueError) as reason:
-        raise InputError(
-            f"this is not a marker set: {reason}",
-            file=own.path,
-            expected="tables like those of the bundled sets: musclesolve markers NAME shows one",
-            remedy="start from a bundled set",
-        ) from None
+        return is_file(document.path.parent / name)
+    except InputError as error:
+        raise document.placed(error, "markers", "set") from None
 
 
 def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
     letters = content.get("letters", {"r": "R", "l": "L"})
-    tables = {table: _table(content, table) for table in TABLES}
-    sided = _table(content, "sided")
+    tables = {table: dict(content.get(table, {})) for table in TABLES}
     for side in SIDES:
-        for table in sided:
-            for key, value in _table(sided, table).items():
+        for table, lines in content.get("sided", {}).items():
+            for key, value in lines.items():
                 # Markers are named by their letter, landmarks and clusters by the suffix of the side.
                 own = _lettered(key, letters[side]) if table in ("carried", "aliases") else f"{key}_{side}"
                 tables[table][own] = (
@@ -121,23 +113,10 @@ def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
         str(content.get("description", "")),
         str(content.get("source", "")),
         {key: value if isinstance(value, list) else [value] for key, value in tables["mapping"].items()},
-        {key: _names(key, value) for key, value in tables["clusters"].items()},
-        {key: str(value) for key, value in tables["carried"].items()},
-        {key: _names(key, value) for key, value in tables["aliases"].items()},
+        tables["clusters"],
+        tables["carried"],
+        tables["aliases"],
     )
-
-
-def _table(content: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table = content.get(name, {})
-    if not isinstance(table, dict):
-        raise ValueError(f"{name} is not a table")
-    return dict(table)
-
-
-def _names(key: str, value: Any) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise ValueError(f"{key} is not a list of marker names")
-    return value
 
 
 def _lettered(value: Any, letter: str) -> Any:
@@ -151,34 +130,20 @@ def _lettered(value: Any, letter: str) -> Any:
     return value
 
 
-def markers_of(way: Any) -> list[str]:
-    """Return the markers of one way to map a landmark: a name, a midpoint or weights."""
-    if isinstance(way, str):
-        return [way]
-    named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
-    return [str(marker) for form in named if form is not None for marker in form]
-
-
-def renamed(markers: Markers, chosen: MarkerSet) -> Markers:
-    """Return the markers by the names of the set: without the person before a colon, whatever the case, aliases too.
-
-    A name that fits none stays as it is, and so does one whose name in the set is taken already.
-    """
+def names_of(chosen: MarkerSet, own: Iterable[str] = (), person: str | None = None) -> Names:
+    """Return the names that are asked for: those of the set, whatever the case, its aliases, and those of one's own."""
     known = {name.casefold(): name for name in chosen.markers}
     known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
-    exact = set(chosen.markers) & set(markers.names)
-    names: list[str] = []
-    for name in markers.names:
-        plain = name.rpartition(":")[2].strip().casefold()
-        new = name if name in exact else known.get(name.casefold(), known.get(plain, name))
-        names.append(new if new == name or new not in exact | set(names) | set(markers.names) else name)
-    return replace(markers, names=tuple(names))
+    return Names(frozenset(own), known, person)
 
 
 def applied(
     chosen: MarkerSet, tables: Mapping[str, Mapping[str, Any]], walk: Markers, static: Markers | None
-) -> dict[str, dict[str, Any]]:
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """Return mapping, clusters and carried of a trial: those of the set that the recordings serve, and its own.
+
+    A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
+    trial shows when nothing carries it; a sentence for each of these comes with the tables.
 
     Args:
         chosen: the set.
@@ -201,25 +166,21 @@ def applied(
         if marker in standing - moving and cluster in clusters
     }
     carried |= tables["carried"]
-    mapping = {
-        landmark: way
-        for landmark, ways in chosen.mapping.items()
-        if (way := _served(ways, moving | standing)) is not None
-    }
-    return {"mapping": mapping | dict(tables["mapping"]), "clusters": clusters, "carried": carried}
-
-
-def _served(ways: Iterable[Any], markers: set[str]) -> Any:
-    """Return the first way to map a landmark whose markers are there."""
-    return next((way for way in ways if set(markers_of(way)) <= markers), None)
+    own = dict(tables["mapping"])
+    off = {name for name, way in own.items() if way is False and name in landmarks()}
+    ways = {name: ways for name, ways in chosen.mapping.items() if name not in own}
+    mapping, notes = served(
+        ways, {n: w for n, w in own.items() if n not in off}, moving, standing, set(carried)
+    )
+    return {"mapping": mapping, "clusters": clusters, "carried": carried}, notes
 
 
 def fitting(markers: Markers) -> tuple[str, int] | None:
     """Return the bundled set most of whose landmarks a recording shows, and how many; None if none has half of them."""
     counts = {}
     for name, chosen in marker_sets().items():
-        names = set(renamed(markers, chosen).names)
-        served = sum(_served(ways, names) is not None for ways in chosen.mapping.values())
-        if served >= 0.5 * len(chosen.mapping):
-            counts[name] = served
+        names = set(names_of(chosen).renamed(markers).names)
+        count = sum(first_of(ways, names) is not None for ways in chosen.mapping.values())
+        if count >= 0.5 * len(chosen.mapping):
+            counts[name] = count
     return max(counts.items(), key=lambda item: item[1]) if counts else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve.errors import InputError
-from musclesolve.recording.textfile import decimal_point, no_file, read_lines, suggestion
+from musclesolve.recording.textfile import decimal_point, is_file, no_file, read_lines, suggestion
 
 Fields = Mapping[str, Any]
 
@@ -85,12 +85,16 @@ class Document:
         """Return the path of a file that the trial file names, from the folder of the trial file.
 
         Raises:
-            InputError: there is no such file.
+            InputError: there is no such file, or it cannot be looked at.
         """
         path = self.path.parent / name
-        if path.is_file():
-            return path
-        problem, expected, remedy = no_file(path)
+        try:
+            if is_file(path):
+                return path
+        except InputError as error:
+            problem, expected, remedy = error.problem, error.expected, error.remedy
+        else:
+            problem, expected, remedy = no_file(path)
         raise self.error(f"{name!r}: {problem}", table, key, index, expected=expected, remedy=remedy)
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
@@ -285,7 +289,7 @@ def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
         return None
     instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
     expected = f"{_KINDS[kind]}{instead}: {rule['about']}"
-    if not _is_kind(value, kind):
+    if not is_kind(value, kind):
         return f"the value is {value!r}", expected
     if "choices" in rule and value not in rule["choices"]:
         return f"the value is {value!r}", f"one of {_list(rule['choices'])}"
@@ -308,7 +312,7 @@ def _within(value: float, rule: Fields) -> bool:
 
 
 def _remedy(key: str, value: Any, rule: Fields) -> str:
-    if "choices" not in rule and _is_kind(value, rule["type"]):
+    if "choices" not in rule and is_kind(value, rule["type"]):
         return "check the value and its unit"
     known = rule.get("choices", rule.get("words"))
     near = suggestion(value, known) if isinstance(value, str) and known else None
@@ -322,7 +326,8 @@ def _example(key: str, rule: Fields) -> str:
     return f"{key} = {_FORMS[rule['type']]}" + "".join(f' or "{word}"' for word in rule.get("words", ()))
 
 
-def _is_kind(value: Any, kind: str) -> bool:
+def is_kind(value: Any, kind: str) -> bool:
+    """Return whether a value is of a kind of ``trial_keys.toml``."""
     if kind == "text":
         return isinstance(value, str) and bool(value.strip())
     if kind in ("number", "whole"):
@@ -330,7 +335,7 @@ def _is_kind(value: Any, kind: str) -> bool:
         whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
         return whole or (kind == "number" and isinstance(value, float))
     if kind == "weights":
-        return isinstance(value, dict) and all(_is_kind(part, "number") for part in value.values())
+        return isinstance(value, dict) and all(is_kind(part, "number") for part in value.values())
     names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
     if kind == "columns":
         return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)

@@ -106,6 +106,16 @@ def opening(path: Path) -> Iterator[None]:
         ) from None
 
 
+def is_file(path: Path) -> bool:
+    """Return whether a path is that of a file.
+
+    Raises:
+        InputError: it cannot be looked at: the name is too long, or a folder is closed.
+    """
+    with opening(path):
+        return path.is_file()
+
+
 def binary_file(path: Path) -> InputError:
     """Return the refusal of a file that is not text."""
     return InputError(

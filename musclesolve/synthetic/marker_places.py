@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.recording.marker_set import MarkerSet, marker_sets, markers_of
+from musclesolve.recording.marker_set import MarkerSet, marker_sets
+from musclesolve.recording.served import markers_of
 from musclesolve.synthetic.person import Person
 
 Array = np.ndarray

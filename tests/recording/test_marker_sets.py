@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from synthetic_trial import write_trial
 from typer.testing import CliRunner
 
-from musclesolve import cli
+from musclesolve import cli, motion
+from musclesolve.checking import check
 from musclesolve.errors import InputError
-from musclesolve.recording import Markers, landmarks, marker_sets, read_trial
-from musclesolve.recording.marker_set import applied, fitting, markers_of, renamed
+from musclesolve.recording import (
+    Markers,
+    landmarks,
+    marker_sets,
+    read_markers,
+    read_trc,
+    read_trial,
+    write_trc,
+)
+from musclesolve.recording.marker_set import applied, find_marker_set, fitting, names_of
+from musclesolve.recording.schema import Document
+from musclesolve.recording.served import markers_of
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
+SETS = Path(read_trial.__code__.co_filename).parent / "sets"
 NOTHING: dict[str, dict] = {"mapping": {}, "clusters": {}, "carried": {}}
 
 
@@ -49,13 +63,13 @@ def test_nothing_fits_strange_markers() -> None:
 
 def test_names_are_found_behind_prefixes_cases_and_aliases() -> None:
     chosen = marker_sets()["plug_in_gait"]
-    names = renamed(recording("Jo:LASI", "rasi", "LMKNE", "own", "Jo:RHEE"), chosen).names
+    names = names_of(chosen).renamed(recording("Jo:LASI", "rasi", "LMKNE", "own", "Jo:RHEE")).names
     assert names == ("LASI", "RASI", "LKNM", "own", "RHEE")
 
 
 def test_two_markers_never_get_one_name() -> None:
     chosen = marker_sets()["plug_in_gait"]
-    names = renamed(recording("LASI", "Jo:LASI", "RMKNE", "RKNEM"), chosen).names
+    names = names_of(chosen).renamed(recording("LASI", "Jo:LASI", "RMKNE", "RKNEM")).names
     assert names == ("LASI", "Jo:LASI", "RKNM", "RKNEM")
 
 
@@ -66,13 +80,14 @@ def test_what_the_recordings_lack_is_left_out_and_own_lines_win() -> None:
     )
     static = recording(*(name for name in chosen.markers if name != "R.MT5"))
     own = {"mapping": {"toe_r": "X"}, "clusters": {}, "carried": {}}
-    tables = applied(chosen, own, walk, static)
+    tables, notes = applied(chosen, own, walk, static)
     assert "metatarsal_5_r" not in tables["mapping"] and tables["mapping"]["metatarsal_5_l"] == "L.MT5"
     assert tables["mapping"]["toe_r"] == "X"
     assert "R.SH4" not in tables["clusters"]["shank_r"] and len(tables["clusters"]["shank_r"]) == 4
     # Only what the motion does not show is carried.
     assert set(tables["carried"]) == {"R.MKnee", "L.MKnee"}
-    assert applied(chosen, NOTHING, walk, None)["clusters"] == {}
+    assert notes == []
+    assert applied(chosen, NOTHING, walk, None)[0]["clusters"] == {}
 
 
 def test_the_recorded_walk_by_name_is_the_recorded_walk_by_hand(recorded_walk: Path, tmp_path: Path) -> None:
@@ -102,8 +117,6 @@ toe = ["{S}T", { midpoint = ["{S}T1", "{S}T2"] }]
 
 
 def trial_with(folder: Path, set_name: str) -> Path:
-    from synthetic_trial import write_trial
-
     return write_trial(folder, ("[mapping]\n", f'[markers]\nset = "{set_name}"\n[mapping]\n'))
 
 
@@ -121,10 +134,10 @@ def test_a_set_of_ones_own(tmp_path: Path) -> None:
         ("plug_in_gate", "", "did you mean 'plug_in_gait'"),
         ("missing.toml", "", "no such file"),
         ("bad.toml", "mappings = 1\n", "no such key"),
-        ("bad.toml", "mapping = 1\n", "mapping is not a table"),
-        ("bad.toml", "[sided]\nmapping = 3\n", "mapping is not a table"),
-        ("bad.toml", '[clusters]\nthigh = "A"\n', "not a list of marker names"),
-        ("bad.toml", "[letters]\nr = 1\n[sided.mapping]\nheel = 'x'\n", "not a marker set"),
+        ("bad.toml", "mapping = 1\n", "this is not a table"),
+        ("bad.toml", "[sided]\nmapping = 3\n", "this is not a table"),
+        ("bad.toml", '[clusters]\nthigh = "A"\n', "a list of three or more"),
+        ("bad.toml", "[letters]\nr = 1\n[sided.mapping]\nheel = 'x'\n", "letters"),
     ],
 )
 def test_what_is_no_set_is_refused(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -132,6 +145,150 @@ def test_what_is_no_set_is_refused(tmp_path: Path, name: str, text: str, message
         (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         read_trial(trial_with(tmp_path, name))
+
+
+PIG = marker_sets()["plug_in_gait"]
+BOTH = tuple(name for name in PIG.markers if name[1:] not in ("KNM", "ANM", "ELM", "WRB"))
+
+
+def pig(walk: tuple[str, ...], static: tuple[str, ...], **mapping: object) -> tuple[dict, list[str]]:
+    own = NOTHING | {"mapping": mapping}
+    tables, notes = applied(PIG, own, recording(*walk), recording(*static))
+    return tables["mapping"], notes
+
+
+def test_an_optional_landmark_that_only_the_standing_trial_shows_is_left_out() -> None:
+    mapping, notes = pig(BOTH, (*BOTH, "RELM", "RKNM", "RANM"))
+    assert "elbow_medial_r" not in mapping
+    assert [note for note in notes if "elbow_medial_r" in note and "motion has no marker 'RELM'" in note]
+    # Knee and ankle follow their segments.
+    assert mapping["knee_medial_r"] == "RKNM" and mapping["ankle_medial_r"] == "RANM" and len(notes) == 1
+
+
+def test_the_way_that_both_recordings_serve_is_taken() -> None:
+    mapping, notes = pig(BOTH, (*BOTH, "RWRB"))
+    assert mapping["wrist_r"] == "RWRA" and notes == []
+
+
+def test_a_marker_of_the_foot_that_the_standing_trial_lacks_is_left_out() -> None:
+    mapping, notes = pig(BOTH, tuple(name for name in BOTH if name != "RMT5"))
+    assert "metatarsal_5_r" not in mapping and "standing trial has no marker 'RMT5'" in notes[0]
+    # What is required stays, so that its want is told.
+    mapping, notes = pig(tuple(name for name in BOTH if name != "RHEE"), BOTH)
+    assert mapping["heel_r"] == "RHEE" and notes == []
+    mapping, notes = pig(tuple(name for name in BOTH if name != "RTHI"), BOTH)
+    assert mapping["thigh_wand_r"] == "RTHI" and notes == []
+
+
+def test_a_landmark_of_a_set_can_be_switched_off() -> None:
+    mapping, _ = pig((*BOTH, "RELM"), (*BOTH, "RELM"), elbow_medial_r=False)
+    assert "elbow_medial_r" not in mapping
+    # A slip of the pen is not passed over.
+    assert pig(BOTH, BOTH, elbow_medial=False)[0]["elbow_medial"] is False
+
+
+def test_check_reads_a_set_as_the_analysis_does(recorded_walk: Path, tmp_path: Path) -> None:
+    """Medial markers of the standing trial only: some follow their segment, some are carried by nothing."""
+    names = {"ASIS": "ASI", "PSIS": "PSI", "Knee": "KNE", "MKnee": "KNM", "TH1": "THI", "Ankle": "ANK"}
+    names |= {"MAnkle": "ANM", "SH1": "TIB", "Heel": "HEE", "Toe": "TOE", "MT5": "MT5", "Shoulder": "SHO"}
+    names |= {"Elbow": "ELB", "Wrist": "WRA", "MElbow": "ELM"}
+    for file in ("walk.trc", "static.trc"):
+        markers = read_trc(recorded_walk / file)
+        kept = {f"{s}.{a}": s + b for a, b in names.items() for s in "RL" if f"{s}.{a}" in markers}
+        if file == "walk.trc":
+            # The motion lists them, as some programs do, but never sees them.
+            kept = {old: new for old, new in kept.items() if new[1:] not in ("KNM", "ANM", "ELM")}
+        position = np.stack([markers[name] for name in kept], axis=1)
+        if file == "walk.trc":
+            position = np.concatenate([position, np.full_like(position[:, :1], np.nan)], axis=1)
+            kept["empty"] = "RKNM"
+        write_trc(tmp_path / file, Markers(markers.time, tuple(kept.values()), position, tmp_path / file))
+    text = TRIAL.read_text(encoding="utf-8")
+    for file in ("walk.trc", "static.trc"):
+        text = text.replace(f"../../../shared/data/rajagopal_walk/{file}", file)
+    text = text.replace("../../../shared/data/rajagopal_walk", recorded_walk.as_posix())
+    start, end = text.index("[mapping]"), text.index("[joint_centers]")
+    path = tmp_path / "trial.toml"
+    path.write_text(text[:start] + '[markers]\nset = "plug_in_gait"\n' + text[end:], encoding="utf-8")
+    trial = read_trial(path)
+    assert "knee_medial_r" in trial.mapping and "RKNM" not in trial.markers
+    assert not [finding for finding in check(path).findings if finding.severity == "error"]
+    # The triangle of the left shank moved on the skin, and says so.
+    assert any("shank_wand_l" in note for note in motion.anatomy(trial).notes)
+
+
+@pytest.mark.parametrize("name", marker_sets())
+def test_a_copy_of_a_bundled_set_is_that_set(tmp_path: Path, name: str) -> None:
+    text = (SETS / f"{name}.toml").read_text(encoding="utf-8")
+    path = write_trial(tmp_path, ("[mapping]\n", f'[markers]\nset = "own_{name}.toml"\n[mapping]\n'))
+    (tmp_path / f"own_{name}.toml").write_text(text, encoding="utf-8")
+    own = find_marker_set(Document(path), f"own_{name}.toml")
+    assert replace(own, name=name) == marker_sets()[name]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("heel = [{midpoint=5}]", "line 4.*heel"),
+        ("heel = {midpoint=5}", "line 4.*heel"),
+        ("heel = {weights=5}", "line 4.*heel"),
+        ('heel = {weights={"{S}H"=0.5}}', "line 4.*heel: the weights sum to 0.5"),
+        ('heel = {weights={"{S}H"=inf, "{S}T"=-inf}}', "line 4.*heel"),
+        ("heel = 5", "line 4.*heel"),
+        ("heel = []", "line 4.*heel"),
+        ("heel = [5]", "line 4.*heel"),
+        ('heeel = "{S}H"', "line 4.*heeel: there is no such landmark(.|\n)*'heel'"),
+        ('heel_r = "RH"', "line 4.*heel_r: there is no such landmark"),
+        ('heel = "{S}H"\n[sided.carryed]\n', "line 5.*carryed(.|\n)*'carried'"),
+        ('heel = "{S}H"\n[sided.carried]\n"{S}K" = "knee"', "line 6.*no cluster 'knee'"),
+        ('heel = "{S}H"\n[sided.carried]\n"{S}K" = 5', "line 6.*no cluster 5"),
+        ('heel = "{S}H"\n[sided.clusters]\nknee = ["A", "A", "B"]', "line 6.*knee"),
+        ('heel = "{S}H"\n[sided.aliases]\n"{S}H" = [4]', "line 6(.|\\n)*a list of marker names"),
+        ('heel = "{S}H"\n[letters]\nr = "R"\nl = "R"', "line 7.*one letter"),
+        ('heel = "{S}H"\n[letters]\nr = "R"', "line 5.*letters"),
+    ],
+)
+def test_a_mistake_in_ones_own_set_is_told_with_its_line(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "own.toml").write_text(f'description = "own"\n\n[sided.mapping]\n{line}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=f"own.toml, {message}"):
+        read_trial(trial_with(tmp_path, "own.toml"))
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + ".toml"])
+def test_names_that_no_file_can_have_are_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"\[markers\] set"):
+        read_trial(trial_with(tmp_path, name))
+    path = write_trial(tmp_path, ('"static.trc"', f'"{name}"'))
+    with pytest.raises(InputError, match=r"\[files\] static"):
+        read_trial(path)
+    assert "unreadable" in check(path).codes
+    assert check(tmp_path / name).of("error")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_markers(name + ".txt")
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        "RHEE=inf, RTOE=-inf",
+        "RHEE=1e308, RTOE=1e308",
+        f"RHEE=1{'0' * 400}",
+        "RHEE=nan, RTOE=1",
+        "RHEE=1e15, RTOE=-1e15",
+    ],
+)
+def test_weights_that_are_no_numbers_of_use_are_refused(tmp_path: Path, weights: str) -> None:
+    path = write_trial(tmp_path, ('heel_r = "RHEE"', f"heel_r = {{ weights = {{ {weights} }} }}"))
+    with pytest.raises(InputError, match=r"\[mapping\] heel_r"):
+        read_trial(path)
+    assert "mapping" in check(path).codes
+
+
+@pytest.mark.parametrize("value", ["{ midpoint = 5 }", "[5]", "false", "[[1]]"])
+def test_values_that_are_no_markers_are_refused(tmp_path: Path, value: str) -> None:
+    path = write_trial(tmp_path, ('heel_r = "RHEE"', f"heel_r = {value}"))
+    with pytest.raises(InputError, match=r"\[mapping\] heel_r"):
+        read_trial(path)
 
 
 def test_sets_are_shown() -> None:
