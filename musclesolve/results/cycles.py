@@ -84,7 +84,8 @@ def gait_cycles(
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
         values = _valid(result, side, str(name), variable)
-        stacked = [sampled(time, values, each, far) for each, far in zip(at, reach, strict=True)]
+        straight = name not in OF_SHARING
+        stacked = [sampled(time, values, *each, straight=straight) for each in zip(at, reach, strict=True)]
         shape = (0, points, *values.shape[1:])
         cube = np.stack(stacked) if stacked else np.zeros(shape)
         variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
@@ -232,7 +233,7 @@ def _attributes(result: xr.Dataset, side: str, every: list[_Cycle], used: list[_
     return {
         **kept,
         "side": side,
-        "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Carlson 1980), not across invalid frames",
+        "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
         "left_out": [
             f"{names(cycle)}: the frames cover {100.0 * cycle.share:.0f} % of it"
             for cycle in every

@@ -159,3 +159,11 @@ def test_cycles_agree_with_the_places_that_figures_use():
         np.testing.assert_allclose(
             np.interp(percent, cycles["percent"], angle), data["time"].values[index], atol=1e-9
         )
+
+
+def test_activations_do_not_leave_those_of_the_frames_beyond_the_last_one():
+    data = clocked().isel(time=slice(0, 101))
+    data.attrs["heel_strike_times_r"] = [0.008, 1.008]
+    data["activation"][:] = np.where(data["time"].values < 0.995, 0.5, 1.0)[:, None]
+    cycles = ms.gait_cycles(data, "r")
+    assert float(cycles["activation"].max()) == 1.0

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from musclesolve.results import normalise
 from musclesolve.results.normalise import sampled
 
 TIME = np.linspace(2.0, 3.0, 51)  # frames every 20 ms
@@ -91,3 +92,35 @@ def test_a_curve_as_fast_as_a_filtered_motion_is_kept_to_half_a_per_cent():
     error = sampled(time, np.sin(2.0 * np.pi * 6.0 * time), at) - np.sin(2.0 * np.pi * 6.0 * at)
     assert np.abs(error).max() < 0.02
     assert np.sqrt(np.mean(error**2)) < 0.005
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000), lost=st.sets(st.integers(0, 50), max_size=12))
+def test_the_frames_around_the_wanted_times_are_enough(seed, lost):
+    """The same curve piece by piece as of all the frames at once."""
+    values = np.random.default_rng(seed).uniform(-1.0, 1.0, (51, 2))
+    values[list(lost), 0] = np.nan
+    at = np.linspace(1.99, 3.01, 103)
+    whole = sampled(TIME, values, at, reach=0.02)
+    parts = [sampled(TIME, values, part, reach=0.02) for part in np.split(at, [1, 20, 47, 48, 90])]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_the_work_does_not_grow_with_the_frames_elsewhere(monkeypatch):
+    seen = []
+    original = normalise.PchipInterpolator
+    monkeypatch.setattr(
+        normalise,
+        "PchipInterpolator",
+        lambda time, *args, **named: seen.append(len(time)) or original(time, *args, **named),
+    )
+    time = np.arange(100_000) / 100.0
+    sampled(time, np.sin(time), np.linspace(500.0, 501.0, 101))
+    assert seen and max(seen) <= 110
+
+
+def test_what_is_not_straight_keeps_its_end_value_beyond_the_ends():
+    """An activation that comes near 1 in the last frame does not pass it behind that frame."""
+    rising = np.clip(TIME - 2.0, 0.0, 0.99)
+    found = sampled(TIME, rising, np.array([1.99, 3.01]), reach=0.01, straight=False)
+    np.testing.assert_array_equal(found, rising[[0, -1]])
