@@ -33,8 +33,8 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
     flat = values.reshape(time.size, -1)
     result = np.full((at.size, flat.shape[1]), np.nan)
     # The slopes are local: the frames around the wanted times give the same curve as all of them.
-    start, stop = np.searchsorted(time, [at.min(), at.max()]) + [-NEIGHBOURS, NEIGHBOURS + 1]
-    start, stop = max(start, 0), min(stop, time.size)
+    start = max(int(np.searchsorted(time, at.min())) - NEIGHBOURS, 0)
+    stop = int(np.searchsorted(time, at.max())) + NEIGHBOURS + 1
     patterns, which = np.unique(np.isfinite(flat[start:stop]), axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         columns = np.flatnonzero(which.ravel() == number)
