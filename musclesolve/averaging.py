@@ -12,7 +12,9 @@ from rich.table import Table
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.results import read_result
-from musclesolve.results.averages import average_cycles
+from musclesolve.results.averages import average_cycles, common
+from musclesolve.results.checked import checked_result
+from musclesolve.results.comparable import differences
 from musclesolve.results.cycles import gait_cycles
 from musclesolve.results.frames import SIDE_NAMES, sides
 
@@ -26,6 +28,8 @@ MEASURES = {
     "double support [%]": ("double_support_percent", 1),
 }
 """Columns of the printed table: variable, decimals."""
+NEEDED = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
+"""What the figures of an average draw."""
 
 
 def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr.Dataset:
@@ -40,31 +44,37 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
         result has a complete cycle is not in it.
 
     Raises:
-        InputError: a file is no result, is named twice, or no leg has a cycle.
+        InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, or no leg has a
+            cycle.
     """
     found: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
     for path in _once(paths):
-        result = read_result(path)
-        present = sides(_checked(result, path))
+        result = checked_result(read_result(path), NEEDED)
         for side in SIDES:
-            if side in present:
+            if side in sides(result):
                 found[side].append(gait_cycles(result, side, partial=partial, without_side=True))
+    every = [each for cycles in found.values() for each in cycles]
     counted = {side: sum(each.sizes["cycle"] for each in cycles) for side, cycles in found.items()}
     if not any(counted.values()):
-        return average_cycles([each for cycles in found.values() for each in cycles])  # refuses, and says why
+        return average_cycles(every)  # refuses, and says why
     legs = {side: average_cycles(found[side]) for side, count in counted.items() if count}
-    attributes = dict(next(iter(legs.values())).attrs)
-    for key in ("cycles", "invalid"):
-        attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
-    every = [each for cycles in found.values() for each in cycles]
-    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
-    attributes.pop("side", None)
-    if "subject_mass_kg" not in attributes:
-        attributes["subject"] = "several persons"
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="drop", join="outer"
     )
-    return together.assign_attrs(attributes)
+    return together.assign_attrs(_attributes(list(legs.values()), every))
+
+
+def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, object]:
+    """What both legs have in common, and the sentences on either of them."""
+    used = [each for each in every if each.sizes["cycle"]]
+    attributes = common(used)
+    attributes.pop("side", None)
+    if "subject_mass_kg" not in attributes:
+        attributes["subject"] = "several persons"
+    for key in ("cycles", "invalid"):
+        attributes[key] = [sentence for leg in legs for sentence in leg.attrs[key]]
+    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
+    return attributes | {"unlike": differences(used)}
 
 
 def table(average: xr.Dataset) -> Table:
@@ -82,8 +92,8 @@ def table(average: xr.Dataset) -> Table:
 
 
 def remarks(average: xr.Dataset) -> list[str]:
-    """A line for every cycle that is left out, and for every one with frames that are."""
-    words = {"left_out": "left out", "invalid": "not in the mean"}
+    """A line for every cycle that is left out or has frames that are, and for every method that is not the same."""
+    words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
     return [f"{word:<17} {sentence}" for key, word in words.items() for sentence in average.attrs[key]]
 
 
@@ -106,11 +116,3 @@ def _once(paths: Sequence[str | Path]) -> list[Path]:
             )
         seen.append(path)
     return seen
-
-
-def _checked(result: xr.Dataset, path: Path) -> xr.Dataset:
-    if "muscle" not in result.variables or "status" not in result.variables:
-        raise InputError(
-            "this is not a result of musclesolve", file=path, expected="a result.nc of `musclesolve run`"
-        )
-    return result

@@ -49,7 +49,7 @@ class Abscissa:
 def abscissa(result: xr.Dataset) -> Abscissa:
     """Per cent of the gait cycle, each leg from its own heel strike, if all legs have one; else time [s]."""
     sides = [str(side) for side in result["side"].values]
-    cycles = {side: frames.gait_cycles(result, side) for side in sides}
+    cycles = {side: frames.cycles(result, side) for side in sides}
     if not all(cycles.values()):
         return time_axis(result)
     return Abscissa(
@@ -65,11 +65,11 @@ def time_axis(result: xr.Dataset) -> Abscissa:
     return Abscissa("time [s]", (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
 
 
-def _passes(cycles: list[tuple[NDArray[np.intp], NDArray[np.float64]]]) -> list[Pass]:
+def _passes(cycles: list[frames.Cycle]) -> list[Pass]:
     passes: list[Pass] = []
-    for index, place in sorted(cycles, key=lambda cycle: -cycle[0].size):
+    for cycle in sorted(cycles, key=lambda each: -each.index.size):
+        place = cycle.percent
         shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in passes]
-        passes.append(
-            Pass(index, place, np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool))
-        )
+        again = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
+        passes.append(Pass(cycle.index, place, again))
     return passes

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.results.cycles import short_path
-from musclesolve.results.frames import SIDE_NAMES
+from musclesolve.results.comparable import check_once, differences
+from musclesolve.results.cycles import cycle_names
 
 Array = NDArray[np.float64]
 
@@ -18,32 +18,37 @@ STATISTICS = ("std", "median", "count")
 """What each variable gets besides its mean, as ``activation_std`` and so on."""
 
 
-def average_cycles(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
+def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     """Mean, standard deviation, median and number of gait cycles, of one result or of many.
 
     At each percentage the cycles count that have a valid value there; ``_count`` says how many these are. The standard
     deviation is that of a sample (n - 1) and NaN for a single cycle.
 
     Args:
-        cycles: what ``gait_cycles`` returned for each result, of one leg, or of both with ``without_side=True``.
+        cycles: what ``gait_cycles`` returned, for one result or for each of many; of one leg, or of both with
+            ``without_side=True``.
 
     Returns:
         Dataset over percent, dof, muscle, joint and axis: each variable by its name is the mean; besides it there are
         those with ``_std``, ``_median`` and ``_count``. ``cycles`` is how many there are,
-        ``attrs["cycles"]`` lists them, ``left_out`` and ``invalid`` hold what ``gait_cycles`` said of them.
+        ``attrs["cycles"]`` lists them, ``left_out`` and ``invalid`` hold what ``gait_cycles`` said of them, ``unlike``
+        the choices of method in which their results differ.
 
     Raises:
-        InputError: there is no cycle at all, or the cycles have unlike names or percentages.
+        InputError: these are no gait cycles or none at all, one of them is there twice, or they have unlike names or
+            percentages.
     """
-    cycles = list(cycles)
+    cycles = _checked(cycles)
     left_out, invalid = (_gathered(cycles, key) for key in ("left_out", "invalid"))
-    if not sum(each.sizes.get("cycle", 0) for each in cycles):
+    used = [each for each in cycles if each.sizes["cycle"]]
+    if not used:
         raise InputError(
             "there is no complete gait cycle to average" + (f": {'; '.join(left_out)}" if left_out else ""),
             expected="frames from one heel strike of a leg to its next one",
             remedy="widen [time] of the trial, or take incomplete cycles: partial=True, on the command line --partial",
         )
-    together = _stacked(cycles)
+    check_once(used)
+    together = _stacked(used)
     averaged: dict[str, xr.Variable] = {}
     for name, variable in together.data_vars.items():
         dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
@@ -56,22 +61,32 @@ def average_cycles(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
     number = {"units": "1", "long_name": "gait cycles in the average"}
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
-    listed = [
-        f"{short_path(str(trial))}, {SIDE_NAMES[str(side)]} leg, {start:.3f} to {end:.3f} s"
-        for trial, side, start, end in zip(
-            *(together[f"cycle_{name}"].values for name in ("trial", "side", "start", "end")), strict=True
-        )
-    ]
-    attributes = {**_common(cycles), "cycles": listed, "left_out": left_out, "invalid": invalid}
-    return xr.Dataset(averaged, coords, attributes)
+    told = {"cycles": cycle_names(together), "left_out": left_out, "invalid": invalid}
+    return xr.Dataset(averaged, coords, {**common(used), **told, "unlike": differences(used)})
+
+
+def _checked(cycles: object) -> list[xr.Dataset]:
+    """What was given as a list, one dataset as a list of one."""
+    given = list(cycles) if isinstance(cycles, Iterable) and not isinstance(cycles, xr.Dataset) else [cycles]
+    return [_cycles(each) for each in given]
+
+
+def _cycles(given: object) -> xr.Dataset:
+    needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent"}
+    if isinstance(given, xr.Dataset) and "cycle" in given.dims and needed <= set(given.variables):
+        return given
+    raise InputError(
+        f"these are no gait cycles: {type(given).__name__}",
+        expected="what gait_cycles returns, one or a list of them",
+        remedy="cut the result into its cycles first: gait_cycles(result, side)",
+    )
 
 
 def _stacked(cycles: Sequence[xr.Dataset]) -> xr.Dataset:
-    some = [each for each in cycles if each.sizes["cycle"]]
-    shared = set.intersection(*(set(each.data_vars) for each in some))
+    shared = set.intersection(*(set(each.data_vars) for each in cycles))
     try:
         return xr.concat(
-            [each[sorted(map(str, shared))] for each in some],
+            [each[sorted(map(str, shared))] for each in cycles],
             "cycle",
             join="exact",
             combine_attrs="override",
@@ -103,7 +118,7 @@ def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
     )
 
 
-def _common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
+def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
     """Attributes on which all of them agree."""
     first = cycles[0].attrs
     return {

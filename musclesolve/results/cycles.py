@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.results import frames
+from musclesolve.results.checked import checked_result
 from musclesolve.results.normalise import sampled
 
 Array = NDArray[np.float64]
@@ -24,20 +23,25 @@ OF_SHARING = frozenset({"activation", "muscle_force", "joint_reaction", "reserve
 """What has no valid value in a frame without a valid solution."""
 OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_force"})
 """What means nothing where the ground forces do not carry the motion."""
+PERSON = ("subject", "subject_mass_kg", "subject_stature_m")
+METHODS = (
+    "musclesolve_version",
+    "cost",
+    "solver",
+    "filter_method",
+    "filter_order",
+    "cutoff_hz",
+    "cutoff_choice",
+    "hip_method",
+    "consistency_method",
+    "consistency_derivatives",
+    "consistency_weights",
+    "muscle_database",
+    "strength_factor",
+)
+"""Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
 LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
 """Places in the laboratory, which differ from cycle to cycle, and verdicts."""
-NEAR = 0.01
-"""The frames reach a strike that lies no farther beyond them than this share of the cycle."""
-LONGEST = 1.5
-"""An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
-
-
-@dataclass(frozen=True)
-class _Cycle:
-    start: float
-    end: float
-    share: float  # of it that the frames cover, 0 to 1
-    complete: bool
 
 
 def gait_cycles(
@@ -59,8 +63,8 @@ def gait_cycles(
         side: "r" or "l".
         points: number of percentages from 0 to 100.
         partial: whether cycles count of which the frames cover only a part; the rest is NaN. Without it they are left
-            out, and ``attrs["left_out"]`` says which. ``attrs["invalid"]`` says which cycles have frames without a
-            valid solution.
+            out, as are intervals in which a strike is missing. ``attrs["left_out"]`` says which,
+            ``attrs["invalid"]`` which cycles have frames without a valid solution.
         without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
             legs can be compared or put together. What belongs to no side is left out, and the axis y of forces points
             from either leg to the median plane.
@@ -71,16 +75,17 @@ def gait_cycles(
         say when it was [s].
 
     Raises:
-        InputError: the leg is not in the result, it is no result, or fewer than two points are asked for.
+        InputError: it is no result (``checked.checked_result``), the leg is not in it, or fewer than two points are
+            asked for.
     """
-    _check(result, side, points)
+    _check(checked_result(result), side, points)
     percent = np.linspace(0.0, 100.0, points)
-    every = _cycles(result, side)
+    every = frames.cycles(result, side)
     used = [cycle for cycle in every if partial or cycle.complete]
     time = np.asarray(result["time"].values, dtype=float)
     own = _own(result, side, without_side)
     at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]
-    reach = [NEAR * (cycle.end - cycle.start) if cycle.complete else 0.0 for cycle in used]
+    reach = [frames.NEAR * (cycle.end - cycle.start) if cycle.complete else 0.0 for cycle in used]
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
         values = _valid(result, side, str(name), variable)
@@ -93,17 +98,12 @@ def gait_cycles(
     coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
     coords |= _cycle_coords(result, side, used)
     measures = _measures(result, side, used)
-    return xr.Dataset(variables | measures, coords, _attributes(result, side, every, used))
+    cycles = xr.Dataset(variables | measures, coords, _attributes(result, side, every, used))
+    cycles.encoding["source"] = result.encoding.get("source")
+    return cycles
 
 
 def _check(result: xr.Dataset, side: str, points: int) -> None:
-    missing = [name for name in ("time", "muscle", "status") if name not in result.variables]
-    if missing:
-        raise InputError(
-            f"this is not a result of musclesolve: it has no {', '.join(missing)}",
-            file=result.encoding.get("source"),
-            expected="a dataset written by `musclesolve run`",
-        )
     if side not in frames.sides(result):
         raise InputError(
             f"the leg {side!r} is not in this result",
@@ -111,24 +111,10 @@ def _check(result: xr.Dataset, side: str, points: int) -> None:
             expected=f"one of its legs: {', '.join(frames.sides(result))}",
             remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
         )
-    if points < 2:
-        raise InputError(f"{points} points of a cycle", where="points", expected="two or more; 101 is usual")
-
-
-def _cycles(result: xr.Dataset, side: str) -> list[_Cycle]:
-    """All intervals between strikes that have frames in them, and how much of each the frames reach."""
-    time = np.asarray(result["time"].values, dtype=float)
-    pairs = list(pairwise(np.sort(frames.heel_strikes(result, side))))
-    usual = float(np.median([end - start for start, end in pairs])) if pairs else 0.0
-    found = []
-    for start, end in pairs:
-        first, last = max(start, time[0]), min(end, time[-1])
-        share = (last - first) / (end - start)
-        if end - start <= LONGEST * usual and ((time >= start) & (time <= end)).sum() > 1:
-            near = NEAR * (end - start)
-            complete = bool(time[0] <= start + near and time[-1] >= end - near)
-            found.append(_Cycle(float(start), float(end), float(share), complete))
-    return found
+    if not isinstance(points, int | np.integer) or points < 2:
+        raise InputError(
+            f"{points!r} points of a cycle", where="points", expected="a number, two or more; 101 is usual"
+        )
 
 
 def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
@@ -183,7 +169,20 @@ def short_path(path: str) -> str:
     return "/".join(Path(path).parts[-2:])
 
 
-def _cycle_coords(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str, xr.Variable]:
+def cycle_names(cycles: xr.Dataset) -> list[str]:
+    """Trial, leg and time of each cycle."""
+    columns = (cycles[f"cycle_{name}"].values for name in ("trial", "side", "start", "end"))
+    return [
+        _cycle_name(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
+        for trial, side, start, end in zip(*columns, strict=True)
+    ]
+
+
+def _cycle_name(leg: str, start: float, end: float) -> str:
+    return f"{leg}, {start:.3f} to {end:.3f} s"
+
+
+def _cycle_coords(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
     return {
         "cycle_start": xr.Variable("cycle", np.array([c.start for c in used], float), {"units": "s"}),
@@ -193,7 +192,7 @@ def _cycle_coords(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str
     }
 
 
-def _measures(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str, xr.Variable]:
+def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
     """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded."""
     if "stride" not in result.dims:
         return {}
@@ -210,38 +209,41 @@ def _measures(result: xr.Dataset, side: str, used: list[_Cycle]) -> dict[str, xr
     return measures
 
 
-def _attributes(result: xr.Dataset, side: str, every: list[_Cycle], used: list[_Cycle]) -> dict[str, object]:
-    kept = {
-        key: result.attrs[key]
-        for key in (
-            "musclesolve_version",
-            "subject",
-            "subject_mass_kg",
-            "subject_stature_m",
-            "cost",
-            "solver",
-        )
-        if key in result.attrs
-    }
-    trial = short_path(str(result.attrs.get("trial_file", "result")))
-
-    def names(cycle: _Cycle) -> str:
-        return f"{trial}, {frames.SIDE_NAMES[side]} leg, {cycle.start:.3f} to {cycle.end:.3f} s"
-
-    time, failed = result["time"].values, frames.failed(result, side)
-    bad = [int(failed[(time >= cycle.start) & (time <= cycle.end)].sum()) for cycle in used]
+def _attributes(
+    result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
+) -> dict[str, object]:
+    kept = {key: result.attrs[key] for key in (*PERSON, *METHODS, "inputs") if key in result.attrs}
+    leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {frames.SIDE_NAMES[side]} leg"
+    failed = frames.failed(result, side)
+    bad = [int(failed[cycle.index].sum()) for cycle in used]
+    left_out = [
+        f"{_cycle_name(leg, cycle.start, cycle.end)}: {why}"
+        for cycle, why in _left_out(result, side, every, used)
+    ]
     return {
         **kept,
         "side": side,
         "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
-        "left_out": [
-            f"{names(cycle)}: the frames cover {100.0 * cycle.share:.0f} % of it"
-            for cycle in every
-            if cycle not in used
-        ],
+        "left_out": left_out
+        if every or left_out
+        else [f"{leg}: no two heel strikes with frames between them"],
         "invalid": [
-            f"{names(cycle)}: {count} frames without a valid solution"
+            f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frames without a valid solution"
             for cycle, count in zip(used, bad, strict=True)
             if count
         ],
     }
+
+
+def _left_out(
+    result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
+) -> list[tuple[frames.Cycle, str]]:
+    """The intervals between strikes that do not count, and why not."""
+    partly = [
+        (cycle, f"the frames cover {100.0 * cycle.share:.0f} % of it") for cycle in every if cycle not in used
+    ]
+    long = [
+        (cycle, "much longer than the other cycles, as if a heel strike in it were missing")
+        for cycle in frames.overlong(result, side)
+    ]
+    return sorted(partly + long, key=lambda each: each[0].start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +14,35 @@ GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
 UNBALANCED = "unbalanced"
 SIDE_NAMES = {"r": "right", "l": "left"}
+NEAR = 0.01
+"""The frames reach a strike that lies no farther beyond them than this share of the cycle."""
+LONGEST = 1.5
+"""An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
 
 Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """A gait cycle, or the part of it that was recorded.
+
+    Args:
+        start: heel strike [s].
+        end: next heel strike of the same foot [s].
+        index: (K,) the frames in it.
+        percent: (K,) their place in the cycle, 0 to 100.
+        share: of the cycle that the frames cover, 0 to 1.
+        complete: whether the frames reach both strikes, to 1 % of the cycle.
+        overlong: whether it takes more than 1.5 times the median of the intervals of this foot.
+    """
+
+    start: float
+    end: float
+    index: NDArray[np.intp]
+    percent: NDArray[np.float64]
+    share: float
+    complete: bool
+    overlong: bool
 
 
 def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
@@ -75,21 +103,30 @@ def heel_strikes(result: xr.Dataset, side: str) -> NDArray[np.float64]:
     return np.asarray(result["time"].values, dtype=float)[beginnings]
 
 
-def gait_cycles(result: xr.Dataset, side: str) -> list[tuple[NDArray[np.intp], NDArray[np.float64]]]:
-    """Gait cycles of a leg, from heel strike to the next heel strike of the same foot.
+def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
+    """Gait cycles of a leg, from heel strike to the next heel strike of the same foot, with two frames or more."""
+    return [cycle for cycle in _intervals(result, side) if not cycle.overlong]
 
-    A cycle of which only a part was recorded is given with the frames that there are.
 
-    Returns:
-        For each cycle the frames in it and their place in per cent of the cycle, 0 to 100.
-    """
+def overlong(result: xr.Dataset, side: str) -> list[Cycle]:
+    """What would be a cycle if it did not take much longer than the others: a strike in its middle is missing."""
+    return [cycle for cycle in _intervals(result, side) if cycle.overlong]
+
+
+def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
+    """All intervals between neighbouring strikes of a foot that have two frames or more in them."""
     time = np.asarray(result["time"].values, dtype=float)
     # Heel strikes are often computed from sample times: a frame must not fall out by round-off.
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))
-    cycles = []
     strikes = heel_strikes(result, side)
-    for start, end in pairwise(strikes):
+    usual = float(np.median(np.diff(strikes))) if strikes.size > 1 else 0.0
+    found = []
+    for start, end in pairwise(strikes.tolist()):
         inside = np.flatnonzero((time >= start - slack) & (time <= end + slack))
         if inside.size > 1:
-            cycles.append((inside, 100.0 * (time[inside] - start) / (end - start)))
-    return cycles
+            near, percent = NEAR * (end - start), 100.0 * (time[inside] - start) / (end - start)
+            share = (min(end, time[-1]) - max(start, time[0])) / (end - start)
+            complete = bool(time[0] <= start + near and time[-1] >= end - near)
+            long = end - start > LONGEST * usual
+            found.append(Cycle(start, end, inside, percent, float(share), complete, long))
+    return found

@@ -8,7 +8,7 @@ import xarray as xr
 from synthetic_result import result, with_troubles
 
 import musclesolve as ms
-from musclesolve.averaging import average_results
+from musclesolve.averaging import average_results, remarks
 from musclesolve.data import reference_stride
 from musclesolve.results import read_result, write_result
 
@@ -139,3 +139,65 @@ def test_the_legs_of_the_bundled_stride_are_alike(stride):
         assert float(difference.max()) < share * size, name
     lateral = right["ground_reaction_force"].sel(axis="y", percent=slice(15.0, 45.0))
     assert float(lateral.min()) > 10.0, "the ground pushes the standing leg towards the median plane"
+
+
+def of_recording(digest, side="r", **attrs):
+    """Two cycles of a result that says which marker file it is from."""
+    data = result(n_frames=251)
+    inputs = [f"trial trial.toml sha256:{digest}{attrs}", f"markers walk.trc sha256:{digest}"]
+    data.attrs |= {"inputs": inputs, "trial_file": f"{digest}/trial.toml", **attrs}
+    return ms.gait_cycles(data, side, without_side=True)
+
+
+def test_one_dataset_is_a_list_of_one():
+    cycles = ms.gait_cycles(result(n_frames=251), "r")
+    xr.testing.assert_identical(ms.average_cycles(cycles), ms.average_cycles([cycles]))
+
+
+@pytest.mark.parametrize("given", [None, "cycles", 3, [None], [result(n_frames=5)]])
+def test_what_is_no_gait_cycle_is_refused(given):
+    with pytest.raises(ms.InputError, match="no gait cycles"):
+        ms.average_cycles(given)
+    cycles = ms.gait_cycles(result(n_frames=251), "r")
+    with pytest.raises(ms.InputError, match="no gait cycles"):
+        ms.average_cycles(cycles.isel(cycle=0))
+
+
+def test_a_stride_counts_once_under_whatever_name_and_method():
+    once = of_recording("aa", cost="fatigue")
+    for again in (once, of_recording("aa", cost="sum_cubed")):
+        with pytest.raises(ms.InputError, match=r"twice: aa/trial.toml, right leg, .*; aa/trial.toml"):
+            ms.average_cycles([once, again])
+    later = once.assign_coords(cycle_start=once.cycle_start + 0.3, cycle_end=once.cycle_end + 0.3)
+    with pytest.raises(ms.InputError, match="twice"):
+        ms.average_cycles([once, later])
+    apart = once.assign_coords(cycle_start=once.cycle_start + 2.0, cycle_end=once.cycle_end + 2.0)
+    for other in (apart, of_recording("bb", cost="fatigue"), of_recording("aa", "l", cost="fatigue")):
+        average = ms.average_cycles([once, other])
+        assert int(average["cycles"]) == 2 + other.sizes["cycle"]
+        assert average.attrs["unlike"] == []
+
+
+def test_a_copied_result_is_found_out(tmp_path):
+    data = result(n_frames=251).assign_attrs(inputs=["markers walk.trc sha256:aa"])
+    for name in ("a.nc", "copy.nc"):
+        write_result(data, tmp_path / name)
+    with pytest.raises(ms.InputError, match=r"\(a.nc\); .*\(copy.nc\)"):
+        average_results([tmp_path / "a.nc", tmp_path / "copy.nc"])
+
+
+def test_unlike_methods_are_told(tmp_path):
+    choices = {
+        "a": {"cost": "fatigue", "cutoff_hz": 6.0},
+        "b": {"cost": "sum_cubed", "cutoff_hz": 6.0},
+        "c": {},
+    }
+    for digest, attrs in choices.items():
+        data = result(n_frames=251).assign_attrs(inputs=[f"markers walk.trc sha256:{digest}"], **attrs)
+        write_result(data, tmp_path / f"{digest}.nc")
+    average = average_results([tmp_path / f"{digest}.nc" for digest in "ab"])
+    assert average.attrs["unlike"] == ["cost: fatigue or sum_cubed"]
+    assert remarks(average) == ["unlike methods    cost: fatigue or sum_cubed"]
+    assert average.attrs["cutoff_hz"] == 6.0 and "cost" not in average.attrs
+    average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
+    assert average.attrs["unlike"] == ["cost: fatigue or not said", "cutoff hz: 6 or not said"]

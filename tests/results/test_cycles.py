@@ -113,7 +113,18 @@ def test_a_strike_just_beyond_the_last_frame_ends_a_complete_cycle():
 def test_an_interval_without_a_strike_in_its_middle_is_no_cycle():
     data = clocked()
     data.attrs["heel_strike_times_r"] = [0.1, 0.6, 1.1, 2.1]
-    assert ms.gait_cycles(data, "r")["cycle_start"].values.tolist() == [0.1, 0.6]
+    cycles = ms.gait_cycles(data, "r")
+    assert cycles["cycle_start"].values.tolist() == [0.1, 0.6]
+    (said,) = cycles.attrs["left_out"]
+    assert "1.100 to 2.100 s: much longer" in said
+
+
+def test_a_leg_without_strikes_is_told():
+    data = clocked()
+    data.attrs["heel_strike_times_r"] = [0.3]
+    cycles = ms.gait_cycles(data, "r")
+    assert cycles.sizes["cycle"] == 0
+    assert cycles.attrs["left_out"] == ["result, right leg: no two heel strikes with frames between them"]
 
 
 def test_measures_of_the_stride_belong_to_its_cycle():
@@ -140,8 +151,9 @@ def test_what_belongs_to_the_laboratory_or_the_solver_is_not_normalised():
 def test_number_of_points():
     cycles = ms.gait_cycles(clocked(), "r", points=11)
     assert cycles["percent"].values.tolist() == list(np.linspace(0.0, 100.0, 11))
-    with pytest.raises(ms.InputError, match="two or more"):
-        ms.gait_cycles(clocked(), "r", points=1)
+    for points in (1, -5, 10.5, "a", None):
+        with pytest.raises(ms.InputError, match="two or more"):
+            ms.gait_cycles(clocked(), "r", points=points)
 
 
 def test_a_leg_that_is_not_there_and_a_dataset_that_is_no_result_are_refused():
@@ -149,16 +161,21 @@ def test_a_leg_that_is_not_there_and_a_dataset_that_is_no_result_are_refused():
         ms.gait_cycles(result(sides="r"), "l")
     with pytest.raises(ms.InputError, match="not a result of musclesolve"):
         ms.gait_cycles(result().drop_vars("status"), "r")
+    for other in ("result.nc", None, 3.0):
+        with pytest.raises(ms.InputError, match="not a result of musclesolve"):
+            ms.gait_cycles(other, "r")
+    for side in ("x", None, ["r"]):
+        with pytest.raises(ms.InputError, match="is not in this result"):
+            ms.gait_cycles(result(), side)
 
 
 def test_cycles_agree_with_the_places_that_figures_use():
     data = clocked(126)
     cycles = ms.gait_cycles(data, "r")
-    for number, (index, percent) in enumerate(frames.gait_cycles(data, "r")):
+    for number, cycle in enumerate(frames.cycles(data, "r")):
         angle = cycles["joint_angle"].isel(cycle=number, dof=0)
-        np.testing.assert_allclose(
-            np.interp(percent, cycles["percent"], angle), data["time"].values[index], atol=1e-9
-        )
+        at = np.interp(cycle.percent, cycles["percent"], angle)
+        np.testing.assert_allclose(at, data["time"].values[cycle.index], atol=1e-9)
 
 
 def test_activations_do_not_leave_those_of_the_frames_beyond_the_last_one():
