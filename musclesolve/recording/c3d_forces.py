@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d import C3D
 from musclesolve.recording.c3d_plates import read_plates
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 from musclesolve.recording.plate_feet import Contact, Feet, Foot, contacts, on_feet
+from musclesolve.recording.plate_steps import SURE, check_steps
 from musclesolve.recording.plates import PlateRecording
 from musclesolve.recording.schema import Document
 
 Array = NDArray[np.float64]
 
-# Above this force the centre of pressure is sure [N]; it lies on the plate to within this [m].
-_SURE, _BESIDE = 100.0, 0.1
+# The centre of pressure lies on the plate to within this [m].
+_BESIDE = 0.1
 # Cosine of the steepest slope that anybody walks on.
 _LEVEL = 0.7
 
@@ -62,8 +63,10 @@ def c3d_forces(
     threshold = float(content["filter"]["unloaded_below_n"])
     feet = _feet(walk, mapping)
     found = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
+    for recording in recordings:
+        check_steps(recording, found[recording.plate.number], feet)
     if content["force"]:
-        forces = _named(document, content["force"], recordings)
+        forces = _named(document, content, recordings, found)
         return forces, notes + _unused_notes(content, recordings, found)
     forces, said = _assigned(content, recordings, found)
     return forces, notes + said
@@ -94,7 +97,7 @@ def _check_level(document: Document, recording: PlateRecording) -> None:
 
 def _check_on_plate(recording: PlateRecording) -> None:
     """Refuse a plate whose force acts beside it: corners, origin or the unit of moments are wrong."""
-    sure = recording.force[:, 2] > _SURE
+    sure = recording.force[:, 2] > SURE
     if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
         away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.centre)[:, :2], axis=1))
         raise InputError(
@@ -107,10 +110,14 @@ def _check_on_plate(recording: PlateRecording) -> None:
 
 
 def _named(
-    document: Document, entries: list[dict[str, Any]], recordings: list[PlateRecording]
+    document: Document,
+    content: Mapping[str, Any],
+    recordings: list[PlateRecording],
+    found: Mapping[int, list[Contact]],
 ) -> tuple[PlateForce, ...]:
     """Return the plates that [[force]] names."""
     forces = []
+    entries: list[dict[str, Any]] = content["force"]
     for index, entry in enumerate(entries):
         number = entry["plate"]
         if number not in range(1, len(recordings) + 1):
@@ -131,6 +138,7 @@ def _named(
                 expected="one foot for a plate",
                 remedy="leave out all [[force]] where both feet step on one plate: the contacts decide then",
             )
+        _check_owner(document, content, index, found[number])
         recording = recordings[number - 1]
         forces.append(
             PlateForce(
@@ -144,6 +152,22 @@ def _named(
             )
         )
     return tuple(forces)
+
+
+def _check_owner(document: Document, content: Mapping[str, Any], index: int, found: list[Contact]) -> None:
+    """Refuse a plate that [[force]] gives to one foot while the other one stands on it."""
+    side: Side = content["force"][index]["side"]
+    others = [c for c in found if c.weighty and c.side not in (side, None) and _in_range(content, c)]
+    if others:
+        other: Side = "l" if side == "r" else "r"
+        raise document.error(
+            f"the {SIDE_NAMES[other]} foot stands on {others[0]}",
+            "force",
+            "side",
+            index,
+            expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
+            remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
+        )
 
 
 def _unused_notes(

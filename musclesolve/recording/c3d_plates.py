@@ -7,26 +7,26 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d import C3D
+from musclesolve.recording.c3d_units import si_factors
 from musclesolve.recording.plates import CHANNELS, Plate, PlateRecording, measured
 
 Array = NDArray[np.float64]
 
-# What a moment of one unit is [N m]; blanks, dots and case do not matter.
-_MOMENTS = {"nm": 1.0, "ncm": 0.01, "nmm": 0.001}
-_FORCES = {"n": 1.0, "kn": 1000.0}
 # Edges shorter or longer than this are none of a plate [m].
 _EDGES = (0.05, 20.0)
 # A baseline above this share of the greatest force is somebody who stands on the plate; a light one never is [N].
 _LOADED, _LIGHT = 0.2, 50.0
 _MOST_PLATES = 64
+# A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
+_SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
 _DOWN = np.array([0.0, 0.0, -1.0])
 
 
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
     """Return what each plate of a file measured, as what the ground does to the foot, in the global frame.
 
-    The channels are taken in newtons and in newton millimetres, or what the unit of the file makes of them, unless
-    ANALOG:UNITS says otherwise. Where FORCE_PLATFORM:ZERO names frames without load, their mean is taken away.
+    The channels are in the units that ANALOG:UNITS states for each, else in newtons, in the unit of length of the file
+    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is taken away.
 
     Args:
         file: the file.
@@ -45,9 +45,9 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
         problem = f"{count} plates and {file.layout.channels} analog channels"
         raise _fault(file, problem, "USED", "plates with channels")
     recordings, notes = [], []
-    for plate, channels in [_plate(file, index, rotation) for index in range(count)]:
+    for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
         values = file.analog(channels)
-        values *= _force_units(file, plate, channels)
+        values *= factors
         notes += _zero(file, plate, values)
         force, point, moment = measured(plate, values, _DOWN)
         if _pulls(force[:, 2]):
@@ -56,6 +56,11 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
             notes.append(
                 f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: "
                 "its sign is turned."
+                + (
+                    " Or its CORNERS run the wrong way round: its z points up."
+                    if plate.axes[2, 2] > 0.0
+                    else ""
+                )
             )
         recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
@@ -65,8 +70,8 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
     return recordings, notes
 
 
-def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int]]:
-    """Return a plate and the places of its channels."""
+def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
+    """Return a plate, the places of its channels, and what turns them into SI units; its matrix for type 4."""
     kinds = file.description.numbers("FORCE_PLATFORM:TYPE").ravel()
     kind = next((known for known in CHANNELS if index < kinds.size and kinds[index] == known), None)
     if kind is None:
@@ -79,14 +84,13 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int]]:
             "export the forces as MOT or STO and name that file under forces in [files]",
         )
     channels = _channels(file, index, CHANNELS[kind])
+    factors = si_factors(file, index + 1, kind, channels)
     plate = Plate(
         number=index + 1,
         kind=kind,
         corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
         origin=_origin(file, index, kind) * file.metres,
-        matrix=_matrix(file, index) if kind == 4 else np.eye(6),
-        moment_unit=_moment_unit(file, kind, channels),
-        length_unit=file.metres,
+        matrix=factors[:, None] * _matrix(file, index) if kind == 4 else np.eye(6),
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
     area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
@@ -97,7 +101,23 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int]]:
             "CORNERS",
             "the four corners of a rectangle, one after the other",
         )
-    return plate, channels
+    if kind == 3:
+        _check_arms(file, plate)
+    return plate, channels, np.ones(6) if kind == 4 else factors
+
+
+def _check_arms(file: C3D, plate: Plate) -> None:
+    """Refuse transducers of type 3 that do not lie below the plate: ORIGIN is missing, or in another unit."""
+    arms = np.abs(plate.origin[:2])
+    half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
+    if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
+        raise _fault(
+            file,
+            f"the transducers of plate {plate.number} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle",
+            "ORIGIN",
+            f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
+            "correct ORIGIN, in the unit of length of the file, in the capture software",
+        )
 
 
 def _channels(file: C3D, index: int, needed: int) -> list[int]:
@@ -150,30 +170,6 @@ def _matrix(file: C3D, index: int) -> Array:
             "6 x 6 numbers",
         )
     return own
-
-
-def _moment_unit(file: C3D, kind: int, channels: list[int]) -> float:
-    """Return the unit of moments: what their channels say, else newtons times the unit of length [N m]."""
-    if kind in (1, 2):
-        units = file.analog_units()
-        stated = {_plain(units[channel]) for channel in (channels[5:] if kind == 1 else channels[3:])}
-        if len(stated) == 1 and (unit := stated.pop()) in _MOMENTS:
-            return _MOMENTS[unit]
-    return file.metres
-
-
-def _force_units(file: C3D, plate: Plate, channels: list[int]) -> Array:
-    """Return what turns the force channels into newtons: 1, or what their unit says."""
-    factor = np.ones(len(channels))
-    if plate.kind != 4:
-        units = [_plain(unit) for unit in file.analog_units()]
-        for place in range(8 if plate.kind == 3 else 3):
-            factor[place] = _FORCES.get(units[channels[place]], 1.0)
-    return factor
-
-
-def _plain(unit: str) -> str:
-    return "".join(letter for letter in unit.casefold() if letter.isalpha())
 
 
 def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:

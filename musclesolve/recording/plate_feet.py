@@ -44,14 +44,19 @@ class Foot:
 
     def distance(self, point: Array, time: Array) -> Array:
         """Return how far points (S, 3) are at times (S,) from the line of heel and toe, seen from above (S,) [m]."""
-        heel, toe = (self._at(path, time) for path in (self.heel, self.toe))
+        heel, toe = self.at(time)
         along, beyond = toe - heel, point[:, :2] - heel
         length = np.maximum(np.sum(along**2, axis=1), 1e-12)
         share = np.clip(np.sum(beyond * along, axis=1) / length, 0.0, 1.0)
         return np.asarray(np.linalg.norm(beyond - share[:, None] * along, axis=1))
 
-    def _at(self, path: Array, time: Array) -> Array:
-        return np.stack([np.interp(time, self.time, path[:, k], np.nan, np.nan) for k in range(2)], axis=1)
+    def at(self, time: Array) -> tuple[Array, Array]:
+        """Return where heel and toe are at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
+        heel, toe = (
+            np.stack([np.interp(time, self.time, path[:, k], np.nan, np.nan) for k in range(2)], axis=1)
+            for path in (self.heel, self.toe)
+        )
+        return heel, toe
 
 
 Feet = Mapping[Side, Foot]

@@ -42,9 +42,7 @@ class Plate:
         kind: its type, 1 to 4.
         corners: (4, 3) [m].
         origin: (3,) [m], ORIGIN as the file has it.
-        matrix: (6, 6), CAL_MATRIX; the identity except for type 4.
-        moment_unit: the unit of stored moments [N m].
-        length_unit: the unit of stored lengths [m].
+        matrix: (6, 6), CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
     """
 
     number: int
@@ -52,8 +50,6 @@ class Plate:
     corners: Array
     origin: Array
     matrix: Array
-    moment_unit: float
-    length_unit: float
 
     @property
     def centre(self) -> Array:
@@ -102,7 +98,7 @@ def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[
 
     Args:
         plate: the plate.
-        channels: (S, 6) or (S, 8), its channels in the order of its type.
+        channels: (S, 6) or (S, 8), its channels in the order of its type, in N, m and N m; as stored for type 4.
         down: (3,) where down is; the z of the plate unless given.
     """
     force, point, moment = np.empty((3, len(channels), 3))
@@ -118,7 +114,7 @@ def _at_point(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Arr
     """Return force, point seen from the middle of the surface, and the moment about it, in plate axes."""
     force, moment = _in_plate(plate, channels, surface)
     if plate.kind == 1:
-        point = np.column_stack([channels[:, 3:5] * plate.length_unit, np.zeros(len(channels))])
+        point = np.column_stack([channels[:, 3:5], np.zeros(len(channels))])
         return force, point, moment
     vertical = np.where(np.abs(force[:, 2]) > _NOTHING, force[:, 2], np.inf)
     point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / vertical[:, None]
@@ -132,12 +128,12 @@ def _in_plate(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Arr
     """
     if plate.kind == 1:
         zero = np.zeros(len(channels))
-        return channels[:, :3], np.stack([zero, zero, channels[:, 5] * plate.moment_unit], axis=1)
+        return channels[:, :3], np.stack([zero, zero, channels[:, 5]], axis=1)
     if plate.kind == 3:
         return _piezoelectric(channels, surface)
     loads = channels @ plate.matrix.T
     force = loads[:, :3]
-    return force, loads[:, 3:] * plate.moment_unit + np.cross(force, surface)
+    return force, loads[:, 3:] + np.cross(force, surface)
 
 
 def _piezoelectric(channels: Array, surface: Array) -> tuple[Array, Array]:

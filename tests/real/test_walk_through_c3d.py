@@ -269,3 +269,111 @@ def test_events_of_the_file_are_those_of_the_trial(recorded):
     (event,) = read_trial(write_trial(recorded, without_forces())).events
     assert (event.kind, event.side, event.source) == ("heel_strike", "l", "stated")
     assert abs(event.time - 0.817) < 1e-6
+
+
+def one_step_each(kinds: tuple[int, int], folder: Path) -> tuple[list[PlateOnPaper], list[np.ndarray]]:
+    """Two plates of 0.6 x 0.4 m that one step each hits somewhat beside the middle, and what they measure."""
+    origins = {1: (0.0, 0.0, 0.0), 2: (2.0, -1.0, -40.0), 3: (200.0, 120.0, -54.0), 4: (-3.0, 5.0, -32.0)}
+    plates, channels = [], []
+    frames = read_trc(folder / "walk.trc").time.size
+    beside = ([0.05, 0.0, 0.03], [-0.06, 0.0, -0.02])
+    for side, kind, axes, offset in zip("rl", kinds, (AGAINST, ALONG), beside, strict=True):
+        force, point, free = vectors(folder, side, SAMPLES * frames)
+        step = (force[:, 1] > 20.0) & (np.arange(len(force)) < 1.7 * RATE * SAMPLES)
+        # The right foot steps at 0.27 s and again at 1.49 s: the second step misses the plate.
+        step &= (np.arange(len(force)) < 1.2 * RATE * SAMPLES) | (side == "l")
+        middle = 0.5 * (point[step].min(axis=0) + point[step].max(axis=0)) * [1.0, 0.0, 1.0] + offset
+        plate = PlateOnPaper(kind, tuple(middle), axes, (0.3, 0.2), origins[kind])
+        plates.append(plate)
+        nothing = np.where(step[:, None], 1.0, 0.0)
+        there = np.where(step[:, None], point, plate.centre)
+        channels.append(plate.channels(nothing * force, there, nothing * free))
+    return plates, channels
+
+
+def write_steps(folder: Path, kinds: tuple[int, int], change=None) -> Path:
+    """A trial with forces of one step on each plate; [[force]] is left out."""
+    plates, channels = one_step_each(kinds, folder)
+    for name in ("walk", "static"):
+        markers = read_trc(folder / f"{name}.trc")
+        moving = (plates, channels, SAMPLES) if name == "walk" else ()
+        points = 1000.0 * markers.position
+        changed = change if moving else None
+        write_c3d(folder / f"{name}.c3d", RATE, list(markers.names), points, *moving, change=changed)
+    return write_trial(folder, [*without_forces(), ("end_s = 1.80", "end_s = 1.38")])
+
+
+def in_newton_metres(kind: int):
+    """The moments of both plates, the points of type 1 too, in metres without a word in the file."""
+
+    def change(file):
+        matrix = file["parameters"]["FORCE_PLATFORM"]["CAL_MATRIX"]
+        if kind == 4:
+            scaled = np.array(matrix["value"])
+            scaled[3:] /= 1000.0
+            matrix["value"] = scaled
+        else:
+            file["data"]["analogs"][0, [3, 4, 5, 9, 10, 11]] /= 1000.0
+
+    return change
+
+
+def corners(turned):
+    def change(file):
+        group = file["parameters"]["FORCE_PLATFORM"]
+        group["CORNERS"]["value"] = np.array(group["CORNERS"]["value"])[:, turned]
+
+    return change
+
+
+@pytest.mark.parametrize("kinds", [(2, 4), (1, 3)])
+def test_small_plates_are_accepted(recorded, kinds):
+    trial = read_trial(write_steps(recorded, kinds))
+    assert [plate.side for plate in trial.forces] == ["r", "l"]
+    assert [plate.number for plate in trial.forces] == [1, 2]
+
+
+@pytest.mark.parametrize("kind", [1, 2, 4])
+def test_moments_in_another_unit_than_the_file_says_are_refused(recorded, kind):
+    with pytest.raises(InputError, match=r"walk.c3d, plate 1 from 0.268.*: .*rests(.|\n)*ANALOG:UNITS"):
+        read_trial(write_steps(recorded, (kind, kind), in_newton_metres(kind)))
+
+
+@pytest.mark.parametrize(
+    ("turned", "said"),
+    [
+        ([2, 3, 0, 1], "does not travel"),
+        ([1, 2, 3, 0], "does not travel"),
+        ([3, 0, 1, 2], "does not travel"),
+        ([1, 0, 3, 2], "does not travel"),
+        ([3, 2, 1, 0], "drives the foot on first"),
+    ],
+)
+def test_corners_that_begin_at_another_one_or_run_the_wrong_way_are_refused(recorded, turned, said):
+    with pytest.raises(InputError, match=rf"walk.c3d, plate 1 from 0.268.*: .*{said}(.|\n)*CORNERS"):
+        read_trial(write_steps(recorded, (2, 2), corners(turned)))
+
+
+def test_a_plate_that_the_other_foot_steps_on_as_well_is_refused(recorded):
+    """Both feet, one after the other, on one plate as long as the room."""
+    markers = read_trc(recorded / "walk.trc")
+    plate = PlateOnPaper(2, (1.0, 0.0, -0.2), AGAINST, (1.5, 0.8))
+    measured = []
+    for side, until in (("r", 1.1), ("l", 1.7)):
+        force, point, free = vectors(recorded, side, SAMPLES * len(markers.time))
+        clock = np.arange(len(force)) / (RATE * SAMPLES)
+        alone = ((clock < until) & (clock > until - 0.6 if side == "l" else clock < until))[:, None]
+        measured.append(plate.channels(alone * force, point, alone * free))
+    write_recording(recorded, lanes((2, 4)))
+    path = recorded / "walk.c3d"
+    write_c3d(path, RATE, list(markers.names), 1000.0 * markers.position, [plate], [sum(measured)], SAMPLES)
+    edits = without_forces()
+    assert {p.side for p in read_trial(write_trial(recorded, edits)).forces} == {"r", "l"}
+    named = write_trial(recorded, [(edits[0][0], PLATE.format(1)), *edits[1:]])
+    with pytest.raises(
+        InputError, match=r"line \d+, \[\[force\]\] side: the left foot stands on plate 1 from 1.1"
+    ):
+        read_trial(named)
+    before = named.read_text(encoding="utf-8").replace("end_s = 1.80", "end_s = 0.8")
+    named.write_text(before, encoding="utf-8")
+    assert [plate.side for plate in read_trial(named).forces] == ["r"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import ezc3d
 import numpy as np
 import pytest
-from c3d_files import PlateOnPaper, write_c3d
+from c3d_files import MATRIX, PlateOnPaper, write_c3d
 from scipy.spatial.transform import Rotation
 
 from musclesolve.errors import InputError
@@ -138,17 +138,63 @@ def test_a_plate_whose_axis_points_up_has_its_transducers_below_it_too(tmp_path:
     )
 
 
+POUND = 4.4482216
+
+
+# Units of the channels of a plate, and what a number of each is in N, mm and N mm.
 @pytest.mark.parametrize(
-    ("unit", "factor"), [("Nm", 1e-3), ("N.m", 1e-3), ("N*mm", 1.0), ("", 1.0), ("V", 1.0)]
+    ("kind", "units", "sizes"),
+    [
+        (1, ["N", "N", "N", "m", "m", "Nm"], [1, 1, 1, 1e3, 1e3, 1e3]),
+        (1, ["N", "N", "N", "cm", "cm", "Nmm"], [1, 1, 1, 10, 10, 1]),
+        (1, ["kN", "kN", "kN", "mm", "mm", "N m"], [1e3, 1e3, 1e3, 1, 1, 1e3]),
+        (1, [""] * 6, [1] * 6),
+        (2, ["N"] * 3 + ["Nm"] * 3, [1, 1, 1, 1e3, 1e3, 1e3]),
+        (2, ["N"] * 3 + ["N.m"] * 3, [1, 1, 1, 1e3, 1e3, 1e3]),
+        (2, ["N"] * 3 + ["N*mm"] * 3, [1] * 6),
+        (2, ["Newtons"] * 3 + [""] * 3, [1] * 6),
+        (2, ["V"] * 6, [1] * 6),
+        (2, ["N"] * 6, [1] * 6),
+        (2, ["N", "kN", "N", "Nmm", "Nmm", "Nm"], [1, 1e3, 1, 1, 1, 1e3]),
+        (2, ["lbf"] * 3 + ["in-lbf"] * 3, [POUND] * 3 + [POUND * 25.4] * 3),
+        (3, ["N"] * 4 + ["kN"] * 4, [1] * 4 + [1e3] * 4),
+        (4, ["N"] * 3 + ["Nm"] * 3, [1, 1, 1, 1e3, 1e3, 1e3]),
+        (4, ["V"] * 6, [1] * 6),
+    ],
 )
-def test_the_unit_of_moments_is_the_one_that_the_channels_state(
-    tmp_path: Path, unit: str, factor: float
+def test_every_channel_is_in_the_unit_that_it_states(
+    tmp_path: Path, kind: int, units: list[str], sizes: list[float]
 ) -> None:
-    plate = paper(2)
+    """For type 4 it is the unit of what the matrix makes of the channels."""
+    size = np.array(sizes)
+    plate = paper(kind, matrix=MATRIX / size[:, None]) if kind == 4 else paper(kind)
     force, point, free = step(plate)
-    channels = plate.channels(force, point, free) * np.repeat([1.0, factor], 3)
-    units = setting("UNITS", ["N"] * 3 + [unit] * 3, "ANALOG")
-    assert_is(only(write(tmp_path / "a.c3d", [plate], [channels], units)), force, point, free)
+    channels = paper(kind).channels(force, point, free) / (1.0 if kind == 4 else size)
+    found = only(write(tmp_path / "a.c3d", [plate], [channels], setting("UNITS", units, "ANALOG")))
+    assert_is(found, force, point, free)
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_a_unit_that_is_not_known_is_refused(tmp_path: Path, kind: int) -> None:
+    plate = paper(kind)
+    channels = plate.channels(*step(plate))
+    units = ["N", "N", "fathom", *[""] * (channels.shape[1] - 3)]
+    path = write(tmp_path / "a.c3d", [plate], [channels], setting("UNITS", units, "ANALOG"))
+    with pytest.raises(InputError, match=r"a.c3d, ANALOG:UNITS: channel 3, of plate 1, is in 'fathom'"):
+        read_plates(read_c3d(path), GLOBAL)
+
+
+@pytest.mark.parametrize("arms", [(0.0, 0.0), (0.12, 0.2), (120.0, 2000.0), (320.0, 200.0)])
+def test_transducers_that_do_not_lie_below_the_plate_are_refused(
+    tmp_path: Path, arms: tuple[float, float]
+) -> None:
+    plate = paper(3)
+    origin = setting("ORIGIN", np.array([[*arms, -54.0]]).T)
+    path = write(tmp_path / "a.c3d", [plate], [plate.channels(*step(plate))], origin)
+    with pytest.raises(
+        InputError, match=r"FORCE_PLATFORM:ORIGIN: the transducers of plate 1(.|\n)*unit of length"
+    ):
+        read_plates(read_c3d(path), GLOBAL)
 
 
 def test_lengths_in_metres_make_moments_of_newton_metres(tmp_path: Path) -> None:
