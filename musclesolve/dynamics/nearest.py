@@ -117,11 +117,13 @@ class NearestPose:
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
         """Steps until no frame moves any more: Gauss-Newton from afar, Newton when near, damped where it gets worse."""
         damping, largest = np.full(len(self.names), _DAMPING), np.full(len(self.names), np.inf)
-        q, misfit = self._misfit(pose)
+        # What moves no target is left as it is in standing.
+        way = self.model.tree.way_to(self.targets.slots)
+        q, misfit = self._misfit(pose, way)
         for _ in range(max_iterations):
             step = self._step(q, pose, damping, largest < _NEAR)
             tried = pose.moved(self.model.tree, step)
-            q_tried, misfit_tried = self._misfit(tried)
+            q_tried, misfit_tried = self._misfit(tried, way)
             # Near the optimum the misfit no longer falls: what is left is round-off.
             better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
             pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
@@ -132,9 +134,9 @@ class NearestPose:
                 return pose
         raise MuscleSolveError(self._complaint(q, largest, tolerance))
 
-    def _misfit(self, pose: Pose) -> tuple[Array, Array]:
+    def _misfit(self, pose: Pose, way: Array) -> tuple[Array, Array]:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
-        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation)
+        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation, way)
         off = (self.targets.values - q[:, self.targets.slots]) ** 2
         rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
         return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
@@ -142,7 +144,7 @@ class NearestPose:
     def _step(self, q: Array, pose: Pose, damping: Array, near: Array) -> Array:
         """One step in the speeds, (T, K+6), zero where locked; with the full curvature in frames that are near (T,)."""
         targets, count, joints = self.targets, int(self.free.sum()), pose.angles.shape[1]
-        directions = self.model.tree.allowed(q, pose.position, targets.slots)[..., self.free]
+        directions = self.model.tree.allowed(q, pose.position, targets.slots, self.free)
         frames = directions.shape[0]
         pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
         jacobian = (directions * np.sqrt(targets.weights)[:, None, None]).reshape(frames, -1, count)

@@ -12,10 +12,9 @@ _X, _Y, _Z = np.eye(3)
 
 
 def rotation_about(axis: Array, angle: Array) -> Array:
-    """Rotation matrices (T, 3, 3) about one unit axis (3,) by angles (T,) (Rodrigues)."""
-    x, y, z = axis
-    skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    sine, cosine = np.sin(angle)[:, None, None], np.cos(angle)[:, None, None]
+    """Rotation matrices (..., 3, 3) about unit axes (3,) or (K, 3) by angles (...) or (..., K) (Rodrigues)."""
+    skew = np.cross(np.eye(3), axis[..., None, :])
+    sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
     return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
 
 

@@ -90,34 +90,45 @@ class Tree:
         """K, the number of joint degrees of freedom."""
         return len(self.child)
 
-    def frames(self, angles: Array, base_position: Array, base_rotation: Array) -> tuple[Array, Array]:
+    def frames(
+        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None = None
+    ) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
 
         Args:
             angles: (T, K) joint coordinates [rad]; those of a spherical joint are a rotation vector.
             base_position: (T, 3) where the standing layout's origin goes [m].
             base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
+            turned: (K,) the joints that count, the others stay as in standing; all unless given.
         """
         count = len(self.carries)
         kind = np.result_type(angles, base_position, base_rotation)
         rotation = np.full((len(angles), count, 3, 3), np.nan, kind)
         shift = np.full((len(angles), count, 3), np.nan, kind)
         rotation[:, self.root], shift[:, self.root] = base_rotation, base_position
-        padded = np.vstack([self.standing, np.zeros(3)])
-        ball = {int(joints[0]): s for s, joints in enumerate(self.spherical)}
-        skipped = set(self.spherical[:, 1:].ravel().tolist())
+        wanted = np.ones(self.joint_count, bool) if turned is None else turned
+        turns = self._turns(angles, wanted)
         for k, (p, c) in enumerate(zip(self.parent, self.child, strict=True)):
-            if k in skipped:
-                continue
-            if k in ball:
-                turn = from_vector(angles[:, self.spherical[ball[k]]] @ self.fixed_axes[ball[k]])
-            else:
-                axis = (padded[self.axis[k, 1]] - padded[self.axis[k, 0]]) / self.axis_length[k]
-                turn = rotation_about(axis, self.sign[k] * angles[:, k])
-            pivot = self.standing[self.pivot[k]]
-            rotation[:, c] = rotation[:, p] @ turn
-            shift[:, c] = shift[:, p] + (rotation[:, p] - rotation[:, c]) @ pivot
+            if k in turns:
+                rotation[:, c] = rotation[:, p] @ turns[k]
+                shift[:, c] = shift[:, p] + (rotation[:, p] - rotation[:, c]) @ self.standing[self.pivot[k]]
+            elif not wanted[k]:
+                rotation[:, c], shift[:, c] = rotation[:, p], shift[:, p]
         return rotation, shift
+
+    def _turns(self, angles: Array, wanted: Array) -> dict[int, Array]:
+        """Rotation (T, 3, 3) of the child against the parent by joint, a spherical one by the first of its three."""
+        single = wanted.copy()
+        single[self.spherical.ravel()] = False
+        hinges = np.flatnonzero(single)
+        axes = self.axes(self.standing[None])[0, hinges]
+        turns = dict(
+            zip(hinges.tolist(), np.swapaxes(rotation_about(axes, angles[:, hinges]), 0, 1), strict=True)
+        )
+        for joints, directions in zip(self.spherical, self.fixed_axes, strict=True):
+            if wanted[joints[0]]:
+                turns[int(joints[0])] = from_vector(angles[:, joints] @ directions)
+        return turns
 
     def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
         """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
@@ -160,12 +171,22 @@ class Tree:
             smooth[:, joints] = continuous(angles[:, joints] @ axes) @ axes.T
         return smooth
 
-    def pose(self, angles: Array, base_position: Array, base_rotation: Array) -> Array:
-        """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off."""
-        rotation, shift = self.frames(angles, base_position, base_rotation)
+    def pose(
+        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None = None
+    ) -> Array:
+        """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
+
+        The arguments are those of `frames`.
+        """
+        rotation, shift = self.frames(angles, base_position, base_rotation, turned)
         q = np.einsum("tnxy,ny->tnx", rotation[:, self.owner], self.standing)
         q[:, : self.point_count] += shift[:, self.owner[: self.point_count]]
         return q
+
+    def way_to(self, slots: Array) -> Array:
+        """(K,) the joints that move any of these slots; their axes and pivots are moved by no others."""
+        way: Array = self.moves[slots].any(axis=0)
+        return way
 
     @cached_property
     def before(self) -> Array:
@@ -186,7 +207,9 @@ class Tree:
             axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
         return axes
 
-    def allowed(self, q: Array, origin: Array, slots: Array | None = None) -> Array:
+    def allowed(
+        self, q: Array, origin: Array, slots: Array | None = None, speeds: Array | None = None
+    ) -> Array:
         """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
 
         The last six speeds are the velocity of `origin` (T, 3) and the angular velocity of the base, global axes.
@@ -195,19 +218,22 @@ class Tree:
             q: (T, N, 3) natural coordinates.
             origin: (T, 3) where the standing layout's origin is [m].
             slots: only these rows; all unless given.
+            speeds: (K+6,) only these columns; all unless given.
         """
         kept = np.arange(q.shape[1]) if slots is None else slots
         points, joints = kept < self.point_count, self.joint_count
-        turns = np.concatenate([self.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
-        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 3, axis=1)], axis=1)
-        moved = np.column_stack([self.moves[kept], np.ones((len(kept), 3))])
-        directions = np.zeros((len(q), len(kept), 3, joints + 6), q.dtype)
-        columns = np.r_[:joints, joints + 3 : joints + 6]
+        wanted = np.ones(joints + 6, bool) if speeds is None else speeds
+        none, one = np.zeros((3, 3)), np.eye(3)
+        spins = np.broadcast_to(np.concatenate([none, one]), (len(q), 6, 3))
+        turns = np.concatenate([self.axes(q), spins], axis=1)[:, wanted]
+        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)[:, wanted]
+        moved = np.column_stack([self.moves[kept], np.ones((len(kept), 6))])[:, wanted]
+        shifts = np.concatenate([np.zeros((joints, 3)), one, none])[wanted]
+        directions = np.empty((len(q), len(kept), 3, len(shifts)), q.dtype)
         arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             turned = turns[:, None, :, y] * arm[z] - turns[:, None, :, z] * arm[y]
-            directions[:, :, x, columns] = turned * moved
-            directions[:, points, x, joints + x] = 1.0
+            directions[:, :, x] = turned * moved + points[:, None] * shifts[:, x]
         return directions
 
     def angular_velocity(self, q: Array, speeds: Array) -> Array:

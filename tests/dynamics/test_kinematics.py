@@ -7,7 +7,10 @@ from musclesolve.dynamics import fit_pose
 from musclesolve.dynamics.drivers import driver_rows
 from musclesolve.dynamics.motion import motion_from
 from musclesolve.dynamics.reactions import segment_motion
+from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.targets import Targets
+from musclesolve.dynamics.topology import load_topology, standing_layout
+from musclesolve.dynamics.tree import Tree
 from musclesolve.errors import MuscleSolveError
 
 
@@ -191,3 +194,27 @@ def test_projection_without_the_directions_is_projection(model, motion):
         np.einsum("tnxk,tk->tnx", directions, motion.speeds),
         atol=1e-12,
     )
+
+
+@pytest.mark.parametrize("name", ["inverse_human", "forward_human"])
+def test_a_slot_needs_the_joints_on_its_way_only(name):
+    """Its place, and how the speeds that move it do so, do not feel joints off its way; those on it move it."""
+    topology = load_topology(name)
+    tree = Tree.build(topology, standing_layout(topology))
+    rng = np.random.default_rng(40)
+    joints = tree.joint_count
+    angles, origin = 0.7 * rng.normal(size=(3, joints)), rng.normal(size=(3, 3))
+    rotation = from_cardan(*rng.normal(size=(3, 3)))
+    q = tree.pose(angles, origin, rotation)
+    whole = tree.allowed(q, origin)
+    sizes = set()
+    for slot in range(q.shape[1]):
+        way = tree.way_to(np.array([slot]))
+        sizes.add(int(way.sum()))
+        near = tree.pose(np.where(way, angles, 9.0), origin, rotation, way)
+        np.testing.assert_array_equal(near[:, slot], q[:, slot])
+        speeds = np.concatenate([way, rng.random(6) < 0.5])
+        some = tree.allowed(near, origin, np.array([slot]), speeds)
+        np.testing.assert_allclose(some[:, 0], whole[:, slot][..., speeds], atol=1e-13)
+        assert not whole[:, slot][..., :joints][..., ~way].any()
+    assert sizes >= {0, 3} and max(sizes) < joints
