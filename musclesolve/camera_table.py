@@ -6,11 +6,15 @@ import numpy as np
 from rich.table import Table
 
 from musclesolve.recording import CameraFile
-from musclesolve.recording.camera_notes import calibration_notes
+from musclesolve.recording.camera_notes import calibration_notes, largest_noise
 
 
 def table(recording: CameraFile) -> Table:
-    """One line per control point, one column per camera: how far it is projected from where it was seen."""
+    """One line per control point, one column per camera: how far it is projected from where it was seen.
+
+    Below them where each camera stands, and the standard deviation to which the control points tell that, with the
+    largest digitising error that their residuals leave possible.
+    """
     fits = recording.calibrations
     listing = Table(
         title=f"{recording.path.name}: distance from projected to digitised control points [px]",
@@ -32,4 +36,6 @@ def table(recording: CameraFile) -> Table:
     listing.add_row("root mean square", *(f"{np.sqrt(np.mean(fit.distance**2)):.2f}" for fit in fits))
     for k, axis in enumerate("xyz"):
         listing.add_row(f"camera at {axis} [m]", *(f"{fit.camera.center[k]:.2f}" for fit in fits))
+    noise = largest_noise(fits)
+    listing.add_row("known to [m]", *(f"{noise * fit.center_per_pixel:.2g}" for fit in fits))
     return listing

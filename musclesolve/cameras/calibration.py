@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import fdtri
 
 from musclesolve.cameras.camera import Camera
+from musclesolve.cameras.center_error import distance_and_error
 from musclesolve.cameras.control_points import checked_pairs, normalisation
 from musclesolve.errors import InputError
 
@@ -35,12 +36,23 @@ class Calibration:
         labels: n names of the control points.
         residual: (n, 2) measured minus projected pixels.
         outlying: labels of the points that fit worse than the others let expect; look at them.
+        center_per_pixel: standard deviation of the center of the camera for every pixel of digitising error [m/px]:
+            the root of the trace of its covariance, to first order. Points that are few, near together or nearly in
+            a plane fit as well as others; it is here that they differ.
+        distance_to_points: from the center of the camera to the middle of the control points [m].
     """
 
     camera: Camera
     labels: tuple[str, ...]
     residual: Array
     outlying: tuple[str, ...]
+    center_per_pixel: float
+    distance_to_points: float
+
+    @property
+    def spare(self) -> int:
+        """Number of equations over, 2n - 11: from so many the noise is known."""
+        return self.residual.size - UNKNOWNS
 
     @property
     def rms(self) -> float:
@@ -50,7 +62,12 @@ class Calibration:
     @property
     def noise(self) -> float:
         """Standard deviation of a digitised coordinate [px]: the residual with the eleven unknowns counted."""
-        return float(np.sqrt(np.sum(self.residual**2) / (self.residual.size - UNKNOWNS)))
+        return float(np.sqrt(np.sum(self.residual**2) / self.spare))
+
+    @property
+    def center_error(self) -> float:
+        """Standard deviation of the center of the camera [m]: the noise times ``center_per_pixel``."""
+        return self.noise * self.center_per_pixel
 
     @property
     def distance(self) -> Array:
@@ -89,7 +106,16 @@ def calibrate(
     residual = pixels - camera.project(world)
     _check_fit(residual, pixels, names, place)
     slopes = _slopes(coefficients, near)
-    return Calibration(camera, names, residual, _outlying(_residual(coefficients, near, seen), slopes, names))
+    distance, error = distance_and_error(coefficients, slopes)
+    return Calibration(
+        camera=camera,
+        labels=names,
+        residual=residual,
+        outlying=_outlying(_residual(coefficients, near, seen), slopes, names),
+        # A pixel and a metre are so many units of the normalised coordinates.
+        center_per_pixel=error * to_image[0, 0] / to_world[0, 0],
+        distance_to_points=distance / to_world[0, 0],
+    )
 
 
 def _apply(transform: Array, points: Array) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.cameras.arguments import finite, real_array
 from musclesolve.errors import InputError
 
 Array = NDArray[np.float64]
@@ -32,12 +33,13 @@ class Camera:
     front: float = 1.0
 
     def __post_init__(self) -> None:
-        values = np.asarray(self.coefficients, dtype=np.float64)
-        if values.shape != (11,) or not np.isfinite(values).all():
+        values = real_array(self.coefficients)
+        if values is None or values.shape != (11,) or not np.isfinite(values).all():
+            fault = "not all numbers" if values is None else f"{values.shape} numbers"
+            if values is not None and values.shape == (11,):
+                fault = "not all finite"
             raise InputError(
-                f"the coefficients of camera '{self.name}' are {np.shape(self.coefficients)} numbers"
-                if values.shape != (11,)
-                else f"the coefficients of camera '{self.name}' are not all finite",
+                f"the coefficients of camera '{self.name}' are {fault}",
                 expected="the eleven finite coefficients of the direct linear transformation",
                 remedy="calibrate the camera again",
             )
@@ -49,8 +51,15 @@ class Camera:
                 expected="coefficients of a camera that shows height and width",
                 remedy="calibrate the camera again",
             )
+        front = float(np.sign(finite(self.front, (), "the sign 'front'", f"camera '{self.name}'")))
+        if front == 0.0:
+            raise InputError(
+                f"camera '{self.name}' has no front: its sign is zero",
+                expected="1.0 when the origin of the world is before the camera, -1.0 when it is behind",
+                remedy="give the sign of the denominator for points before the camera",
+            )
         object.__setattr__(self, "coefficients", values)
-        object.__setattr__(self, "front", 1.0 if self.front > 0 else -1.0)
+        object.__setattr__(self, "front", front)
 
     @classmethod
     def from_matrix(cls, name: str, matrix: Array, front: Array) -> Camera:
@@ -65,7 +74,13 @@ class Camera:
             InputError: the origin of the world lies beside the camera, square to its view: the eleventh coefficient
                 and a twelfth that is one cannot express that.
         """
-        reach = np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - _center(matrix))
+        center = _center(matrix)
+        # A parallel projection, with its center at infinity, has the same denominator everywhere.
+        reach = (
+            np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center)
+            if np.isfinite(center).all()
+            else 0.0
+        )
         if not abs(matrix[2, 3]) > 1e-6 * reach:
             raise InputError(
                 f"the origin of the world lies exactly beside camera '{name}'",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve.cameras.arguments import labelled, real_array
 from musclesolve.errors import InputError
 
 Array = NDArray[np.float64]
@@ -31,11 +32,11 @@ def checked_pairs(
         place: what messages call the camera.
 
     Raises:
-        InputError: shapes that do not fit, numbers that are not finite, too few points, or points that lie in a
-            line or a plane.
+        InputError: shapes that do not fit, labels that are no sequence, numbers that are not finite, too few points, or
+            points that lie in a line or a plane.
     """
     world, pixels = _array(points, 3, place), _array(image, 2, place)
-    names = tuple(str(k + 1) for k in range(len(world))) if labels is None else tuple(labels)
+    names = labelled(labels, len(world), place)
     if not len(world) == len(pixels) == len(names):
         raise InputError(
             f"{len(world)} control points, {len(pixels)} image points and {len(names)} names",
@@ -76,11 +77,8 @@ def normalisation(points: Array) -> Array:
 
 def _array(given: ArrayLike, width: int, place: str) -> Array:
     what = "control points" if width == 3 else "image points"
-    try:
-        values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.ndim != 2 or values.shape[1] != width:
+    values = real_array(given)
+    if values is None or values.ndim != 2 or values.shape[1] != width:
         raise InputError(
             f"the {what} are not an array of n rows and {width} columns",
             where=place,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,47 +14,77 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ROUNDS = 30
-# A step that moves no image by more than this share of the largest pixel changes nothing any more.
-SMALLEST_STEP = 1e-12
+# After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the
+# next one would be smaller still: the method converges at least linearly.
+SMALLEST_STEP = 1e-9
 # Points solved at a time: their arrays fit into the caches of a processor, and memory holds little beside the images.
 BATCH = 8192
 # Keeps the equations of parallel rays solvable; the answer is refused later for their condition.
 RIDGE = 1e-14
 
 
-def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> tuple[Array, Array, Mask]:
+@dataclass
+class Meetings:
+    """Where the rays of P points come nearest to each other.
+
+    Args:
+        points: (P, 3) [m].
+        normal: (P, 3, 3) normal matrices there [px^2/m^2]; zero where a point lies behind a camera that saw it.
+        misfit: (P,) sum of the squared residuals [px^2]; infinite where a point lies behind a camera that saw it.
+    """
+
+    points: Array
+    normal: Array
+    misfit: Array
+
+    @property
+    def before(self) -> Mask:
+        """Which points (P,) lie before all cameras that saw them."""
+        return np.isfinite(self.misfit)
+
+    def put(self, where: slice | NDArray[np.int64], other: Meetings) -> None:
+        """Replace the meetings at some places by others."""
+        self.points[where], self.normal[where], self.misfit[where] = other.points, other.normal, other.misfit
+
+
+def no_meetings(count: int) -> Meetings:
+    """Return meetings of which nothing is known yet."""
+    return Meetings(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
+
+
+def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Meetings:
     """Minimise the residual in the image for P points by the Gauss-Newton method.
 
     Args:
         cameras: C cameras.
         image: (C, P, 2) pixels.
         seen: (C, P) which camera saw which point; two or more for every point.
-
-    Returns:
-        Points (P, 3) [m], normal matrices (P, 3, 3) [px^2/m^2] there (zero where a point lies behind a camera), and
-        whether each point lies before all cameras that saw it (P,).
     """
-    count = image.shape[1]
-    points, normal, before = np.zeros((count, 3)), np.zeros((count, 3, 3)), np.zeros(count, bool)
+    met = no_meetings(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
-    for first in range(0, count, BATCH):
+    for first in range(0, image.shape[1], BATCH):
         part = slice(first, first + BATCH)
-        points[part], normal[part], before[part] = _batch(cameras, image[:, part], seen[:, part], smallest)
-    return points, normal, before
+        met.put(part, _batch(cameras, image[:, part], seen[:, part], smallest))
+    return met
 
 
-def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> tuple[Array, Array, Mask]:
+def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> Meetings:
+    met = no_meetings(image.shape[1])
+    met.points = first_points(cameras, image, seen)
+    before = np.flatnonzero(_before(cameras, met.points, seen))
+    met.put(before, _refined(cameras, met.points[before], image[:, before], seen[:, before], smallest))
+    return met
+
+
+def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
+    """Return the points (P, 3) that solve the linear equations, to begin with.
+
+    Eq. 5.1 multiplied out counts a camera the more, the farther it is away. Solved once more with the weights
+    1 / denominator, its residuals are pixels (Abdel-Aziz & Karara 1971), and the start lies next to the answer.
+    """
     points = _multiplied_out(cameras, image, seen, np.ones(seen.shape))
-    # Once more with the weights 1 / denominator, which make the residuals pixels (Abdel-Aziz & Karara 1971).
     depth = np.stack([camera.depth(points) for camera in cameras])
-    points = _multiplied_out(cameras, image, seen, 1.0 / np.maximum(np.abs(depth), 1e-6))
-    before = _before(cameras, points, seen)
-    normal = np.zeros((len(points), 3, 3))
-    if before.any():
-        points[before], normal[before] = _refined(
-            cameras, points[before], image[:, before], seen[:, before], smallest
-        )
-    return points, normal, before
+    return _multiplied_out(cameras, image, seen, 1.0 / np.maximum(np.abs(depth), 1e-6))
 
 
 def _multiplied_out(cameras: Sequence[Camera], image: Array, seen: Mask, weight: Array) -> Array:
@@ -71,21 +102,20 @@ def _multiplied_out(cameras: Sequence[Camera], image: Array, seen: Mask, weight:
     return _solve(normal, right)
 
 
-def _refined(
-    cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float
-) -> tuple[Array, Array]:
-    """Return the best points (P, 3) and the normal matrices (P, 3, 3) there, from points before their cameras."""
+def _refined(cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float) -> Meetings:
+    """Return where the rays meet, from points (P, 3) before their cameras."""
     normal, right, misfit = _equations(cameras, points, image, seen)
     share = np.ones(len(points))
     active = np.arange(len(points))
     for _ in range(ROUNDS):
         step = share[active, None] * _solve(normal[active], right[active])
         moved = np.einsum("pi,pij,pj->p", step, normal[active], step)
-        going = moved > smallest**2
-        active, step = active[going], step[going]
+        tried = points[active] + step
+        last = moved <= smallest**2
+        points[active[last]] = tried[last]
+        active, tried = active[~last], tried[~last]
         if not active.size:
             break
-        tried = points[active] + step
         found = _equations(cameras, tried, image[:, active], seen[:, active])
         # NaN, a point that went behind a camera, is no improvement either.
         better = found[2] <= misfit[active]
@@ -94,7 +124,7 @@ def _refined(
         points[gained], normal[gained], right[gained], misfit[gained] = (
             values[better] for values in (tried, *found)
         )
-    return points, normal
+    return Meetings(points, normal, misfit)
 
 
 def _equations(

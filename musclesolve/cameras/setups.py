@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve.cameras.arguments import above_zero, finite
 from musclesolve.cameras.camera import Camera
 from musclesolve.errors import InputError
 
@@ -30,12 +31,20 @@ def camera_at(
         up: (3,) what is upwards in the world.
 
     Raises:
-        InputError: it looks straight up or down, or stands at its target.
+        InputError: it looks straight up or down, or stands at its target; a point that is not three finite numbers, a
+            focal length or an image that is not above zero.
     """
-    center, target = np.asarray(center, dtype=np.float64), np.asarray(target, dtype=np.float64)
+    place = f"camera '{name}'"
+    center, target = finite(center, (3,), "the center", place), finite(target, (3,), "the target", place)
+    upward = finite(up, (3,), "the upward direction", place)
+    focal_length = above_zero(focal_length, "the focal length", place)
+    width, height = (
+        above_zero(size, "a side of the image", place)
+        for size in finite(image_size, (2,), "the size of the image", place)
+    )
     ahead = target - center
-    right = np.cross(ahead, np.asarray(up, dtype=np.float64))
-    if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(up):
+    right = np.cross(ahead, upward)
+    if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
         raise InputError(
             f"camera '{name}' looks along the upward direction, so what is up in its image is unknown",
             expected="a view that is not straight up or down",
@@ -45,8 +54,8 @@ def camera_at(
     attitude = np.stack([right, np.cross(ahead, right), ahead])
     lens = np.array(
         [
-            [focal_length, 0.0, image_size[0] / 2],
-            [0.0, focal_length, image_size[1] / 2],
+            [focal_length, 0.0, width / 2],
+            [0.0, focal_length, height / 2],
             [0.0, 0.0, 1.0],
         ]
     )
@@ -69,12 +78,25 @@ def ring(
         height: of the cameras above the ground [m]; every second one stands a fifth higher.
         target: (3,) the point all look at [m].
         focal_length: focal length over the width of a pixel [px].
+
+    Raises:
+        InputError: fewer than one camera, a radius that is not above zero, and what ``camera_at`` refuses.
     """
-    target = np.asarray(target, dtype=np.float64)
+    place = "a ring of cameras"
+    number = above_zero(count, "the number of cameras", place)
+    if number != int(number):
+        raise InputError(
+            f"the number of cameras is {number:g}",
+            where=place,
+            expected="a whole number",
+            remedy="give a whole number",
+        )
+    radius, height = above_zero(radius, "the radius", place), float(finite(height, (), "the height", place))
+    target = finite(target, (3,), "the target", place)
     cameras = []
-    for k in range(count):
+    for k in range(int(number)):
         # Half a step off the axes: no camera looks along the walkway or stands beside the origin.
-        angle = min(2.0 * np.pi / count, 0.5 * np.pi) * (k + 0.5)
+        angle = min(2.0 * np.pi / number, 0.5 * np.pi) * (k + 0.5)
         beside = target[:2] + radius * np.array([np.cos(angle), np.sin(angle)])
         center = np.append(beside, height * (1.0 + 0.2 * (k % 2)))
         cameras.append(camera_at(f"camera_{k + 1}", center, target, focal_length))

@@ -24,8 +24,9 @@ def read_camera_markers(path: str | Path) -> Markers:
     """
     recording = read_camera_file(path)
     found = reconstruct([fit.camera for fit in recording.calibrations], recording.image)
-    # NaN, no residual, is not above the limit.
-    dropped = np.nanmax(found.reprojection, axis=0, initial=0.0) > recording.largest_residual
+    # NaN, no residual, is not above the limit; views that are left out already do not count.
+    error = np.where(found.bad_view, np.nan, found.reprojection)
+    dropped = np.nanmax(error, axis=0, initial=0.0) > recording.largest_residual
     position = np.where(dropped[..., None], np.nan, found.position)
     there = np.flatnonzero(np.isfinite(position).any(axis=(1, 2)))
     if there.size < 2:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
 from musclesolve.cameras import Camera, calibrate, camera_at, ring
+from musclesolve.cameras.center_error import distance_and_error
 from musclesolve.errors import InputError
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
@@ -125,6 +126,66 @@ def test_a_critical_configuration_is_refused() -> None:
     flat = np.random.default_rng(7).uniform(-1.0, 1.0, (10, 3)) * [1.0, 1.0, 0.0]
     line = camera.center + np.linspace(0.6, 0.9, 4)[:, None] * ([0.1, 0.2, 0.5] - camera.center)
     assert "leave the camera undetermined" in refused(np.vstack([flat, line]))
+
+
+def nearly_on_a_twisted_cubic(error: float) -> np.ndarray:
+    """Points as near to a twisted cubic through camera 1 of four: with it, they are critical for that camera."""
+    camera = ring(4)[0]
+    side = np.cross(camera.direction, [0.0, 0.0, 1.0])
+    axes = np.stack([1.5 * camera.direction, 0.6 * side, 0.25 * np.cross(side, camera.direction)])
+    along, there = np.linspace(-1.0, 1.0, 12), -2.5
+    curve = np.stack([along**k - there**k for k in (1, 2, 3)], axis=1)
+    return camera.center + curve @ axes + error * np.random.default_rng(9).normal(size=(12, 3))
+
+
+def test_points_next_to_a_critical_curve_are_refused_as_well() -> None:
+    camera = ring(4)[0]
+    for error in (0.0, 1e-4, 1e-3):
+        assert "leave the camera undetermined" in refused(nearly_on_a_twisted_cubic(error))
+    # Away from it they determine the camera, worse than points in the corners of a volume.
+    points = nearly_on_a_twisted_cubic(0.1)
+    found = calibrate(points, camera.project(points))
+    np.testing.assert_allclose(found.camera.center, camera.center, rtol=1e-6)
+    assert found.center_per_pixel > 3.0 * calibrate(CUBE, camera.project(CUBE)).center_per_pixel
+
+
+@pytest.mark.parametrize("points", [CUBE, some_points(10, 6), 0.4 * CUBE, CUBE * [1.0, 0.1, 1.0]])
+def test_the_center_scatters_as_predicted(points: np.ndarray) -> None:
+    rng, camera = np.random.default_rng(11), ring(4)[0]
+    exact = calibrate(points, camera.project(points))
+    assert exact.distance_to_points == pytest.approx(np.linalg.norm(camera.center - points.mean(axis=0)))
+    # Small errors: the law is of first order.
+    missed = [
+        calibrate(points, camera.project(points) + 0.05 * rng.normal(size=(len(points), 2))).camera.center
+        - camera.center
+        for _ in range(200)
+    ]
+    scatter = np.sqrt(np.mean(np.sum(np.square(missed), axis=1)))
+    assert scatter == pytest.approx(0.05 * exact.center_per_pixel, rel=0.15)
+    fit = calibrate(points, camera.project(points) + 0.05 * rng.normal(size=(len(points), 2)))
+    assert fit.center_error == fit.noise * fit.center_per_pixel and fit.spare == 2 * len(points) - 11
+
+
+def test_the_error_of_the_center_is_its_slope_times_that_of_the_coefficients() -> None:
+    rng, coefficients = np.random.default_rng(12), ring(4)[1].coefficients
+    # Errors of every coefficient in proportion to it, so that all of them count.
+    slopes = rng.normal(size=(24, 11)) / coefficients
+    distance, error = distance_and_error(coefficients, slopes)
+    by_coefficient = np.empty((3, 11))
+    for k in range(11):
+        step = np.eye(11)[k] * 1e-6 * abs(coefficients[k])
+        up, down = (Camera("moved", coefficients + sign * step).center for sign in (1.0, -1.0))
+        by_coefficient[:, k] = (up - down) / (2.0 * step[k])
+    covariance = by_coefficient @ np.linalg.inv(slopes.T @ slopes) @ by_coefficient.T
+    assert error == pytest.approx(np.sqrt(np.trace(covariance)), rel=1e-5)
+    assert distance == pytest.approx(np.linalg.norm(ring(4)[1].center))
+
+
+def test_a_camera_that_stands_nowhere_has_no_known_place() -> None:
+    far = Camera("far", [100.0, 0.0, 0.0, 5.0, 0.0, 100.0, 0.0, 6.0, 0.0, 0.0, 0.0])
+    found = calibrate(CUBE, far.project(CUBE))
+    np.testing.assert_allclose(found.camera.coefficients, far.coefficients, atol=1e-9)
+    assert found.center_per_pixel > 1e6 and found.distance_to_points > 1e6
 
 
 def test_numbers_and_shapes_that_are_none_are_refused() -> None:

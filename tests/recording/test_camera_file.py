@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from musclesolve.cameras import ring
+from musclesolve.cameras import calibrate, ring
 from musclesolve.errors import InputError
 from musclesolve.recording import Markers, read_trc
 from musclesolve.recording.camera_file import read_camera_file
 from musclesolve.recording.camera_markers import read_camera_markers
+from musclesolve.recording.camera_notes import largest_noise
 from musclesolve.recording.camera_writing import write_camera_file
 
 STRIDE = Path(__file__).resolve().parents[2] / "musclesolve" / "data" / "reference_stride"
@@ -143,19 +144,62 @@ def test_times_offsets_comments_and_semicolons_are_understood(tmp_path: Path) ->
     np.testing.assert_allclose(found.position, 0.01 * markers.position, atol=1e-9)
 
 
+def off(rows: list[list[str]]) -> list[list[str]]:
+    """Move HEEL in the third frame by 40 pixels."""
+    rows[3][1] = str(float(rows[3][1]) + 40.0)
+    return rows
+
+
 def test_a_point_beyond_the_largest_residual_is_left_out(tmp_path: Path) -> None:
-    path = written(tmp_path)
-
-    def off(rows: list[list[str]]) -> list[list[str]]:
-        rows[3][1] = str(float(rows[3][1]) + 40.0)
-        return rows
-
+    path = written(tmp_path, cameras=2)
     change_cells(tmp_path / "cameras_camera_2_markers.csv", off)
-    assert not np.isnan(read_camera_markers(path).position).any()
-    edited(path, ("rate_hz = 50", "largest_residual_px = 5\nrate_hz = 50"))
+    kept = read_camera_markers(path)
+    assert not np.isnan(kept.position).any()
+    assert any("At 1 marker position(s), most of 'HEEL' (1), the rays miss" in note for note in kept.notes)
+    edited(path, ("rate_hz = 50", "largest_residual_px = 0.5\nrate_hz = 50"))
     found = read_camera_markers(path)
     assert np.argwhere(np.isnan(found.position[..., 0])).tolist() == [[2, 0]]
     assert "1 beyond largest_residual_px" in found.notes[-1]
+    assert not any("rays miss" in note for note in found.notes)
+
+
+def test_an_image_that_the_other_cameras_contradict_is_left_out_and_noted(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    change_cells(tmp_path / "cameras_camera_2_markers.csv", off)
+    for limit in ("", "largest_residual_px = 5\n"):
+        edited(path, ("rate_hz = 50", f"{limit}rate_hz = 50"))
+        found = read_camera_markers(path)
+        np.testing.assert_allclose(found.position, some_markers().position, atol=1e-6)
+        assert "1 image(s) of a marker are left out" in found.notes[-1]
+        assert "camera 'camera_2' (1) and of 'HEEL' (1)" in found.notes[-1]
+
+
+@pytest.mark.parametrize(("cameras", "points"), [(1, 6), (4, 6), (2, 18)])
+def test_the_noise_of_control_points_is_rarely_larger_than_told(cameras: int, points: int) -> None:
+    rng, known = np.random.default_rng(4), FRAME[[0, 2, 4, 13, 15, 17, *range(5, 17)]][:points]
+    views, told = ring(cameras), []
+    for _ in range(200):
+        image = [camera.project(known) + 0.6 * rng.normal(size=(points, 2)) for camera in views]
+        told.append(largest_noise([calibrate(known, pixels) for pixels in image]))
+    # The standard error of the share of 0.95 is 0.015.
+    assert 0.9 < np.mean(np.array(told) > 0.6) < 0.99
+
+
+def test_a_loose_calibration_is_noted(tmp_path: Path) -> None:
+    path = written(tmp_path, 0.5)
+    assert not any("Calibrated loosely" in note for note in read_camera_markers(path).notes)
+    # A fifth of the volume, in its middle.
+    near = 0.2 * FRAME + [0.0, 0.0, 0.7]
+    path = write_camera_file(tmp_path, ring(3), near, some_markers(), 0.5, np.random.default_rng(3))
+    loose = [note for note in read_camera_markers(path).notes if "Calibrated loosely" in note]
+    assert len(loose) == 1 and "camera_1, camera_2, camera_3" in loose[0]
+    fits = read_camera_file(path).calibrations
+    worst = max(fits, key=lambda fit: fit.center_per_pixel / fit.distance_to_points)
+    error = largest_noise(fits) * worst.center_per_pixel
+    assert (
+        f"camera '{worst.camera.name}' is known to {error:.2g} m (standard deviation) at a distance"
+        in loose[0]
+    )
 
 
 def test_cameras_that_are_not_synchronised_are_noted(tmp_path: Path) -> None:

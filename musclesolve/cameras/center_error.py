@@ -1,0 +1,35 @@
+"""How well control points tell where a camera stands."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def distance_and_error(coefficients: Array, slopes: Array) -> tuple[float, float]:
+    """Return how far a camera stands from the origin, and how far from there when pixels have errors of one.
+
+    The center C solves M (C, 1) = 0, M = [A | b] the projection matrix (3, 4), so that A dC = -dM (C, 1). With the
+    covariance (J^T J)^-1 of the coefficients, J the slopes of the least-squares problem, the root of the trace of
+    the covariance of C follows: to first order, as good as the error is small beside the distance of the camera.
+
+    Args:
+        coefficients: (11,) of eq. 5.1.
+        slopes: (2n, 11) derivatives of the n projected control points by the coefficients.
+
+    Returns:
+        Distance from the origin to C, and the standard deviation of C (root of the trace) when that of every pixel
+        coordinate is one; both infinite for a camera that stands nowhere.
+    """
+    matrix = np.append(coefficients, 1.0).reshape(3, 4)
+    if np.linalg.cond(matrix[:, :3]) > 1e12:
+        return np.inf, np.inf
+    inverse = np.linalg.inv(matrix[:, :3])
+    place = np.append(-inverse @ matrix[:, 3], 1.0)
+    # dC by the eleven coefficients, row after row of M; its last element is one and has none.
+    by_coefficient = -np.kron(inverse, place)[:, :11]
+    triangle = np.linalg.qr(slopes)[1]
+    error = np.linalg.norm(np.linalg.solve(triangle.T, by_coefficient.T))
+    return float(np.linalg.norm(place[:3])), float(error)
