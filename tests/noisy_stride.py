@@ -1,4 +1,4 @@
-"""Marker trajectories of the reference stride over any time at any rate, with their true accelerations, and noise."""
+"""Motions over any time at any rate with their true accelerations, of the reference stride and made up, and noise."""
 
 from __future__ import annotations
 
@@ -36,6 +36,31 @@ def walking(rate: float, duration: float) -> tuple[Array, Array, Array]:
     turn = 2.0 * np.exp(1j * omega * time[:, None])
     position = coefficients[0].real + (turn @ coefficients[1:]).real + advance * (time / period)[:, None]
     return time, position, -((turn * omega**2) @ coefficients[1:]).real
+
+
+def random_motion(rate: float, duration: float, power: float, seed: int) -> tuple[Array, Array, Array]:
+    """The same of 40 random motions of 0.1 m whose power spectrum falls with this power of the frequency."""
+    rng, time, length = np.random.default_rng(seed), np.arange(round(rate * duration)) / rate, 3.2 * duration
+    frequency = np.arange(1, int(min(0.5 * rate, 60.0) * length)) / length
+    frequency = frequency[frequency > 0.3]
+    size = np.maximum(frequency, 0.8) ** (-0.5 * power)
+    return _waves(time, frequency, size[:, None] * np.exp(1j * rng.uniform(0.0, 7.0, (len(frequency), 40))))
+
+
+def harmonic_motion(rate: float, duration: float, seed: int) -> tuple[Array, Array, Array]:
+    """The same of 40 motions of six harmonics of 0.95 Hz, and nothing above."""
+    rng, time = np.random.default_rng(seed), np.arange(round(rate * duration)) / rate
+    size = np.array([0.2, 0.1, 0.03, 0.01, 0.005, 0.002])
+    phase = np.exp(1j * rng.uniform(0.0, 7.0, (6, 40)))
+    return _waves(time, 0.95 * np.arange(1, 7), size[:, None] * phase)
+
+
+def _waves(time: Array, frequency: Array, amplitude: NDArray[np.complex128]) -> tuple[Array, Array, Array]:
+    omega = 2.0 * np.pi * frequency
+    turn = np.exp(1j * omega * time[:, None])
+    position, acceleration = (turn @ amplitude).real, -((turn * omega**2) @ amplitude).real
+    scale = 0.1 / position.std(axis=0)
+    return time, scale * position, scale * acceleration
 
 
 def noise(

@@ -128,6 +128,8 @@ def _code(error: InputError) -> str:
     place = error.where or ""
     if "keep their standing shape" in error.problem:
         return "marker_moved"
+    if "[filter]" in place:
+        return "cutoff"
     return "mass" if "mass_kg" in place else "stature" if "stature_m" in place else "proportions"
 
 

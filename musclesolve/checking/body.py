@@ -9,6 +9,7 @@ import numpy as np
 from musclesolve.checking.case import Array, Case, Mask, filled, long_enough
 from musclesolve.errors import InputError
 from musclesolve.motion.filtering import low_pass
+from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.rigid import register
 
@@ -72,9 +73,12 @@ def smooth(trial: Trial, name: str) -> Array | None:
     path = landmark(trial, name)
     if path is None or path.shape[0] < 10 or np.isfinite(path).all(axis=1).mean() < 0.3:
         return None
-    whole = filled(Markers(trial.markers.time, (name,), path[:, None], trial.markers.path)).position[:, 0]
     rate = trial.markers.rate
-    return low_pass(whole, rate, min(SMOOTH_HZ, 0.4 * rate))
+    cutoff = min(SMOOTH_HZ, 0.4 * rate)
+    if cutoff < lowest_carried(path.shape[0], rate):
+        return None
+    whole = filled(Markers(trial.markers.time, (name,), path[:, None], trial.markers.path)).position[:, 0]
+    return low_pass(whole, rate, cutoff)
 
 
 def between(trial: Trial, *names: str) -> Array | None:

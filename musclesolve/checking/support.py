@@ -7,6 +7,7 @@ import numpy as np
 from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.checking.case import Array, Case, Mask, plate_rate
 from musclesolve.motion.filtering import low_pass
+from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import PlateForce, Side, Trial
 
 GRAVITY = 9.80665
@@ -19,9 +20,10 @@ EDGE, DEEP = 0.03, 0.08
 def smooth_force(plate: PlateForce) -> Array:
     """Return the force of a plate (S, 3), low-passed like the markers."""
     rate = plate_rate(plate)
-    if plate.time.size < 10:
+    cutoff = min(SMOOTH_HZ, 0.4 * rate)
+    if plate.time.size < 10 or cutoff < lowest_carried(plate.time.size, rate):
         return plate.force
-    return low_pass(np.nan_to_num(plate.force), rate, min(SMOOTH_HZ, 0.4 * rate))
+    return low_pass(np.nan_to_num(plate.force), rate, cutoff)
 
 
 def sampled(plate: PlateForce, columns: Array, time: Array) -> Array:

@@ -11,7 +11,8 @@ from musclesolve.errors import InputError
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
 from musclesolve.motion.seen import needed_markers, seen_stretch
-from musclesolve.motion.smoothing_spline import smoothing_spline
+from musclesolve.motion.signals import checked_cutoffs
+from musclesolve.motion.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, FilterOptions, Trial
 
 Array = NDArray[np.float64]
@@ -29,7 +30,8 @@ class FilterChoice:
     Args:
         options: what the trial file asks for.
         markers: n names.
-        cutoff_hz: (n, 3) cut-off of every coordinate [Hz].
+        cutoff_hz: (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those
+            of the other axes of the marker, or of all markers.
         force_cutoff_hz: cut-off of the forces: as given, the same, or the median of the coordinates of the foot
             markers [Hz].
         noise: (n, 3) estimated noise [m]; None where the cut-off is given.
@@ -62,30 +64,58 @@ def filter_choice(trial: Trial) -> FilterChoice:
     """Return the filter of a trial.
 
     Raises:
-        InputError: the recording cannot say what noise it has, with the line of the trial file.
+        InputError: the recording cannot carry the cut-off or cannot say what noise it has, with the line of the trial
+            file.
     """
-    options, names = trial.filter, trial.used_markers
-    if options.cutoff_hz is not None:
-        cutoff = np.full((len(names), 3), options.cutoff_hz)
-        return FilterChoice(options, names, cutoff, options.force_cutoff_hz or options.cutoff_hz)
-    position = needed_markers(trial)[seen_stretch(trial)]
+    position, given = needed_markers(trial)[seen_stretch(trial)], trial.filter.cutoff_hz
     try:
-        return _from_data(trial, position)
+        chosen = _from_data(trial, position) if given is None else _given(trial, position, given)
     except InputError as error:
         raise trial.document.placed(error, "filter", "cutoff_hz") from None
+    _check_forces(trial, chosen.force_cutoff_hz)
+    return chosen
+
+
+def _given(trial: Trial, position: Array, cutoff_hz: float) -> FilterChoice:
+    options, rate = trial.filter, trial.markers.rate
+    lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
+    cutoff = checked_cutoffs(cutoff_hz, position.shape, rate, lowest)
+    return FilterChoice(options, trial.used_markers, cutoff, options.force_cutoff_hz or cutoff_hz)
 
 
 def _from_data(trial: Trial, position: Array) -> FilterChoice:
     options, names, rate = trial.filter, trial.used_markers, trial.markers.rate
     if options.choice == "cross_validation":
         spline = smoothing_spline(position, rate, None, options.order)
-        return FilterChoice(
-            options, names, spline.cutoff_hz, _of_the_feet(trial, spline.cutoff_hz), spline.noise
-        )
+        forces = _of_the_feet(trial, spline.cutoff_hz)
+        return FilterChoice(options, names, spline.cutoff_hz, forces, spline.noise)
     found = residual_analysis(position, rate, options.order, options.choice)
-    return FilterChoice(
-        options, names, found.cutoff_hz, _of_the_feet(trial, found.cutoff_hz), found.noise, found
-    )
+    cutoff = _completed(found)
+    return FilterChoice(options, names, cutoff, _of_the_feet(trial, cutoff), found.noise, found)
+
+
+def _completed(found: ResidualAnalysis) -> Array:
+    """Return the cut-offs (n, 3), those of curves that could not be read from the other axes or markers [Hz]."""
+    known, cutoff = found.verdict == Verdict.FOUND, found.cutoff_hz.copy()
+    if not known.any():
+        return cutoff
+    usual = np.median(cutoff[known])
+    for marker in np.flatnonzero(~known.all(axis=1)):
+        own = cutoff[marker, known[marker]]
+        cutoff[marker, ~known[marker]] = np.median(own) if own.size else usual
+    return cutoff
+
+
+def _check_forces(trial: Trial, cutoff_hz: float) -> None:
+    """Refuse a cut-off that the recording of a plate cannot carry."""
+    for plate in trial.forces:
+        rate = (plate.time.size - 1) / (plate.time[-1] - plate.time[0])
+        try:
+            checked_cutoffs(cutoff_hz, plate.force.shape, rate)
+        except InputError as error:
+            key = "cutoff_hz" if trial.filter.force_cutoff_hz is None else "force_cutoff_hz"
+            error.problem += " of forces"
+            raise trial.document.placed(error, "filter", key) from None
 
 
 def _of_the_feet(trial: Trial, cutoff_hz: ArrayLike) -> float:
@@ -105,14 +135,19 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
         return []
     meanings = {
         Verdict.NO_NOISE: "the residual becomes straight only near its end, so there is no noise to be seen, or too "
-        "little to find its line; the cut-off is uncertain",
+        "little to find its line",
         Verdict.NO_MOTION: "nothing but noise: the residual is straight from the start",
     }
+    instead = (
+        "; filtered like the other axes of the marker, or like the other markers."
+        if (chosen.analysis.verdict == Verdict.FOUND).any()
+        else "; the cut-off is uncertain."
+    )
     notes = []
     for verdict, meaning in meanings.items():
         places = np.argwhere(chosen.analysis.verdict == verdict)
         if len(places):
             shown = ", ".join(f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places[:4])
             more = f" and {len(places) - 4} more" if len(places) > 4 else ""
-            notes.append(f"Residual analysis of {shown}{more}: {meaning}.")
+            notes.append(f"Residual analysis of {shown}{more}: {meaning}{instead}")
     return notes

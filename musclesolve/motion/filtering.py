@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import butter, sosfiltfilt
+from scipy.fft import dst
 
-from musclesolve.errors import InputError
+from musclesolve.motion.signals import checked_cutoffs, checked_order, checked_signal
 
 Array = NDArray[np.float64]
 
@@ -15,17 +15,12 @@ HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
 
 
-def two_pass_factor(order: int = 2) -> float:
-    """Return (sqrt(2) - 1)^(1/(2n)), 0.802 for order n = 2: one pass gets tan(pi fc / fs) divided by it.
-
-    Two passes attenuate twice. With w = tan(pi f / fs) one pass has the gain 1 / sqrt(1 + (w / w_c)^(2n)); two
-    passes fall to 1/sqrt(2) at fc when w_c = tan(pi fc / fs) / (sqrt(2) - 1)^(1/(2n)).
-    """
-    return float(HALF_POWER ** (0.5 / order))
-
-
 def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
     """Return the gain of both passes together, 1 / (1 + (sqrt(2) - 1) (tan(pi f/fs) / tan(pi fc/fs))^(2n)).
+
+    With w = tan(pi f / fs) one pass has the gain 1 / sqrt(1 + (w / w_c)^(2n)), and two have its square. They fall to
+    1/sqrt(2) at fc when w_c = tan(pi fc / fs) / (sqrt(2) - 1)^(1/(2n)), for n = 2 divided by 0.802. The thesis divides
+    fc itself by 0.802; dividing the tangent is exact at every rate.
 
     Args:
         frequency_hz: frequencies from 0 to below half the rate, broadcast against the cut-offs [Hz].
@@ -40,39 +35,11 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
     return gain
 
 
-def sections(rate_hz: float, cutoff_hz: float, order: int = 2) -> Array:
-    """Return the second-order sections (k, 6) of one pass, such that two passes fall by 3 dB at the cut-off.
-
-    The thesis divides the frequency fc by 0.802; dividing tan(pi fc / fs) is exact at every rate. Sections rather
-    than one quotient of polynomials, because the latter loses its digits at high orders and low cut-offs.
-
-    Args:
-        rate_hz: sampling rate [Hz].
-        cutoff_hz: cut-off frequency of the two passes together [Hz].
-        order: order of one pass, 1 to 8.
-
-    Raises:
-        InputError: a cut-off that is not between zero and half the rate, an order that there is not.
-    """
-    if not 0.0 < cutoff_hz < 0.5 * rate_hz:
-        raise InputError(
-            f"a cut-off of {cutoff_hz:g} Hz at {rate_hz:g} samples a second",
-            expected="a cut-off above zero and below half the sampling rate",
-            remedy="walking needs about 6 Hz",
-        )
-    if order not in ORDERS:
-        raise InputError(
-            f"a filter of order {order!r}",
-            expected=f"a whole number from {ORDERS[0]} to {ORDERS[-1]}",
-            remedy="order 2 is usual",
-        )
-    corrected = np.tan(np.pi * cutoff_hz / rate_hz) / two_pass_factor(order)
-    parts: Array = butter(order, 2.0 / np.pi * np.arctan(corrected), output="sos")
-    return parts
-
-
-def low_pass(signal: Array, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
+def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
     """Return the signal without what lies above the cut-off frequency, without lag, with gain one at rest.
+
+    At both ends the signal is mirrored in its last sample, again and again, so that first and last sample stay where
+    they are. Of such a signal the two passes make exactly this: every sine of ``sine_series`` times their gain.
 
     Args:
         signal: (T, ...) evenly spaced samples without gaps, filtered along the first axis.
@@ -85,38 +52,43 @@ def low_pass(signal: Array, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2
         (T, ...) the filtered signal.
 
     Raises:
-        InputError: a cut-off that is not between zero and half the rate, an order that there is not.
+        InputError: gaps, an order that there is not, a cut-off that is not below half the rate, or of which less than
+            half a period passes in the whole signal.
     """
-    signal = np.asarray(signal, dtype=float)
-    cutoffs = np.broadcast_to(np.asarray(cutoff_hz, dtype=float), signal.shape[1:])
-    filtered = np.empty_like(signal)
-    for cutoff in np.unique(cutoffs):
-        own = cutoffs == cutoff
-        filtered[:, own] = _filtered(signal[:, own], rate_hz, float(cutoff), order)
+    given = checked_signal(signal, rate_hz)
+    order = checked_filter_order(order)
+    cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz)
+    filtered, sines = sine_series(given)
+    frequency = harmonics(len(given), rate_hz).reshape(-1, *[1] * cutoffs.ndim)
+    # One cut-off for all needs its gain once.
+    same = cutoffs.size > 0 and np.all(cutoffs == cutoffs.flat[0])
+    gain = two_pass_gain(frequency, rate_hz, cutoffs.flat[0] if same else cutoffs, order)
+    filtered[1:-1] += dst(gain * sines, type=1, axis=0, norm="ortho")
     return filtered
 
 
-def _filtered(signal: Array, rate_hz: float, cutoff_hz: float, order: int) -> Array:
-    """Filter coordinates (T, k) with one cut-off."""
-    parts = sections(rate_hz, cutoff_hz, order)
-    # The answer of the filter to a jump has died away after three periods of the cut-off, later for higher orders,
-    # whose slowest pole decays with sin(pi / 2n): so much is mirrored at each end, as far as the recording reaches.
-    slower = max(1.0, np.sin(np.pi / 4.0) / np.sin(np.pi / (2 * order)))
-    padding = min(signal.shape[0] - 1, int(np.ceil(3.0 * slower * rate_hz / cutoff_hz)))
-    filtered: Array = sosfiltfilt(parts, signal, axis=0, padtype="odd", padlen=padding)
-    return filtered
+def sine_series(signal: Array) -> tuple[Array, Array]:
+    """Return the straight line (T, ...) between first and last sample, and the sine series (T - 2, ...) of the rest.
+
+    The rest begins and ends at zero; its sines have the frequencies ``harmonics``, whole numbers of half periods, and
+    the sum of their squares is that of the rest.
+    """
+    ramp = np.linspace(0.0, 1.0, len(signal)).reshape(-1, *[1] * (signal.ndim - 1))
+    line = signal[0] + ramp * (signal[-1] - signal[0])
+    sines: Array = dst((signal - line)[1:-1], type=1, axis=0, norm="ortho")
+    return line, sines
 
 
-def check_complete(signal: Array) -> None:
-    """Refuse a signal (T, ...) with gaps: whatever is estimated from it would be nothing.
+def harmonics(frames: int, rate_hz: float) -> Array:
+    """Return the frequencies (T - 2,) of the sine series of a signal of T frames [Hz]."""
+    return np.arange(1, frames - 1) * rate_hz / (2 * (frames - 1))
+
+
+def checked_filter_order(order: int) -> int:
+    """Return the order of one pass.
 
     Raises:
-        InputError: with the first frame that lacks a number.
+        InputError: there is no such order.
     """
-    lost = ~np.isfinite(signal).reshape(len(signal), -1).all(axis=1)
-    if lost.any():
-        raise InputError(
-            f"the signal lacks a number in {lost.sum()} of {lost.size} frames, first in frame {lost.argmax()}",
-            expected="a signal without gaps",
-            remedy="fill the gaps, or take a stretch without them",
-        )
+    expected = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}"
+    return checked_order(order, ORDERS, "order of a filter", expected, "order 2 is usual")

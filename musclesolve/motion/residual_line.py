@@ -1,4 +1,4 @@
-"""The straight part of residual curves: lines through their upper ends, and where a curve leaves its line too far."""
+"""The straight part of residual curves: lines through their upper ends, and where a curve crosses a level."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-RANGE_FACTOR, SHORTEST_RANGE_HZ = 2.5, 10.0
+RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0
 # A line through fewer points is no line.
 FEWEST_POINTS = 8
 
@@ -53,23 +53,24 @@ def fit(x: Array, y: Array, end: Indices, threshold: float) -> Fit:
 
 
 def consistent_fit(
-    frequency: Array, passed: Array, square: Array, threshold: float, share: float
-) -> tuple[Fit, Indices]:
-    """Fit again and again over a range that ends at a multiple of the cut-off, until it shrinks no more."""
+    frequency: Array, passed: Array, square: Array, threshold: float
+) -> tuple[Fit, Indices, Array]:
+    """Fit lines to squared residuals (C, k) over the share (C,) of noise let through, each over a range of its own.
+
+    The range ends at a multiple of the frequency at which the residual has fallen to the noise. It is fitted again
+    and again until it shrinks no more.
+
+    Returns:
+        The lines, one past the last point (k,) of each, and the frequency (k,) where residual and noise are equal.
+    """
     end = np.full(square.shape[1], len(frequency))
     while True:
         found = fit(passed, square, end, threshold)
-        cutoff = crossing(frequency, excess(found, passed, square, share))
-        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * cutoff, SHORTEST_RANGE_HZ))
+        equal = crossing(frequency, square - found.intercept)
+        wanted = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
         if np.all(wanted >= end):
-            return found, end
+            return found, end, equal
         end = np.minimum(wanted, end)
-
-
-def excess(found: Fit, passed: Array, square: Array, share: float) -> Array:
-    """Return (C, k) by how much the motion taken away, R^2 less the line, exceeds a share of the noise let through."""
-    line = found.intercept + found.slope * passed[:, None]
-    return square - line + share * found.slope * passed[:, None]
 
 
 def crossing(frequency: Array, excess: Array) -> Array:

@@ -5,7 +5,7 @@ A natural spline g of degree 2m - 1 through T evenly spaced frames minimises (Re
     sum_t (y_t - g(t))^2 + p  integral (d^m g / dt^m)^2 dt
 
 With one frame as the unit of time, Delta^m g = R c and d^m g = sum_j c_j B_j, where B_j are the B-splines of order m
-and R their Gram matrix; so (R + p D D^T) c = D^T y, g = y - p D c, with D the (T, T - m) matrix of m-th differences.
+and R their Gram matrix; so (R + p D^T D) c = D^T y, g = y - p D c, with D^T, (T - m, T), the m-th differences.
 Frames are evenly spaced, so R + p D^T D is a banded Toeplitz matrix and everything is O(T).
 
 The spline is a low-pass filter of gain 1 / (1 + p s(w)), s(w) = |1 - exp(iw)|^(2m) / R(w) = w^(2m) (1 + O(w^2)): the
@@ -24,7 +24,8 @@ from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from musclesolve.errors import InputError
-from musclesolve.motion.filtering import HALF_POWER, check_complete
+from musclesolve.motion.filtering import HALF_POWER
+from musclesolve.motion.signals import checked_cutoffs, checked_order, checked_signal
 
 Array = NDArray[np.float64]
 
@@ -58,7 +59,14 @@ class SmoothingSpline:
     half_order: int
 
     def derivative(self, order: int = 1) -> Array:
-        """Return the derivative of this order over time at the frames, (T, ...)."""
+        """Return the derivative of this order over time at the frames, (T, ...).
+
+        Raises:
+            InputError: an order beyond the degree of the spline.
+        """
+        degree = 2 * self.half_order - 1
+        expected = f"a whole number from 0 to the degree of the spline, {degree}"
+        order = checked_order(order, range(degree + 1), "order of a derivative", expected, "2: acceleration")
         value: Array = self.curve().derivative(order)(self.time)
         return value
 
@@ -71,7 +79,7 @@ class SmoothingSpline:
 
 
 def smoothing_spline(
-    signal: Array, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
+    signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
 ) -> SmoothingSpline:
     """Smooth every coordinate by a natural spline, as much as asked for or as generalised cross-validation says.
 
@@ -88,15 +96,15 @@ def smoothing_spline(
     Raises:
         InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
     """
-    signal = np.asarray(signal, dtype=float)
-    _check(signal, rate_hz, half_order)
-    flat = signal.reshape(len(signal), -1)
-    band = _Band(len(signal), half_order)
+    given = checked_signal(signal, rate_hz)
+    half_order = checked_half_order(half_order)
+    _check_frames(len(given), half_order)
+    shape, flat = given.shape[1:], given.reshape(len(given), -1)
+    band = _Band(len(given), half_order)
     if cutoff_hz is None:
         cutoffs = _cross_validated(band, flat, rate_hz)
     else:
-        cutoffs = np.broadcast_to(np.asarray(cutoff_hz, dtype=float), signal.shape[1:]).ravel()
-        _check_cutoffs(cutoffs, rate_hz, half_order)
+        cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz, lowest_cutoff(rate_hz, half_order)).ravel()
     smooth, freedom = np.empty_like(flat), np.empty(flat.shape[1])
     for cutoff in np.unique(cutoffs):
         own = cutoffs == cutoff
@@ -104,10 +112,9 @@ def smoothing_spline(
         smooth[:, own] = flat[:, own] - band.rest(band.curvature(flat[:, own]), p)
         freedom[own] = band.trace(p)
     noise = np.sqrt(np.sum((flat - smooth) ** 2, axis=0) / (len(flat) - freedom))
-    shape = signal.shape[1:]
     return SmoothingSpline(
-        np.arange(len(signal)) / rate_hz,
-        smooth.reshape(signal.shape),
+        np.arange(len(given)) / rate_hz,
+        smooth.reshape(given.shape),
         cutoffs.reshape(shape),
         noise.reshape(shape),
         freedom.reshape(shape),
@@ -198,30 +205,25 @@ def _least(x: Array, score: Array) -> Array:
     return np.exp(place)
 
 
-def _check(signal: Array, rate_hz: float, half_order: int) -> None:
-    if half_order not in _GRAM:
+def checked_half_order(half_order: int) -> int:
+    """Return the half order of a spline.
+
+    Raises:
+        InputError: there is no such spline.
+    """
+    return checked_order(
+        half_order,
+        _GRAM,
+        "half order of a smoothing spline",
+        "2 (cubic) or 3 (quintic)",
+        "3 gives smooth accelerations",
+    )
+
+
+def _check_frames(frames: int, half_order: int) -> None:
+    if frames < 4 * half_order:
         raise InputError(
-            f"a smoothing spline of half order {half_order!r}",
-            expected="2 (cubic) or 3 (quintic)",
-            remedy="3 gives smooth accelerations",
-        )
-    if len(signal) < 4 * half_order:
-        raise InputError(
-            f"{len(signal)} frames are too few for a smoothing spline",
+            f"{frames} frames are too few for a smoothing spline",
             expected=f"at least {4 * half_order} frames",
             remedy="take a longer recording",
         )
-    if not rate_hz > 0.0:
-        raise InputError(f"a sampling rate of {rate_hz:g} Hz", expected="a rate above zero")
-    check_complete(signal)
-
-
-def _check_cutoffs(cutoffs: Array, rate_hz: float, half_order: int) -> None:
-    low = lowest_cutoff(rate_hz, half_order)
-    for cutoff in cutoffs:
-        if not low <= cutoff < 0.5 * rate_hz:
-            raise InputError(
-                f"a cut-off of {cutoff:g} Hz at {rate_hz:g} samples a second",
-                expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
-                remedy="walking needs about 6 Hz",
-            )

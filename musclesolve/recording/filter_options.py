@@ -35,13 +35,13 @@ def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
             expected="a number or a residual analysis for a Butterworth filter",
             remedy='method = "spline", or cutoff_hz = "residual_analysis"',
         )
-    if isinstance(cutoff, str) and cutoff != OF_SPLINES and order < 2:
+    if cutoff == "residual_analysis" and order < 2:
         raise document.error(
             "a filter of order 1 has no best cut-off",
             "filter",
             "order",
-            expected="order 2 or higher where the data choose the cut-off",
-            remedy="order = 2, or give cutoff_hz as a number",
+            expected="order 2 or higher where the data choose the cut-off for accelerations",
+            remedy='order = 2, cutoff_hz = "residual_analysis_silva_2003", or cutoff_hz as a number',
         )
     unloaded, forces = float(given["unloaded_below_n"]), given["force_cutoff_hz"]
     forces = None if forces is None else float(forces)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from synthetic_trial import write_trial
 
+from musclesolve.checking import check
 from musclesolve.errors import InputError
-from musclesolve.motion import anatomy, ground_reactions
+from musclesolve.motion import anatomy, ground_reactions, low_pass
 from musclesolve.motion.filter_choice import FilterChoice, choice_notes, filter_choice
 from musclesolve.motion.residual_analysis import Verdict
 from musclesolve.recording import Trial, read_trial
@@ -99,3 +100,43 @@ def test_too_short_a_stretch_is_refused_with_the_line(tmp_path: Path) -> None:
     short = replace(markers, time=markers.time[:90], position=markers.position[:90])
     with pytest.raises(InputError, match=r"line \d+, \[filter\] cutoff_hz: 90 frames.*too few"):
         filter_choice(replace(trial, markers=short, time_range=(0.1, 0.8)))
+
+
+def test_what_could_not_be_read_is_filtered_like_the_rest_of_the_marker(tmp_path: Path) -> None:
+    """One axis of a marker without noise, all axes of another."""
+    path = synthetic_recording(tmp_path, noise_mm=1.0, strides=3, seed=5)
+    trial = edited(path, CHOICES["residual_analysis"])
+    position, names = trial.markers.position.copy(), trial.markers.names
+    clean = low_pass(position, trial.markers.rate, 4.0, 8)
+    one, other = trial.used_markers[3], trial.used_markers[7]
+    position[:, names.index(one), 1] = clean[:, names.index(one), 1]
+    position[:, names.index(other)] = clean[:, names.index(other)]
+    found = filter_choice(replace(trial, markers=replace(trial.markers, position=position)))
+    assert found.analysis is not None
+    known = found.analysis.verdict == Verdict.FOUND
+    assert known[3].tolist() == [True, False, True] and not known[7].any()
+    np.testing.assert_array_equal(found.cutoff_hz[known], found.analysis.cutoff_hz[known])
+    assert found.cutoff_hz[3, 1] == np.median(found.cutoff_hz[3, [0, 2]])
+    assert (found.cutoff_hz[7] == np.median(found.cutoff_hz[known])).all()
+    (note,) = choice_notes(found)
+    assert f"{one} y" in note and "filtered like the other axes of the marker" in note
+
+
+@pytest.mark.parametrize(
+    ("table", "place"),
+    [
+        ("cutoff_hz = 0.05", "cutoff_hz: a cut-off of 0.05 Hz"),
+        ('method = "spline"\ncutoff_hz = 0.1', "cutoff_hz: a cut-off of 0.1 Hz"),
+        ('method = "spline"\norder = 3\ncutoff_hz = 0.4', "cutoff_hz: a cut-off of 0.4 Hz"),
+        ("force_cutoff_hz = 0.1\ncutoff_hz = 6", "force_cutoff_hz: a cut-off of 0.1 Hz"),
+    ],
+)
+def test_a_cutoff_that_the_recording_cannot_carry_is_refused_with_the_line(
+    tmp_path: Path, table: str, place: str
+) -> None:
+    path = synthetic_recording(tmp_path, strides=1, marker_rate_hz=200.0)
+    trial = edited(path, table)
+    with pytest.raises(InputError, match=rf"line \d+, \[filter\] {place}"):
+        filter_choice(trial)
+    errors = [finding for finding in check(path).findings if finding.severity == "error"]
+    assert [finding.code for finding in errors] == ["cutoff"]

@@ -1,0 +1,123 @@
+"""Evenly sampled signals as people hand them over: what cannot be filtered or analysed is refused in their words."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+
+Array = NDArray[np.float64]
+
+FEWEST_FRAMES = 3
+
+
+def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
+    """Return a signal (T, ...) as numbers; its sampling rate is looked at with it.
+
+    Raises:
+        InputError: no array of real numbers, too few frames, no coordinate, gaps, or no sampling rate.
+    """
+    _check_rate(rate_hz)
+    numbers = _real(signal, "signal")
+    if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
+        raise InputError(
+            f"a signal of the shape {numbers.shape} is too little to filter",
+            expected=f"an array (frames, ...) of at least {FEWEST_FRAMES} frames",
+            remedy="put the frames along the first axis",
+        )
+    check_complete(numbers)
+    return numbers
+
+
+def check_complete(signal: Array) -> None:
+    """Refuse a signal (T, ...) with gaps: one of them would spoil the whole coordinate.
+
+    Raises:
+        InputError: with the first frame that lacks a number.
+    """
+    lost = ~np.isfinite(signal).reshape(len(signal), -1).all(axis=1)
+    if lost.any():
+        raise InputError(
+            f"the signal lacks a number in {lost.sum()} of {lost.size} frames, first in frame {lost.argmax()}",
+            expected="a signal without gaps",
+            remedy="fill the gaps, or take a stretch without them",
+        )
+
+
+def checked_order(order: int, orders: Container[int], what: str, expected: str, remedy: str) -> int:
+    """Return a whole number that is one of some.
+
+    Raises:
+        InputError: anything else.
+    """
+    number = _real(order, what)
+    if number.ndim or float(number) not in orders:
+        raise InputError(f"{order!r} as {what}", expected=expected, remedy=remedy)
+    return int(number)
+
+
+def checked_cutoffs(
+    cutoff_hz: ArrayLike, shape: tuple[int, ...], rate_hz: float, lowest_hz: float = 0.0
+) -> Array:
+    """Return the cut-off frequencies (...) of the coordinates of a signal of this shape (T, ...) [Hz].
+
+    Args:
+        cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
+        shape: of the signal.
+        rate_hz: sampling rate [Hz].
+        lowest_hz: the lowest that the filter can take [Hz].
+
+    Raises:
+        InputError: one that the signal cannot carry, or not as many as there are coordinates.
+    """
+    cutoffs = _real(cutoff_hz, "cut-off")
+    try:
+        every = np.broadcast_to(cutoffs, shape[1:])
+    except ValueError:
+        raise InputError(
+            f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}",
+            expected="one cut-off for all coordinates, or one for each",
+        ) from None
+    low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
+    wrong = every[~((every >= low) & (every < 0.5 * rate_hz))]
+    if wrong.size:
+        raise InputError(
+            f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames",
+            expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
+            remedy="walking needs about 6 Hz",
+        )
+    return every
+
+
+def lowest_carried(frames: int, rate_hz: float) -> float:
+    """Return the cut-off of which half a period lasts as long as the signal [Hz].
+
+    Mirrored in a point at either end, a signal has no slower part than that: a lower cut-off would leave nothing
+    but the straight line between the first and the last sample.
+    """
+    return rate_hz / (2.0 * max(frames - 1, 1))
+
+
+def _check_rate(rate_hz: float) -> None:
+    rate = _real(rate_hz, "sampling rate")
+    if rate.ndim or not 0.0 < rate < np.inf:
+        raise InputError(f"{rate_hz!r} as sampling rate", expected="a number above zero")
+
+
+def _real(values: ArrayLike, what: str) -> Array:
+    """Return real numbers.
+
+    Raises:
+        InputError: text, complex numbers, rows of unlike length, nothing at all.
+    """
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        given = np.asarray(None)
+    if given.dtype.kind not in "iuf":
+        shown = repr(values) if given.ndim == 0 else f"an array of {given.dtype}"
+        raise InputError(f"{shown} as {what}", expected="real numbers")
+    return given.astype(float, copy=False)
