@@ -78,16 +78,21 @@ def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, ob
 
 
 def table(average: xr.Dataset) -> Table:
-    """Mean and standard deviation of the measures of the strides, a row for each leg."""
+    """Mean and standard deviation of the measures of the strides, a row for each leg.
+
+    A row says how many cycles its curves are the mean of, and how many strides of these were recorded from strike to
+    strike and have measures.
+    """
     rows = Table(title="mean (standard deviation) over the strides that were recorded whole")
     rows.add_column("leg")
     rows.add_column("cycles", justify="right")
+    rows.add_column("strides", justify="right")
     for heading in MEASURES:
         rows.add_column(heading, justify="right")
     for side in average["side"].values:
         leg = average.sel(side=side)
         cells = [_cell(leg, name, decimals) for name, decimals in MEASURES.values()]
-        rows.add_row(SIDE_NAMES[str(side)], str(int(leg["cycles"])), *cells)
+        rows.add_row(SIDE_NAMES[str(side)], str(int(leg["cycles"])), str(_strides(leg)), *cells)
     return rows
 
 
@@ -95,6 +100,11 @@ def remarks(average: xr.Dataset) -> list[str]:
     """A line for every cycle that is left out or has frames that are, and for every method that is not the same."""
     words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
     return [f"{word:<17} {sentence}" for key, word in words.items() for sentence in average.attrs[key]]
+
+
+def _strides(leg: xr.Dataset) -> int:
+    counts = [leg[f"{name}_count"].values for name, _ in MEASURES.values() if f"{name}_count" in leg]
+    return int(np.nan_to_num(counts).max(initial=0))
 
 
 def _cell(leg: xr.Dataset, name: str, decimals: int) -> str:

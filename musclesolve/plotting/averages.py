@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from musclesolve.plotting.style import (
     AGAIN,
@@ -53,7 +54,9 @@ def angles_and_moments(average: xr.Dataset) -> Figure:
     """Angle [deg] and internal moment of the degrees of freedom of the legs; per body mass if it is one person's."""
     present = [dof for dof in OPPOSITE if dof in average["dof"].values]
     mass = average.attrs.get("subject_mass_kg")
-    figure, panels = page(average, "Joint angles and internal joint moments", len(present), 2, labels=True)
+    figure, panels = page(
+        average, "Mean joint angles and internal joint moments", len(present), 2, labels=True
+    )
     for row, dof in zip(panels, present, strict=True):
         _draw(row[0], average, "joint_angle", {"dof": dof}, 180.0 / np.pi)
         _draw(row[1], average, "joint_moment", {"dof": dof}, 1.0 if mass is None else 1.0 / float(mass))
@@ -66,20 +69,20 @@ def angles_and_moments(average: xr.Dataset) -> Figure:
             _axis(axes, labelled=dof == present[-1])
             if dof == present[-1]:
                 axes.set_xlabel(_LABEL, fontsize=TEXT)
-    _legend(figure, average)
+    _legend(figure, average, ("joint_angle", "joint_moment"))
     return figure
 
 
 def activations(average: xr.Dataset) -> Figure:
     """Activation of each muscle, 0 to 1."""
-    figure = _small_multiples(average, "activation", "Muscle activation", limits=(0.0, 1.02))
+    figure = _small_multiples(average, "activation", "Mean muscle activation", limits=(0.0, 1.0))
     figure.supylabel("activation [1]", fontsize=TEXT)
     return figure
 
 
 def muscle_forces(average: xr.Dataset) -> Figure:
     """Force of each muscle in newton, every panel with its own scale."""
-    figure = _small_multiples(average, "muscle_force", "Muscle force", limits=None)
+    figure = _small_multiples(average, "muscle_force", "Mean muscle force", limits=None)
     figure.supylabel("force [N]  (each panel has its own scale)", fontsize=TEXT)
     return figure
 
@@ -104,33 +107,53 @@ def _small_multiples(
         if number >= len(order):
             continue
         muscle = str(average["muscle"].values[order[number]])
-        _draw(axes, average, name, {"muscle": muscle}, 1.0)
+        _draw(axes, average, name, {"muscle": muscle}, 1.0, limits or (0.0, np.inf))
         heading(axes, muscle.replace("_", " "), groups[order[number]].replace("_", " "))
         low, high = limits or (0.0, max(axes.get_ylim()[1], 1.0))
         axes.set_ylim(low - 0.03 * (high - low), high + 0.03 * (high - low))
         _axis(axes, labelled=number + COLUMNS >= len(order))
     figure.supxlabel(_LABEL, fontsize=TEXT)
-    _legend(figure, average)
+    _legend(figure, average, (name,))
     return figure
 
 
-def _draw(axes: Axes, average: xr.Dataset, name: str, where: dict[str, str], factor: float) -> None:
-    """Mean, band and toe-off of each leg; pale where a cycle that counts elsewhere has no valid value."""
-    percent = average["percent"].values
+def _draw(
+    axes: Axes,
+    average: xr.Dataset,
+    name: str,
+    where: dict[str, str],
+    factor: float,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> None:
+    """Mean, band within the limits, and toe-off of each leg; pale where a cycle that counts elsewhere does not."""
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})
-        mean, spread, count = (
+        count = leg[f"{name}_count"].values
+        percent, mean, spread, number = _broken(
+            count,
+            average["percent"].values,
             factor * leg[name].values,
             factor * leg[f"{name}_std"].values,
-            leg[f"{name}_count"].values,
+            count,
         )
         style: dict[str, Any] = {"color": SIDE_COLOR[side]}
-        axes.fill_between(percent, mean - spread, mean + spread, alpha=BAND, linewidth=0.0, **style)
+        low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
+        axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, **style)
         axes.plot(percent, mean, linewidth=AGAIN["width"], alpha=AGAIN["alpha"], **style)
-        full = np.where(count == count.max(), mean, np.nan)
+        full = np.where(number == count.max(), mean, np.nan)
         axes.plot(percent, full, linewidth=SIDE_WIDTH[side], **style)
-        if "stance_percent" in leg and np.isfinite(leg["stance_percent"]):
+        if _has_toe_off(leg):
             axes.axvline(float(leg["stance_percent"]), linewidth=0.6, linestyle="--", **style)
+
+
+def _broken(count: NDArray[np.int_], *curves: NDArray[Any]) -> list[NDArray[np.float64]]:
+    """Curves parted by NaN where another number of cycles counts: there the mean of others begins, no motion."""
+    changes = np.flatnonzero(np.diff(count)) + 1
+    return [np.insert(curve.astype(float), changes, np.nan) for curve in curves]
+
+
+def _has_toe_off(leg: xr.Dataset) -> bool:
+    return "stance_percent" in leg and bool(np.isfinite(leg["stance_percent"]))
 
 
 def _axis(axes: Axes, *, labelled: bool) -> None:
@@ -139,16 +162,21 @@ def _axis(axes: Axes, *, labelled: bool) -> None:
     axes.tick_params(labelbottom=labelled)
 
 
-def _legend(figure: Figure, average: xr.Dataset) -> None:
+def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None:
+    """What the lines are, of those that are drawn."""
     handles: list[Any] = []
-    for side in map(str, average["side"].values):
+    sides = [str(side) for side in average["side"].values]
+    for side in sides:
         own = int(average["cycles"].sel(side=side))
         label = f"{SIDE_NAME[side]}, {own} cycle{'s' if own != 1 else ''}"
         handles.append(Line2D([], [], color=SIDE_COLOR[side], linewidth=SIDE_WIDTH[side], label=label))
     handles.append(Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0, label="± standard deviation"))
-    pale: dict[str, Any] = {"linewidth": AGAIN["width"], "alpha": AGAIN["alpha"]}
-    handles.append(Line2D([], [], color=NOTE_COLOR, label="fewer cycles", **pale))
-    handles.append(Line2D([], [], color=NOTE_COLOR, linewidth=0.6, linestyle="--", label="toe-off"))
+    counts = [average[f"{name}_count"] for name in names]
+    if any(bool((count < count.max("percent")).any()) for count in counts):
+        pale: dict[str, Any] = {"linewidth": AGAIN["width"], "alpha": AGAIN["alpha"]}
+        handles.append(Line2D([], [], color=NOTE_COLOR, label="fewer cycles", **pale))
+    if any(_has_toe_off(average.sel(side=side)) for side in sides):
+        handles.append(Line2D([], [], color=NOTE_COLOR, linewidth=0.6, linestyle="--", label="toe-off"))
     width, height = figure.get_size_inches()
     figure.legend(
         handles=handles,

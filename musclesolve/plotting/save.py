@@ -16,6 +16,7 @@ from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
 from musclesolve.plotting.trust import reserves_and_residual
+from musclesolve.results.checked import checked_result
 from musclesolve.results.writing import write_files
 
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
@@ -93,7 +94,7 @@ def figure_files(
 
 
 def check(result: xr.Dataset) -> None:
-    """Refuse a dataset that lacks what the figures are drawn from."""
+    """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
     missing = [name for name in NEEDED if name not in result.variables]
     missing += [f"attribute {name}" for name in ("subject_mass_kg",) if name not in result.attrs]
     if missing:
@@ -106,3 +107,4 @@ def check(result: xr.Dataset) -> None:
         raise InputError(
             "a result of a single frame has no curves to draw", file=result.encoding.get("source")
         )
+    checked_result(result)

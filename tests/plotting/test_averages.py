@@ -56,9 +56,33 @@ def test_the_full_line_ends_where_cycles_are_missing(average):
     leg = average.sel(side="r", muscle="soleus")
     fewer = (leg["activation_count"] < leg["activation_count"].max()).values
     assert fewer.any() and not fewer.all()
-    pale, full = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 101][:2]
-    np.testing.assert_array_equal(np.isnan(full), fewer)
-    assert np.isfinite(pale).all()
+    pale, full = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) > 100][:2]
+    # Both are parted where the number of cycles changes; without these places they are the percentages.
+    whole = np.isfinite(pale[:, 0])
+    np.testing.assert_array_equal(pale[whole, 0], average["percent"])
+    np.testing.assert_array_equal(np.isnan(full[whole, 1]), fewer)
+    assert np.isfinite(pale[whole, 1]).all()
+    parted = np.flatnonzero(~whole) - np.arange((~whole).sum())
+    np.testing.assert_array_equal(parted, np.flatnonzero(np.diff(leg["activation_count"])) + 1)
+
+
+def test_the_band_of_activations_stays_between_nought_and_one(average):
+    wide = average.assign(activation_std=average["activation_std"] + 2.0)
+    axes = panel(averages.activations(wide), "soleus")
+    band = np.concatenate([each.get_paths()[0].vertices for each in axes.collections])
+    assert band[:, 1].min() == 0.0 and band[:, 1].max() == 1.0
+
+
+def test_titles_say_mean_and_the_legend_only_what_is_drawn(average):
+    shown = averages.activations(average)
+    plain = averages.activations(
+        average.drop_vars("stance_percent").assign(activation_count=average["activation_count"] * 0 + 4)
+    )
+    labels = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in (shown, plain)]
+    assert labels[0][-2:] == ["fewer cycles", "toe-off"]
+    assert labels[1] == ["right, 4 cycles", "left, 2 cycles", "± standard deviation"]
+    for draw in averages.FIGURES.values():
+        assert draw(average).texts[0].get_text().startswith("Mean ")
 
 
 def test_every_figure_has_a_panel_for_each_muscle_and_says_how_many_cycles(average):

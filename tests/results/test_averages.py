@@ -8,7 +8,7 @@ import xarray as xr
 from synthetic_result import result, with_troubles
 
 import musclesolve as ms
-from musclesolve.averaging import average_results, remarks
+from musclesolve.averaging import average_results, remarks, table
 from musclesolve.data import reference_stride
 from musclesolve.results import read_result, write_result
 
@@ -201,3 +201,16 @@ def test_unlike_methods_are_told(tmp_path):
     assert average.attrs["cutoff_hz"] == 6.0 and "cost" not in average.attrs
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
     assert average.attrs["unlike"] == ["cost: fatigue or not said", "cutoff hz: 6 or not said"]
+
+
+def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
+    data = result(n_frames=251).assign(stride_time=("stride", [1.0]), cadence=("stride", [120.0]))
+    data = data.assign_coords(stride_side=("stride", ["r"]), stride_start=("stride", [0.2]))
+    data.attrs |= {"heel_strike_times_r": [0.2, 1.2, 2.2], "heel_strike_times_l": [0.7, 1.7]}
+    write_result(data, tmp_path / "a.nc")
+    cells = {
+        str(column.header): list(column.cells)
+        for column in table(average_results([tmp_path / "a.nc"])).columns
+    }
+    assert cells["cycles"] == ["2", "1"] and cells["strides"] == ["1", "0"]
+    assert cells["cadence [steps/min]"] == ["120.0", "-"]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve import cli
 from musclesolve.averaging import average_results
+from musclesolve.plotting import figure_files
 from musclesolve.results import write_result
 from musclesolve.results.checked import checked_result
 
@@ -112,3 +113,12 @@ def test_what_has_no_valid_solution_need_not_be_a_number() -> None:
 def test_a_result_without_a_filter_of_its_own_is_one() -> None:
     for sides in ("r", "l", "rl"):
         assert checked_result(result(sides=sides)).sizes["time"] == 60
+
+
+@pytest.mark.parametrize(
+    "name", ["no flags", "an unknown status", "strikes in words", "time runs back", "no mass"]
+)
+def test_figures_of_a_damaged_result_are_refused(name: str) -> None:
+    damage, said = DAMAGES[name]
+    with pytest.raises(ms.InputError, match=said):
+        figure_files(damage(result(n_frames=251)))
