@@ -14,6 +14,7 @@ from musclesolve.checking.report import Finding, Severity, Where
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Side, Trial
 from musclesolve.recording.schema import Document
+from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -95,21 +96,14 @@ def finding_of(code: str, error: InputError, severity: Severity = "error") -> Fi
 
 def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[tuple[float, float], ...]:
     """Return first and last time of every unbroken run of a mask (T,)."""
-    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    return tuple((float(time[a]), float(time[b])) for a, b in zip(starts, ends, strict=True))
+    return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
 
 
 def long_enough(mask: Mask, shortest: int) -> Mask:
     """Return a mask (T,) without its runs of fewer than so many samples."""
-    edges = np.diff(np.concatenate([[False], mask, [False]]).astype(int))
-    starts, ends = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    kept = np.zeros(mask.size + 1, int)
-    for a, b in zip(starts, ends, strict=True):
-        if b - a >= shortest:
-            kept[a] += 1
-            kept[b] -= 1
-    long: Mask = np.cumsum(kept)[:-1] > 0
+    long: Mask = np.zeros(mask.size, bool)
+    for first, stop in true_runs(mask):
+        long[first:stop] = stop - first >= shortest
     return long
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.signal import find_peaks, peak_prominences
 
 from musclesolve.motion.filtering import low_pass
+from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
         (k,) places from 0 to T - 1, increasing.
     """
     smooth = np.full(signal.size, np.nan)
-    for first, end in _stretches(np.isfinite(signal)):
+    for first, end in true_runs(np.isfinite(signal)):
         if end - first > SHORTEST_PERIOD * rate_hz:
             cutoff = min(CUTOFF_HZ, 0.4 * rate_hz)
             smooth[first:end] = low_pass(signal[first:end], rate_hz, cutoff)
@@ -42,14 +43,8 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
     if not seen.any() or np.ptp(smooth[seen]) < least_excursion:
         return np.zeros(0)
     excursion = float(np.ptp(smooth[seen]))
-    peaks = [first + _peaks(smooth[first:end], rate_hz, excursion) for first, end in _stretches(seen)]
+    peaks = [first + _peaks(smooth[first:end], rate_hz, excursion) for first, end in true_runs(seen)]
     return _between_samples(smooth, _periodic(np.concatenate(peaks), smooth))
-
-
-def _stretches(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Beginning and end (exclusive) of the runs of True, (k, 2)."""
-    padded = np.concatenate([[False], mask, [False]])
-    return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
 
 
 def _peaks(smooth: Array, rate_hz: float, excursion: float) -> NDArray[np.intp]:

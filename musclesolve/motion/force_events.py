@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.recording.data import SIDES, Event, Side, Trial
+from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
 
@@ -64,9 +65,7 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
     Returns:
         (k, 2) [s]; -inf for a contact that began before the first sample, +inf for one that ends after the last.
     """
-    padded = np.concatenate([[False], vertical > threshold, [False]])
-    edges = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)
-    runs = [(a, b) for a, b in edges if vertical[a:b].max() > firm]
+    runs = [(a, b) for a, b in true_runs(vertical > threshold) if vertical[a:b].max() > firm]
     joined = _without_dropouts(runs, time)
     steps = [(a, b) for a, b in joined if time[b - 1] - time[a] >= SHORTEST_CONTACT]
     times = [

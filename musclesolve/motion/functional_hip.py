@@ -13,6 +13,7 @@ from musclesolve.motion.score import RotationCenter, rotation_center
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
 from musclesolve.recording.leaps import leaps
 from musclesolve.recording.rigid import Poses
+from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
 
@@ -87,10 +88,9 @@ def _smooth(trial: Trial, position: Array, recording: Markers, side: Side) -> Ar
     """Return the low-passed positions (T', n, 3) of the stretches in which all markers are seen and none leaps."""
     rate = recording.rate
     lost = np.isnan(position).any(axis=(1, 2)) | leaps(position, rate).any(axis=1)
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], lost, [True]]).astype(int)))
     stretches = [
         low_pass(position[start:stop], rate, min(CUTOFF_HZ, 0.4 * rate))
-        for start, stop in zip(edges[::2], edges[1::2], strict=True)
+        for start, stop in true_runs(np.logical_not(lost))
         if stop - start >= SHORTEST_S * rate
     ]
     if not stretches:

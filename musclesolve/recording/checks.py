@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.frames import AXES, axis_vector
-from musclesolve.recording.gaps import missing, runs
+from musclesolve.recording.gaps import missing
 from musclesolve.recording.landmarks import landmarks
 from musclesolve.recording.leaps import farthest_leap, leaps
 from musclesolve.recording.plate_checks import check_any_load, check_plate
 from musclesolve.recording.schema import Document
 from musclesolve.recording.sides import check_sides
+from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
 
@@ -85,7 +86,7 @@ def check_gaps(trial: Trial) -> None:
     for name in trial.used_markers:
         lost = missing(trial.markers[name][frames])
         if lost.any():
-            start, stop = runs(lost)[0]
+            start, stop = true_runs(lost)[0]
             first, last = trial.markers.time[frames][[start, stop - 1]]
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
             raise InputError(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from musclesolve.recording.bodies import groups
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gap_methods import Workshop
+from musclesolve.runs import true_runs
 
 SPLINE_S, RIGID_S = 0.1, 0.5
 
@@ -72,7 +73,7 @@ def fill_gaps(
     places = [
         (name, start, stop)
         for name in (markers.names if names is None else names)
-        for start, stop in runs(missing(markers[name]))
+        for start, stop in true_runs(missing(markers[name]))
         if start < last and stop > first
     ]
     workshop = Workshop(markers, together)
@@ -87,12 +88,6 @@ def fill_gaps(
 def missing(position: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return where positions (..., 3) are not known."""
     return np.asarray(np.isnan(position).any(axis=-1))
-
-
-def runs(flags: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return first and one past the last index of every run of true flags (T,)."""
-    edges = np.flatnonzero(np.diff(np.pad(flags, 1).astype(np.int8)))
-    return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
 def gap_notes(gaps: Sequence[Gap]) -> list[str]:

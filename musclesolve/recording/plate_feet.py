@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 from musclesolve.recording.plates import PlateRecording
+from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
 
@@ -138,8 +139,7 @@ def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:
 def _stretches(recording: PlateRecording, threshold: float) -> list[tuple[int, int]]:
     """Return first and last sample of every contact; a foot does not leave and return within a moment."""
     loaded = (recording.force[:, 2] >= threshold) & (recording.force[:, 2] > 0.0)
-    edges = np.diff(np.concatenate([[0], loaded.astype(np.int8), [0]]))
-    first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    first, last = np.array(true_runs(loaded), int).reshape(-1, 2).T
     if not first.size:
         return []
     step = (recording.time[-1] - recording.time[0]) / (recording.time.size - 1)

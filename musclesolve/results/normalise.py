@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 
+from musclesolve.runs import true_runs
+
 Array = NDArray[np.float64]
 
 ROUND_OFF = 1e-9  # s
@@ -38,7 +40,7 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
     patterns, which = np.unique(np.isfinite(flat[start:stop]), axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         columns = np.flatnonzero(which.ravel() == number)
-        for first, end in _runs(pattern) + start:
+        for first, end in [(start + a, start + b) for a, b in true_runs(pattern)]:
             early, late = (reach if first == 0 else 0.0), (reach if end == time.size else 0.0)
             inside = (at >= time[first] - early - ROUND_OFF) & (at <= time[end - 1] + late + ROUND_OFF)
             if end - first > 1 and inside.any():
@@ -56,9 +58,3 @@ def _curve(time: Array, values: Array, at: Array, straight: bool) -> Array:
     nearest = np.clip(at, time[0], time[-1])
     found: Array = cubic(nearest)
     return found + (at - nearest)[:, None] * cubic(nearest, 1) if straight else found
-
-
-def _runs(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """First and end (exclusive) of the runs of True, (k, 2)."""
-    padded = np.concatenate([[False], mask, [False]])
-    return np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -12,6 +10,7 @@ from musclesolve.results import consistency, frames
 from musclesolve.results.filtering import filter_line
 from musclesolve.results.residual import pelvis_residual
 from musclesolve.results.subject import body_weight, identity
+from musclesolve.runs import true_runs
 
 SIDE_NAME = {"r": "right leg", "l": "left leg"}
 MOST_STRETCHES = 5
@@ -97,10 +96,10 @@ def _failures(result: xr.Dataset, side: str) -> list[str]:
 
 def _stretches(mask: frames.Mask, time: NDArray[np.float64]) -> list[str]:
     """Times of the runs of frames in a mask: "0.450" or "0.450 to 0.510"."""
-    runs = [
-        [k for k, _ in run] for inside, run in groupby(enumerate(mask), key=lambda item: item[1]) if inside
+    return [
+        f"{time[first]:.3f}" + (f" to {time[stop - 1]:.3f}" if stop - first > 1 else "")
+        for first, stop in true_runs(mask)
     ]
-    return [f"{time[r[0]]:.3f}" + (f" to {time[r[-1]]:.3f}" if len(r) > 1 else "") for r in runs]
 
 
 def _optimality(result: xr.Dataset) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.runs import true_runs
 from musclesolve.synthetic.copies import FORCES, Copy
 from musclesolve.synthetic.faults import fault
 
@@ -15,18 +16,12 @@ LOADED = 20.0
 """A plate carries something above this vertical force [N]."""
 
 
-def _runs(mask: Mask) -> list[tuple[int, int]]:
-    """Return (first, last + 1) of every unbroken run."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
-
-
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
     """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
     time = copy.forces.time
     on = copy.plate(plate, "force")[:, 2] > LOADED
     start, end = copy.span
-    runs = [run for run in _runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
+    runs = [run for run in true_runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
     return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
 
 
@@ -159,7 +154,7 @@ def pressure_runs_backwards(copy: Copy) -> None:
     """The right plate stands the other way round: its center of pressure runs back about the middle of the plate."""
     plate = copy.plates("r")[0]
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
-    for first, last in _runs(force[:, 2] > LOADED):
+    for first, last in true_runs(force[:, 2] > LOADED):
         middle = np.median(point[first:last, :2], axis=0)
         point[first:last, :2] = 2.0 * middle - point[first:last, :2]
     copy.set_plate(plate, "point", point)

@@ -14,7 +14,8 @@ from synthetic_trial import write_trial
 from musclesolve.recording import Gap, Markers, Trial, read_trial
 from musclesolve.recording.bodies import groups
 from musclesolve.recording.bridges import line, spline, tried
-from musclesolve.recording.gaps import fill_gaps, fill_trial, gap_notes, runs
+from musclesolve.recording.gaps import fill_gaps, fill_trial, gap_notes
+from musclesolve.runs import true_runs
 
 RATE = 100.0
 
@@ -106,7 +107,7 @@ def test_whatever_is_lost_what_was_seen_stays_and_every_gap_is_accounted_for(gap
     filled = fill_gaps(lost, BODY)
     seen = np.isfinite(lost.position)
     np.testing.assert_array_equal(filled.markers.position[seen], lost.position[seen])
-    places = [(n, *run) for n in lost.names for run in runs(np.isnan(lost[n]).any(axis=1))]
+    places = [(n, *run) for n in lost.names for run in true_runs(np.isnan(lost[n]).any(axis=1))]
     assert len(filled.gaps) == len(places)
     for (name, start, stop), gap in zip(places, filled.gaps, strict=True):
         there = filled.markers[name][start:stop]
