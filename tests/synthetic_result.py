@@ -92,5 +92,8 @@ def with_cutoffs(data: xr.Dataset, curves: bool = True) -> xr.Dataset:
         over = ("tried_cutoff", "marker", "axis")
         data["marker_residual"] = (over, line + 0.3 * np.exp(-frequency[:, None, None]))
         data["marker_residual_line"] = (over, line)
+        data["marker_linear_from"] = (("marker", "axis"), cutoff + 2.0)
+        data["marker_linear_to"] = (("marker", "axis"), 3.0 * cutoff)
+        data["marker_verdict"] = (("marker", "axis"), np.zeros((4, 3), dtype=np.int8))
     data.attrs |= {"cutoff_choice": "residual_analysis", "force_cutoff_hz": 7.2}
     return data

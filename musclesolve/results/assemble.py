@@ -13,7 +13,12 @@ import xarray as xr
 
 from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.muscles import LEG_DOFS
-from musclesolve.results.filtering import filter_attributes, filter_coordinates, filter_variables
+from musclesolve.results.filtering import (
+    filter_attributes,
+    filter_coordinates,
+    filter_variables,
+    name_verdicts,
+)
 from musclesolve.results.gait import Gait
 from musclesolve.results.reasons import reasons
 from musclesolve.sharing.status import Status
@@ -86,6 +91,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
     }
+    name_verdicts(result)
     meaning = tomllib.loads(
         resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8")
     )

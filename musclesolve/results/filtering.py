@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from musclesolve.motion.residual_analysis import ResidualAnalysis, Verdict
+
 if TYPE_CHECKING:
     from musclesolve.motion.filter_choice import FilterChoice
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 Variable = tuple[tuple[str, ...], Array]
 
 
 def filter_variables(chosen: FilterChoice) -> dict[str, Variable]:
-    """Cut-off and noise of every marker and axis and, of a residual analysis, its curves; none of a given cut-off."""
+    """Cut-off and noise of every marker and axis and, of a residual analysis, what it saw; none of a given cut-off."""
     if chosen.noise is None:
         return {}
     each = ("marker", "axis")
@@ -25,10 +27,29 @@ def filter_variables(chosen: FilterChoice) -> dict[str, Variable]:
         "marker_noise": (each, chosen.noise),
     }
     if chosen.analysis is not None:
-        curves = ("tried_cutoff", *each)
-        variables["marker_residual"] = (curves, chosen.analysis.residual)
-        variables["marker_residual_line"] = (curves, chosen.analysis.line)
+        variables |= _seen(chosen.analysis)
     return variables
+
+
+def _seen(analysis: ResidualAnalysis) -> dict[str, Variable]:
+    """Curves, lines, where the lines were fitted, and whether that was possible."""
+    each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
+    return {
+        "marker_residual": (curves, analysis.residual),
+        "marker_residual_line": (curves, analysis.line),
+        "marker_linear_from": (each, analysis.linear_from_hz),
+        "marker_linear_to": (each, analysis.linear_to_hz),
+        "marker_verdict": (each, analysis.verdict.astype(np.int8)),
+    }
+
+
+def name_verdicts(result: xr.Dataset) -> None:
+    """Say in the result what the numbers of its verdicts mean."""
+    if "marker_verdict" in result:
+        result["marker_verdict"].attrs |= {
+            "flag_values": np.array([int(verdict) for verdict in Verdict], dtype=np.int8),
+            "flag_meanings": " ".join(verdict.name for verdict in Verdict),
+        }
 
 
 def filter_coordinates(chosen: FilterChoice) -> dict[str, object]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from synthetic_trial import write_trial
 
 from musclesolve.checking import check
@@ -15,6 +16,7 @@ from musclesolve.motion import anatomy, ground_reactions, low_pass
 from musclesolve.motion.filter_choice import FilterChoice, choice_notes, filter_choice
 from musclesolve.motion.residual_analysis import Verdict
 from musclesolve.recording import Trial, read_trial
+from musclesolve.results.filtering import filter_coordinates, filter_variables, name_verdicts
 from musclesolve.synthetic import synthetic_recording
 
 CHOICES = {
@@ -71,6 +73,18 @@ def test_the_road_takes_the_choice(walk: Trial, found: FilterChoice) -> None:
     given = ground_reactions(walk, measured.time, measured.filter)
     for one, other in zip(given, ground_reactions(walk, measured.time), strict=True):
         np.testing.assert_array_equal(one.force, other.force)
+
+
+def test_the_result_holds_what_was_seen(found: FilterChoice) -> None:
+    result = xr.Dataset(filter_variables(found), filter_coordinates(found))
+    name_verdicts(result)
+    np.testing.assert_array_equal(result["marker_cutoff"], found.cutoff_hz)
+    if found.analysis is None:
+        assert "marker_verdict" not in result
+        return
+    np.testing.assert_array_equal(result["marker_verdict"], found.analysis.verdict)
+    assert result["marker_verdict"].attrs["flag_meanings"].split()[Verdict.NO_NOISE] == "NO_NOISE"
+    assert (result["marker_linear_from"] < result["marker_linear_to"]).all()
 
 
 def test_a_given_cutoff_is_that_of_everything(tmp_path: Path) -> None:
