@@ -8,7 +8,8 @@ import numpy as np
 
 from musclesolve.checking.body import between, smooth
 from musclesolve.checking.case import Array, Case, Mask
-from musclesolve.checking.support import GRAVITY, measured, sampled, smooth_force, within
+from musclesolve.checking.support import measured, sampled, smooth_force, within
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.anthropometry import read_table
 from musclesolve.recording.data import SIDES, Trial
 
@@ -49,7 +50,7 @@ def law(case: Case, *, trusting: bool = False) -> Law | None:
     if frames.sum() < SHORTEST * case.trial.markers.rate:
         return None
     velocity = np.gradient(center, time, axis=0)
-    return Law(time, np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, GRAVITY]), frames)
+    return Law(time, np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY]), frames)
 
 
 def total_force(case: Case, time: Array) -> Array:

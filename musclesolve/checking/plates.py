@@ -6,7 +6,8 @@ import numpy as np
 
 from musclesolve.checking.body import Foot, case_feet
 from musclesolve.checking.case import Array, Case, Mask, stretches
-from musclesolve.checking.support import GRAVITY, eroded, touch
+from musclesolve.checking.support import eroded, touch
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
@@ -142,7 +143,7 @@ def ownership(case: Case) -> None:
 
 
 def _contacts(case: Case, plate: PlateForce) -> list[tuple[tuple[float, float], Mask]]:
-    weight = case.trial.subject.mass * GRAVITY
+    weight = case.trial.subject.mass * STANDARD_GRAVITY
     loaded = plate.force[:, 2] > max(touch(case.trial), 0.3 * weight if np.isfinite(weight) else 0.0)
     found = []
     for start, end in stretches(loaded, plate.time):

@@ -8,7 +8,8 @@ import numpy as np
 
 from musclesolve.checking.body import foot
 from musclesolve.checking.case import Array, Case, stretches
-from musclesolve.checking.support import GRAVITY, touch
+from musclesolve.checking.support import touch
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 
 # Loads below this share of the body weight have an uncertain center of pressure.
@@ -58,7 +59,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
     seen, trial = foot(case.trial, plate.side), case.trial
     if seen is None:
         return []
-    weight = trial.subject.mass * GRAVITY
+    weight = trial.subject.mass * STANDARD_GRAVITY
     least = max(touch(trial), LOADED * weight if np.isfinite(weight) else 0.0)
     time = trial.markers.time
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99

@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve.checking.body import landmark, shoulder
 from musclesolve.checking.case import Case, stretches
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers
 
 # factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
@@ -22,14 +23,18 @@ LENGTHS |= {
     0.1: "ten times too large",
 }
 LENGTHS |= {0.0254: "in inches", 0.3048: "in feet"}
-FORCES = {1000.0: "kilonewtons", 9.80665: "kilograms-force", 4.44822: "pounds-force", 0.001: "millinewtons"}
+FORCES = {
+    1000.0: "kilonewtons",
+    STANDARD_GRAVITY: "kilograms-force",
+    4.44822: "pounds-force",
+    0.001: "millinewtons",
+}
 # Distance from the feet to the shoulders as a share of stature; upright it is about 0.82.
 SHARE = 0.82
 # How far the number may be from the usual one, once the unit is right.
 LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
 # The greatest vertical force of both feet together in walking, in body weights.
 PEAK = 1.2
-GRAVITY = 9.80665
 # A center of pressure does not travel so far under one foot [m]; a free moment is not so large [N m].
 FARTHEST_POINT, LARGEST_MOMENT = 10.0, 500.0
 
@@ -77,7 +82,7 @@ def _factor(ratio: float, known: dict[float, str], band: tuple[float, float]) ->
 
 def force_units(case: Case) -> None:
     """Compare the greatest force with the body weight."""
-    weight = case.trial.subject.mass * GRAVITY
+    weight = case.trial.subject.mass * STANDARD_GRAVITY
     if not case.trial.forces or not weight > 0.0:
         return
     total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in case.trial.forces], axis=0)

@@ -6,11 +6,11 @@ import numpy as np
 
 from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.checking.case import Array, Case, Mask, plate_rate
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import PlateForce, Side, Trial
 
-GRAVITY = 9.80665
 # A foot carries something from this share of the body weight on.
 TOUCH = 0.03
 # Contact and force may disagree by so long at the ends of contact [s]; so long before it is used to judge others.
@@ -42,7 +42,7 @@ def side_vertical(trial: Trial, side: Side, time: Array) -> Array:
 
 def touch(trial: Trial) -> float:
     """Return the vertical force from which a foot counts as loaded here [N]."""
-    weight = trial.subject.mass * GRAVITY
+    weight = trial.subject.mass * STANDARD_GRAVITY
     return max(trial.unloaded_below, TOUCH * weight if np.isfinite(weight) else 0.0, 1.0)
 
 

@@ -7,15 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.constraints import Constraints
 from musclesolve.dynamics.elements import Elements
 from musclesolve.dynamics.inertia import MassProperties, basic_mass_matrix
 from musclesolve.dynamics.model_checks import check_model
 from musclesolve.dynamics.topology import Topology
 from musclesolve.dynamics.tree import Tree
-
-STANDARD_GRAVITY = 9.80665
-"""Standard acceleration of gravity [m/s2] (CGPM 1901)."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.external import Wrench, check_frames
-from musclesolve.dynamics.model import STANDARD_GRAVITY, Model
+from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion, check_fits
 from musclesolve.dynamics.reactions import SegmentMotion, angular_momentum_rate
 from musclesolve.errors import InputError

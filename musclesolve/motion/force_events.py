@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Event, Side, Trial
 from musclesolve.runs import true_runs
 
@@ -18,7 +19,6 @@ LONGEST_DROPOUT = 0.05
 """A foot does not leave the ground for a shorter time than this [s]."""
 FIRM_WEIGHTS = 0.1
 """A contact reaches this vertical force at least once [body weights]; what does not is noise or drift."""
-GRAVITY = 9.80665
 
 
 def force_events(trial: Trial) -> list[Event]:
@@ -46,7 +46,7 @@ def foot_contacts(trial: Trial, side: Side) -> Array:
 
 def level(trial: Trial, weights: float) -> float:
     """A vertical force in body weights [N], but well above the threshold."""
-    return max(2.0 * trial.unloaded_below, weights * trial.subject.mass * GRAVITY)
+    return max(2.0 * trial.unloaded_below, weights * trial.subject.mass * STANDARD_GRAVITY)
 
 
 def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.joint_centres import between
 from musclesolve.motion.landmarks import Points
 from musclesolve.recording.data import SIDES, Trial
 
 Array = NDArray[np.float64]
 
-GRAVITY = 9.80665
 # Share of what is due: above the first no recording is right; outside the second a reader should know.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
 
@@ -37,7 +37,7 @@ def carried_share(trial: Trial, time: Array, moving: Points) -> float:
         measured = (plate.time >= start) & (plate.time <= end)
         vertical = plate.force[measured, 2]
         force += float(np.mean(np.where(vertical >= trial.unloaded_below, vertical, 0.0)))
-    return force / (trial.subject.mass * (GRAVITY + (last - first) / (end - start)))
+    return force / (trial.subject.mass * (STANDARD_GRAVITY + (last - first) / (end - start)))
 
 
 def weight_notes(trial: Trial, time: Array, moving: Points) -> list[str]:

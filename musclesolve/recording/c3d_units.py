@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d import C3D, METRES
 
 Array = NDArray[np.float64]
 
-# Blanks, dots, signs and case do not matter. An avoirdupois pound is 0.45359237 kg, standard gravity 9.80665 m/s^2.
-_POUND = 0.45359237 * 9.80665
+# Blanks, dots, signs and case do not matter. An avoirdupois pound is 0.45359237 kg, times standard gravity.
+_POUND = 0.45359237 * STANDARD_GRAVITY
 _FORCES = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3, "lbf": _POUND, "lb": _POUND, "lbs": _POUND}
 _MOMENTS = {"nm": 1.0, "ncm": 0.01, "nmm": 1e-3, "mnm": 1e-3, "knm": 1e3}
 _MOMENTS |= {

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.recording.data import PlateForce, Trial
-from musclesolve.recording.plate_fault import GRAVITY, PlateFault, foot_name, in_reach, inside, loaded
+from musclesolve.recording.plate_fault import PlateFault, foot_name, in_reach, inside, loaded
 from musclesolve.recording.plate_places import nearness, strays
 from musclesolve.recording.schema import Document
 
@@ -77,7 +78,7 @@ def _sign(trial: Trial, plate: PlateForce) -> PlateFault | None:
 
 
 def _size(trial: Trial, plate: PlateForce) -> PlateFault | None:
-    weight = trial.subject.mass * GRAVITY
+    weight = trial.subject.mass * STANDARD_GRAVITY
     peak = float(plate.force[inside(trial, plate), 2].max(initial=0.0))
     near = float(plate.force[in_reach(trial, plate), 2].max(initial=0.0))
     light = peak >= trial.unloaded_below and 0.0 < peak < PEAK_SHARE[0] * weight
@@ -110,7 +111,7 @@ def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
 def _leaps(trial: Trial, plate: PlateForce) -> PlateFault | None:
     """A spike, or a contact that was cut off, rings through the filter."""
     near = in_reach(trial, plate)
-    weight = trial.subject.mass * GRAVITY
+    weight = trial.subject.mass * STANDARD_GRAVITY
     change = np.linalg.norm(np.diff(plate.force[near], axis=0), axis=1)
     fast = (change > LEAP * weight) & (change > FASTEST * weight * np.diff(plate.time[near]))
     if not fast.any():

@@ -14,7 +14,6 @@ from musclesolve.recording.schema import Document
 
 Mask = NDArray[np.bool_]
 
-GRAVITY = 9.80665
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
 _PERIODS = 1.6
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
-from musclesolve.recording.plate_fault import GRAVITY, PlateFault, foot_name, in_reach, inside, loaded
+from musclesolve.recording.plate_fault import PlateFault, foot_name, in_reach, inside, loaded
 from musclesolve.recording.plate_feet import Foot
 
 Array = NDArray[np.float64]
@@ -28,7 +29,7 @@ _STANDS = 0.3
 
 def nearness(trial: Trial, plate: PlateForce) -> PlateFault | None:
     """Return a fault where the force acts far from its foot: sides swapped, plates and cameras in different axes."""
-    weight = trial.subject.mass * GRAVITY
+    weight = trial.subject.mass * STANDARD_GRAVITY
     stands = inside(trial, plate) & (plate.force[:, 2] > _STANDS * weight)
     if not stands.any() or not all(_sees(trial, side) for side in SIDES):
         return None
@@ -69,7 +70,7 @@ def strays(trial: Trial, plate: PlateForce) -> PlateFault | None:
     away = shown.distance(plate.point[samples], plate.time[samples])
     force = np.abs(plate.force[samples, 2])
     wrong = (away - BESIDE) * force
-    astray = wrong > STRAY * trial.subject.mass * GRAVITY
+    astray = wrong > STRAY * trial.subject.mass * STANDARD_GRAVITY
     if not astray.any():
         return None
     worst = int(np.argmax(wrong))
@@ -85,7 +86,7 @@ def strays(trial: Trial, plate: PlateForce) -> PlateFault | None:
 def _remedy(trial: Trial, greatest: float) -> str:
     """Return how to mend points that go astray under forces up to the greatest [N]."""
     mend = "correct the point in the software that exported it, or choose a range without that time ([time])"
-    if greatest > _UNSURE * trial.subject.mass * GRAVITY:
+    if greatest > _UNSURE * trial.subject.mass * STANDARD_GRAVITY:
         return mend
     above = 5 * math.ceil((greatest + 1.0) / 5.0)
     return f"take so little force as none: unloaded_below_n = {above} in [filter]; or {mend}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from musclesolve.dynamics.model import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.results.filtering import (
     filter_attributes,

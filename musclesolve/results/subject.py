@@ -6,7 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve.dynamics.model import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY
 
 
 def body_weight(result: xr.Dataset) -> float:

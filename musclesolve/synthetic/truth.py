@@ -13,6 +13,17 @@ from musclesolve.synthetic.stride import Stride
 Array = np.ndarray
 AXES = ["forward", "left", "up"]
 
+VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "joint_angle": (("time", "dof"), "rad", "joint angle, zero in standing"),
+    "joint_moment": (("time", "dof"), "N m", "moment on the distal segment"),
+    "ground_force": (("time", "side", "axis"), "N", "force of the ground on the foot"),
+    "center_of_pressure": (("time", "side", "axis"), "m", "where it acts; NaN below 20 N"),
+    "free_moment": (("time", "side"), "N m", "moment about the vertical through it"),
+    "marker": (("time", "landmark", "axis"), "m", "landmark without noise"),
+    "pelvis_residual": (("time", "component"), "N, N m", "what nobody has to supply"),
+}
+"""Dimensions, units and meaning of what is told."""
+
 
 def truth_bytes(stride: Stride, options: RecordingOptions, time: Array) -> bytes:
     """truth.nc: the dataset of `truth`, on the clock of the files."""
@@ -27,39 +38,11 @@ def truth(stride: Stride, time: Array) -> xr.Dataset:
 
     The names are those of `musclesolve.run` where both give the same thing.
     """
-    ground = stride.ground(time)
-
-    def by_side(name: str) -> Array:
-        return np.stack([getattr(ground[side], name) for side in SIDES], axis=1)
-
-    variables = {
-        "joint_angle": (("time", "dof"), stride.joint_angles(time), "rad", "joint angle, zero in standing"),
-        "joint_moment": (("time", "dof"), stride.joint_moments(time), "N m", "moment on the distal segment"),
-        "ground_force": (("time", "side", "axis"), by_side("force"), "N", "force of the ground on the foot"),
-        "center_of_pressure": (
-            ("time", "side", "axis"),
-            by_side("point"),
-            "m",
-            "where it acts; NaN below 20 N",
-        ),
-        "free_moment": (
-            ("time", "side"),
-            by_side("free_moment"),
-            "N m",
-            "moment about the vertical through it",
-        ),
-        "marker": (("time", "landmark", "axis"), stride.markers(time), "m", "landmark without noise"),
-        "pelvis_residual": (
-            ("time", "component"),
-            stride.pelvis_residual(time),
-            "N, N m",
-            "what nobody has to supply",
-        ),
-    }
+    values = _values(stride, time)
     return xr.Dataset(
         {
-            name: (dims, values, {"units": units, "long_name": about})
-            for name, (dims, values, units, about) in variables.items()
+            name: (dims, values[name], {"units": units, "long_name": about})
+            for name, (dims, units, about) in VARIABLES.items()
         },
         coords={
             "time": ("time", time, {"units": "s"}),
@@ -76,3 +59,20 @@ def truth(stride: Stride, time: Array) -> xr.Dataset:
             "stature_m": stride.person.subject.stature,
         },
     )
+
+
+def _values(stride: Stride, time: Array) -> dict[str, Array]:
+    ground = stride.ground(time)
+
+    def by_side(name: str) -> Array:
+        return np.stack([getattr(ground[side], name) for side in SIDES], axis=1)
+
+    return {
+        "joint_angle": stride.joint_angles(time),
+        "joint_moment": stride.joint_moments(time),
+        "ground_force": by_side("force"),
+        "center_of_pressure": by_side("point"),
+        "free_moment": by_side("free_moment"),
+        "marker": stride.markers(time),
+        "pelvis_residual": stride.pelvis_residual(time),
+    }

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
-from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.recording import Trial, read_trial
 
 INTERVALS = 65  # of a stride, at 60 Hz

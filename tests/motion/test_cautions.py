@@ -10,9 +10,10 @@ import pytest
 from synthetic_trial import MASS, RATE, STATURE, person, write_markers, write_trial
 
 from musclesolve import motion
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.landmarks import filtered_markers, moving_landmarks
-from musclesolve.motion.weight import GRAVITY, carried_share
+from musclesolve.motion.weight import carried_share
 from musclesolve.recording import Trial, read_mot, read_trc, read_trial, write_mot, write_trc
 
 
@@ -95,7 +96,7 @@ def trial_on_a_lift(trial: Trial, acceleration: float) -> Trial:
     still = person(0.0 * time, moving=False).markers
     names = ("RASI", "LASI")
     position = np.stack([still[name] for name in names], axis=1) + lift
-    half = np.array([0.0, 0.0, 0.5 * MASS * (GRAVITY + acceleration)])
+    half = np.array([0.0, 0.0, 0.5 * MASS * (STANDARD_GRAVITY + acceleration)])
     return replace(
         trial,
         markers=replace(trial.markers, names=names, position=position),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.external import Wrench
-from musclesolve.dynamics.model import STANDARD_GRAVITY
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.muscles import muscle_state, place_muscles
 from musclesolve.pipeline import joint_loads

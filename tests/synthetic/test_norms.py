@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.model import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.synthetic import reference_stride
 
 TABLES = Path(__file__).resolve().parents[2] / "tools" / "reference_stride"

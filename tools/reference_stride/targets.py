@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PchipInterpolator
 from series import HERE, Plan
 
-from musclesolve.dynamics.model import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY
 
 Array = np.ndarray
 Curve = Callable[[Array], Array]

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve.dynamics.model import STANDARD_GRAVITY
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 
 Array = np.ndarray
