@@ -93,7 +93,9 @@ def _remedy(trial: Trial, greatest: float) -> str:
 
 
 def _sees(trial: Trial, side: Side) -> bool:
-    return all(trial.sees(f"{part}_{side}") for part in ("heel", "toe"))
+    """Return whether heel and toe of a foot are seen together at some time, not only named in the file."""
+    named = all(trial.sees(f"{part}_{side}") for part in ("heel", "toe"))
+    return named and not np.isnan(_foot(trial, side).middle).any(axis=1).all()
 
 
 def _foot(trial: Trial, side: Side) -> Foot:

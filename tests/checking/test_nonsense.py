@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ from synthetic_trial import write_trial
 import musclesolve as ms
 from musclesolve.checking.analysis import refusal
 from musclesolve.checking.case import long_enough, stretches
+from musclesolve.synthetic.copies import Copy, open_copy, write_copy
 
+STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 FILES = ("walk.trc", "static.trc", "forces.mot", "trial.toml")
 
 
@@ -113,6 +116,36 @@ def test_without_forces_the_markers_are_examined(gliding: dict[str, bytes], tmp_
     )
     report = examined(gliding | {"trial.toml": text.encode()}, tmp_path)
     assert {"trial_file", "up_axis"} <= set(report.codes)
+
+
+def never_seen(copy: Copy, marker: str) -> None:
+    copy.move(marker, slice(None), np.nan)
+
+
+def held_throughout(copy: Copy, marker: str) -> None:
+    position = copy.walk.position.copy()
+    position[:, copy.walk.names.index(marker)] = copy.walk[marker][0]
+    copy.put(position)
+
+
+def on_its_neighbour_throughout(copy: Copy, marker: str) -> None:
+    names, position = copy.walk.names, copy.walk.position.copy()
+    position[:, names.index(marker)] = position[:, names.index(marker) - 1]
+    copy.put(position)
+
+
+@pytest.mark.parametrize("part", ["heel", "toe", "metatarsal_5", "ankle_lateral", "shoulder"])
+@pytest.mark.parametrize("spoil", [never_seen, held_throughout, on_its_neighbour_throughout])
+def test_a_marker_that_is_useless_throughout_is_told(
+    spoil: Callable[[Copy, str], None], part: str, tmp_path: Path
+) -> None:
+    copy = open_copy(STRIDE)
+    marker = copy.marker(f"{part}_r")
+    spoil(copy, marker)
+    trial = write_copy(copy, tmp_path)
+    report = ms.check(trial)
+    assert any(marker in f.where.markers or marker in f.what for f in report.of("error")), str(report)
+    assert refusal(trial) is None or not report.ok
 
 
 def test_runs_of_a_mask() -> None:
