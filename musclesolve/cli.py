@@ -2,6 +2,7 @@
 
 Exit codes: 0 done; 2 the input is at fault (one message); 3 done, but some frames have no valid solution;
 130 stopped by Ctrl-C. Heavy modules are imported inside the commands, so that --help comes at once.
+In a help text "[mm]" would be taken for markup, and vanish: write it "\\[mm]".
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def plot(
 @app.command()
 def synthesize(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")],
-    noise_mm: Annotated[float, typer.Option(help="Noise of the markers, root mean square [mm].")] = 0.0,
+    noise_mm: Annotated[float, typer.Option(help="Noise of the markers, root mean square \\[mm].")] = 0.0,
     noise: Annotated[
         str, typer.Option(help="white: the cameras'; skin: markers slide with the stride.")
     ] = "white",
@@ -173,7 +174,7 @@ def synthesize(
     force_cutoff_hz: Annotated[float | None, typer.Option(help="The same for the forces alone [Hz].")] = None,
     marker_set: Annotated[str | None, typer.Option(help="Name of a marker set; default: landmarks.")] = None,
     cameras: Annotated[int, typer.Option(help="Cameras that see the markers; 0: marker files.")] = 0,
-    noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms [px].")] = 0.0,
+    noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms \\[px].")] = 0.0,
     forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
     up: Annotated[str, typer.Option(help="Axis of the files that points up.")] = "+z",
     gap: Annotated[
@@ -329,7 +330,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description:<24}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description:<24}", markup=False), BarColumn(), TimeElapsedColumn())
     out = Console(stderr=True)
     bar = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
     with interrupts() as raise_interrupt, bar:

@@ -8,6 +8,7 @@ import sys
 import weakref
 
 import pytest
+import typer
 from matplotlib.figure import Figure
 from synthetic_result import result, with_troubles
 from typer.testing import CliRunner
@@ -182,6 +183,26 @@ def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
     done = call("muscles", "solus")
     assert done.exit_code == 2
     assert "soleus" in done.stderr
+
+
+def commands():
+    return typer.main.get_command(cli.app).commands
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_shows_every_text_whole(name):
+    wide = {"COLUMNS": "400", "TERM": "dumb"}
+    shown = " ".join(CliRunner().invoke(cli.app, [name, "--help"], env=wide).output.split())
+    command = commands()[name]
+    texts = [command.help, *(parameter.help for parameter in command.params)]
+    for text in texts:
+        assert " ".join(text.replace("\\[", "[").split()) in shown
+
+
+def test_what_was_typed_in_brackets_is_shown_again(call):
+    assert "[mm]" in call("run", "a.toml", "-o", "x", "--side", "[mm]").output
+    assert "[mm]" in call("muscles", "[mm]").stderr
+    assert "[mm].toml" in call("check", "[mm].toml").output
 
 
 def test_help_imports_nothing_heavy():
