@@ -1,8 +1,8 @@
-"""The road from recordings to muscle forces, from a shell.
+r"""The road from recordings to muscle forces, from a shell.
 
 Exit codes: 0 done; 2 the input is at fault (one message); 3 done, but some frames have no valid solution;
 130 stopped by Ctrl-C. Heavy modules are imported inside the commands, so that --help comes at once.
-In a help text "[mm]" would be taken for markup, and vanish: write it "\\[mm]".
+In a help text "[mm]" would be taken for markup, and vanish: write it "\[mm]".
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Copy:
         static: the standing trial, None where there is none.
         forces: the table of the plates.
         mapping: landmark -> marker -> weight.
-        afterwards: what is done to the text of a file once it is written, by the name of the file.
+        afterwards: what is done to the text of files once they are written: (name of the file, text -> text).
     """
 
     lines: list[str]
@@ -43,7 +43,7 @@ class Copy:
     static: Markers | None
     forces: Table
     mapping: Mapping[str, Mapping[str, float]]
-    afterwards: dict[str, Callable[[str], str]] = field(default_factory=dict)
+    afterwards: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     @property
     def rotation(self) -> Array:
@@ -185,7 +185,7 @@ def write_copy(copy: Copy, folder: Path) -> Path:
     write_mot(folder / FORCES, copy.forces)
     path = folder / TRIAL
     path.write_text("\n".join(copy.lines) + "\n", encoding="utf-8")
-    for name, change in copy.afterwards.items():
+    for name, change in copy.afterwards:
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(change(text), encoding="utf-8")
     return path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +65,33 @@ def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
     Raises:
         InputError: no such fault, or a trial that cannot be read.
     """
+    return plant_all([name], trial_path, folder)
+
+
+def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) -> Path:
+    """Copy a trial into a folder with faults planted one after the other, those of the written text last.
+
+    All go into one copy, so that a fault that makes a file unreadable does not stand in the way of the others.
+
+    Args:
+        names: of ``faults()``.
+        trial_path: as for ``plant``.
+        folder: as for ``plant``.
+
+    Returns:
+        The trial file of the copy.
+
+    Raises:
+        InputError: no such fault, or a trial that cannot be read.
+    """
+    chosen = [_known(name) for name in names]
+    copy = open_copy(Path(trial_path))
+    for each in chosen:
+        each.spoil(copy)
+    return write_copy(copy, Path(folder))
+
+
+def _known(name: str) -> Fault:
     known = faults()
     if name not in known:
         raise InputError(
@@ -72,6 +99,4 @@ def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
             expected=f"one of {', '.join(known)}",
             remedy=suggestion(name, known) or "choose one of these",
         )
-    copy = open_copy(Path(trial_path))
-    known[name].spoil(copy)
-    return write_copy(copy, Path(folder))
+    return known[name]

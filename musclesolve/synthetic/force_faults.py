@@ -181,4 +181,4 @@ def forces_cut(copy: Copy) -> None:
 @fault("truncated")
 def truncated_forces(copy: Copy) -> None:
     """The force file ends in the middle of a row, after 95 % of it."""
-    copy.afterwards[FORCES] = lambda text: text[: int(0.95 * len(text))]
+    copy.afterwards.append((FORCES, lambda text: text[: int(0.95 * len(text))]))

@@ -162,13 +162,13 @@ def row_pasted_twice(copy: Copy) -> None:
         header[2] = str(int(header[2]) + 1)
         return "\n".join([*lines[:2], "\t".join(header), *lines[3:]]) + "\n"
 
-    copy.afterwards[WALK] = twice
+    copy.afterwards.append((WALK, twice))
 
 
 @fault("truncated")
 def truncated_file(copy: Copy) -> None:
     """The marker file ends in the middle of a row, after nine tenths of it."""
-    copy.afterwards[WALK] = lambda text: text[: int(0.9 * len(text))]
+    copy.afterwards.append((WALK, lambda text: text[: int(0.9 * len(text))]))
 
 
 @fault("header_rate")
@@ -181,10 +181,10 @@ def header_rate_wrong(copy: Copy) -> None:
         header[0] = f"{1.2 * float(header[0]):.2f}"
         return "\n".join([*lines[:2], "\t".join(header), *lines[3:]]) + "\n"
 
-    copy.afterwards[WALK] = faster
+    copy.afterwards.append((WALK, faster))
 
 
 @fault("unreadable")
 def static_is_no_text(copy: Copy) -> None:
     """The file of the standing trial is a spreadsheet."""
-    copy.afterwards[STATIC] = lambda text: "PK\x03\x04\0\0" + text[:500]
+    copy.afterwards.append((STATIC, lambda text: "PK\x03\x04\0\0" + text[:500]))

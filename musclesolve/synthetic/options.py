@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
+from numbers import Integral, Real
 from typing import Any
 
 from musclesolve.errors import InputError
@@ -17,6 +19,8 @@ WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation"
 
 Gap = tuple[str, float, float]
 """A marker and the first and last time at which it is not seen [s]."""
+
+Test = Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -72,37 +76,45 @@ class RecordingOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
-        self._need("noise_mm", lambda v: 0.0 <= v <= 1000.0, "a number of millimetres from 0 to 1000")
+        self._need("noise_mm", number(0.0, 1000.0), "a number of millimetres from 0 to 1000")
         self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
-        self._need("force_noise_n", lambda v: 0.0 <= v <= 1000.0, "a number of newtons from 0 to 1000")
-        self._need("marker_rate_hz", lambda v: 20.0 <= v <= 10000.0, "a rate from 20 to 10000 Hz")
-        self._need("force_rate_hz", lambda v: 20.0 <= v <= 100000.0, "a rate from 20 to 100000 Hz")
-        self._need("strides", lambda v: 1 <= v <= 1000 and v == int(v), "a whole number from 1 to 1000")
-        self._need("margin_s", lambda v: 0.0 <= v <= 100.0, "a time from 0 to 100 s")
-        self._need("standing_frames", lambda v: 2 <= v <= 100000, "at least two frames")
+        self._need("force_noise_n", number(0.0, 1000.0), "a number of newtons from 0 to 1000")
+        self._need("marker_rate_hz", number(20.0, 10000.0), "a rate from 20 to 10000 Hz")
+        self._need("force_rate_hz", number(20.0, 100000.0), "a rate from 20 to 100000 Hz")
+        self._need("strides", whole(1, 1000), "a whole number from 1 to 1000")
+        self._need("margin_s", number(0.0, 100.0), "a time from 0 to 100 s")
+        self._need("standing_frames", whole(2, 100000), "a whole number from 2 to 100000")
+        self._need(
+            "gaps",
+            _are_gaps,
+            "a list of (marker, first time, last time) in seconds, the first before the last",
+        )
         known, plain = faults(), not self.cameras and self.marker_set is None
         self._need("faults", lambda v: set(v) <= set(known), "some of " + ", ".join(known))
         self._need("faults", lambda v: plain or not v, "none of them with cameras or a marker set")
         sets = marker_sets()
         self._need("marker_set", lambda v: v is None or v in sets, "one of " + ", ".join(sets))
-        self._need("cameras", lambda v: v == 0 or (2 <= v <= 100 and v == int(v)), "0, or 2 to 100 cameras")
-        self._need("noise_px", lambda v: 0.0 <= v <= 100.0, "a number of pixels from 0 to 100")
+        self._need("cameras", lambda v: whole(0, 100)(v) and v != 1, "0, or 2 to 100 cameras")
+        self._need("noise_px", number(0.0, 100.0), "a number of pixels from 0 to 100")
+        self._need("noise_px", lambda v: v == 0.0 or self.cameras, "0 where no cameras have pixels")
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
-        self._need("seed", lambda v: v >= 0 and v == int(v), "a whole number from 0 on")
+        self._need("seed", whole(0), "a whole number from 0 on")
         self._need("cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(WORDS))
         top = 0.5 * self.force_rate_hz
+        below = "above 0 and below half the rate of the plates"
+        self._need("force_cutoff_hz", lambda v: v is None or (number(0.0, top)(v) and 0.0 < v < top), below)
         self._need(
-            "force_cutoff_hz", lambda v: v is None or 0.0 < v < top, "below half the rate of the plates"
+            "unloaded_below_n", lambda v: number(0.0, 200.0)(v) and v > 0.0, "a force above 0 and up to 200 N"
         )
-        self._need("unloaded_below_n", lambda v: 0.0 < v <= 200.0, "a force above 0 and up to 200 N")
-        self._need("decimals", lambda v: 0 <= v <= 12, "0 to 12 decimals")
+        self._need("decimals", whole(0, 12), "0 to 12 decimals")
         global_from_laboratory(self.forward, self.up)
 
     def _cuts(self, value: float | str) -> bool:
-        return value in WORDS if isinstance(value, str) else 0.0 < value < 0.5 * self.marker_rate_hz
+        top = 0.5 * self.marker_rate_hz
+        return value in WORDS if isinstance(value, str) else number(0.0, top)(value) and 0.0 < value < top
 
-    def _need(self, name: str, good: Callable[[Any], bool], expected: str) -> None:
+    def _need(self, name: str, good: Test, expected: str) -> None:
         value = getattr(self, name)
         try:
             if good(value):
@@ -110,6 +122,24 @@ class RecordingOptions:
         except (TypeError, ValueError):
             pass
         raise InputError(f"{name} is {value!r}", where=name, expected=expected, remedy="choose another value")
+
+
+def number(low: float = -inf, high: float = inf) -> Test:
+    """A test whether something is a number from low to high; true and false are none."""
+    return lambda value: isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high
+
+
+def whole(low: int, high: float = inf) -> Test:
+    """A test whether something is an integer from low to high; 2.0 is none."""
+    return lambda value: isinstance(value, Integral) and number(low, high)(value)
+
+
+def _are_gaps(value: Any) -> bool:
+    finite = number(-1e9, 1e9)
+    return isinstance(value, tuple | list) and all(
+        isinstance(marker, str) and finite(first) and finite(last) and first <= last
+        for marker, first, last in value
+    )
 
 
 def parse_gap(text: str) -> Gap:

@@ -10,10 +10,10 @@ import numpy as np
 from musclesolve.errors import InputError
 from musclesolve.recording import Markers, Table, write_mot, write_trc
 from musclesolve.recording.frames import global_from_laboratory
-from musclesolve.recording.textfile import suggestion
+from musclesolve.recording.textfile import file_path, suggestion
 from musclesolve.results.writing import write_files
 from musclesolve.synthetic.camera_views import write_views
-from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
@@ -27,6 +27,8 @@ TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
 WALK, STANDING = "walk", "static"
 MILLIMETRE = 1e-3
 FORCE_DECIMALS = 5
+SAME_TIME = 1e-9
+"""Times that differ by less are the same [s]."""
 MOMENT_NOISE = 0.01
 """Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre."""
 
@@ -51,10 +53,10 @@ def synthetic_recording(
     Raises:
         InputError: an option that is unknown or makes no recording, or files that cannot be written.
     """
-    chosen = _options(options)
+    folder, chosen = file_path(folder), _options(options)
     stride = stride or reference_stride()
     places = marker_places(stride.person, chosen.marker_set)
-    _check_gaps(chosen, places)
+    _check_gaps(stride, chosen, places)
     recordings = {
         WALK: walking(stride, chosen, places),
         STANDING: standing(stride, chosen, places),
@@ -68,13 +70,13 @@ def synthetic_recording(
                 write_trc(beside / f"{kind}.trc", markers, decimals=chosen.decimals)
         write_mot(beside / FORCES, plates(stride, chosen), decimals=FORCE_DECIMALS)
         (beside / TRIAL).write_text(trial_text(stride, chosen), encoding="utf-8")
-        for number, fault in enumerate(chosen.faults):
-            beside = plant(fault, beside / TRIAL, Path(name) / f"fault{number}").parent
+        if chosen.faults:
+            beside = plant_all(chosen.faults, beside / TRIAL, beside / "faulty").parent
         contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir()) if file.is_file()}
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
     write_files(folder, contents)
-    return Path(folder) / TRIAL
+    return folder / TRIAL
 
 
 def _options(given: dict[str, object]) -> RecordingOptions:
@@ -90,7 +92,8 @@ def _options(given: dict[str, object]) -> RecordingOptions:
     return RecordingOptions(**given)  # type: ignore[arg-type]
 
 
-def _check_gaps(options: RecordingOptions, places: Places) -> None:
+def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> None:
+    seen = times(stride, options, options.marker_rate_hz) + options.margin_s
     names = tuple(name for name in places.names if name not in places.removed)
     for marker, first, last in options.gaps:
         if marker not in names:
@@ -100,13 +103,19 @@ def _check_gaps(options: RecordingOptions, places: Places) -> None:
                 expected="one of " + ", ".join(names),
                 remedy=suggestion(marker, names) or "choose one of these",
             )
-        if not first <= last:
+        if not inside(seen, first, last).any():
             raise InputError(
-                f"the gap of {marker} runs from {first} to {last} s",
+                f"no frame lies in the gap of {marker} from {first:g} to {last:g} s",
                 where="gaps",
-                expected="a first time before the last one",
-                remedy="swap the two times",
+                expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
+                remedy="choose other times, or record more strides",
             )
+
+
+def inside(time: Array, first: float, last: float) -> Array:
+    """Which times (T,) lie from first to last, both included whatever their last digit."""
+    within: Array = (time >= first - SAME_TIME) & (time <= last + SAME_TIME)
+    return within
 
 
 def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> Array:
@@ -124,7 +133,7 @@ def walking(stride: Stride, options: RecordingOptions, places: Places) -> Marker
     position = true + options.noise_mm * MILLIMETRE * noise
     seen = time + options.margin_s
     for marker, first, last in options.gaps:
-        position[(seen >= first) & (seen <= last), places.names.index(marker)] = np.nan
+        position[inside(seen, first, last), places.names.index(marker)] = np.nan
     kept = [k for k, name in enumerate(places.names) if name not in places.removed]
     names = tuple(places.names[k] for k in kept)
     return Markers(seen, names, position[:, kept] @ _axes(options), Path(WALK))

@@ -105,12 +105,47 @@ def test_strides_and_rates(tmp_path):
         ({"gaps": (("R.MKnee", 0.0, 1.0),), "marker_set": "rajagopal"}, "R.Knee"),
         ({"seed": -1}, "seed"),
         ({"marker_rate_hz": float("nan")}, "marker_rate_hz"),
+        ({"strides": True}, "strides"),
+        ({"strides": 2.0}, "whole number"),
+        ({"standing_frames": 2.5}, "standing_frames"),
+        ({"cameras": 3.0, "noise_px": 0.1}, "cameras"),
+        ({"seed": 1.0}, "seed"),
+        ({"decimals": 1.5}, "decimals"),
+        ({"cutoff_hz": True}, "cutoff_hz"),
+        ({"force_cutoff_hz": 0.0}, "force_cutoff_hz"),
+        ({"gaps": None}, "marker, first time, last time"),
+        ({"gaps": ("heel_r", 0, 1)}, "marker, first time, last time"),
+        ({"gaps": [("heel_r", 0)]}, "marker, first time, last time"),
+        ({"gaps": [("heel_r", "a", 1)]}, "marker, first time, last time"),
+        ({"gaps": [("heel_r", float("nan"), 1.0)]}, "marker, first time, last time"),
+        ({"gaps": [("heel_r", 50.0, 60.0)]}, "times from 0 to 1.88 s"),
+        ({"gaps": [("heel_r", 0.502, 0.508)]}, "no frame lies in the gap"),
+        ({"noise_px": 2.0}, "no cameras"),
+        ({"faults": None}, "faults"),
     ],
 )
 def test_what_makes_no_recording_is_refused(tmp_path, options, said):
     with pytest.raises(InputError, match=said.replace("+", r"\+")):
         synthetic_recording(tmp_path / "none", **options)
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("folder", [5, None])
+def test_a_folder_is_a_path(folder):
+    with pytest.raises(InputError, match="not a path"):
+        synthetic_recording(folder)
+
+
+@pytest.mark.parametrize("first", ["truncated_file", "key_misspelt", "static_is_no_text"])
+def test_a_fault_that_spoils_a_whole_file_leaves_room_for_others(tmp_path, first):
+    names = [first, "gap", "row_pasted_twice"]
+    one, other = (
+        synthetic_recording(tmp_path / key, faults=order)
+        for key, order in (("a", tuple(names)), ("b", ("gap", *names[::2])))
+    )
+    for file in one.parent.iterdir():
+        assert file.read_bytes() == other.with_name(file.name).read_bytes()
+    assert ms.check(one).codes[0] != "refused"
 
 
 def test_from_a_shell(tmp_path):
