@@ -96,7 +96,7 @@ class RecordingOptions:
         self._need("marker_set", lambda v: v is None or v in sets, "one of " + ", ".join(sets))
         self._need("cameras", lambda v: whole(0, 100)(v) and v != 1, "0, or 2 to 100 cameras")
         self._need("noise_px", number(0.0, 100.0), "a number of pixels from 0 to 100")
-        self._need("noise_px", lambda v: v == 0.0 or self.cameras, "0 where no cameras have pixels")
+        self._need("noise_px", lambda v: bool(v == 0.0 or self.cameras), "0 where no cameras have pixels")
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("seed", whole(0), "a whole number from 0 on")
@@ -126,7 +126,9 @@ class RecordingOptions:
 
 def number(low: float = -inf, high: float = inf) -> Test:
     """A test whether something is a number from low to high; true and false are none."""
-    return lambda value: isinstance(value, Real) and not isinstance(value, bool) and low <= value <= high
+    return lambda value: (
+        isinstance(value, Real) and not isinstance(value, bool) and low <= float(value) <= high
+    )
 
 
 def whole(low: int, high: float = inf) -> Test:
