@@ -207,7 +207,13 @@ def convert(
         str | None,
         typer.Option(help="Axis of the source in the walking direction: turns it into the axes of OpenSim."),
     ] = None,
-    up: Annotated[str, typer.Option(help="Axis of the source that points up.")] = "+z",
+    up: Annotated[
+        str | None,
+        typer.Option(
+            help="Axis of the source that points up, +z when not given: goes with --forward, or alone with the "
+            "plates of a C3D file (where is the ground?)."
+        ),
+    ] = None,
     units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
 ) -> None:
     """Write markers or forces of a recording as files that OpenSim reads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,11 @@ _OPENSIM_FROM_GLOBAL = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0
 
 
 def convert(
-    source: Path, targets: Sequence[Path], forward: str | None = None, up: str = "+z", units: str = "mm"
+    source: Path,
+    targets: Sequence[Path],
+    forward: str | None = None,
+    up: str | None = None,
+    units: str = "mm",
 ) -> list[str]:
     """Write the markers or forces of a recording in another format; all is read before anything is written.
 
@@ -37,19 +42,26 @@ def convert(
 
     Args:
         source: a file of any format that can be read.
-        targets: the files to write; the suffix of each says what becomes of it.
+        targets: the files to write, none of them the source; the suffix of each says what becomes of it.
         forward: axis of the source in the walking direction; when given, markers and plates are turned into the axes
             of OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source.
-        up: axis of the source that points up.
+        up: axis of the source that points up, +z when None; without `forward` it says where the ground under the
+            plates of a C3D file is, on which their centre of pressure lies, and serves nothing else.
         units: unit of length of the markers.
 
     Returns:
         Sentences on what was assumed.
 
     Raises:
-        InputError: a suffix that is not written, axes that do not exist, or whatever a reader or writer refuses.
+        InputError: a suffix that is not written, a target that is the source or stands there twice, axes that do not
+            exist or would turn nothing, or whatever a reader or writer refuses.
     """
-    to_global, to_target = _rotations(forward, up)
+    for number, target in enumerate(targets):
+        _check_target(target)
+        _check_place(target, source, targets[:number])
+    to_global, to_target = _rotations(forward, up or "+z")
+    if up is not None and forward is None:
+        _check_up_serves(source, targets)
     if units not in METRES:
         raise InputError(
             f"the unit of length is '{units}'",
@@ -59,7 +71,6 @@ def convert(
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:
-        _check_target(target)
         if target.suffix.casefold() in MARKERS:
             markers = without_person(read_markers(source))
             notes += markers.notes
@@ -94,6 +105,44 @@ def _check_target(target: Path) -> None:
             expected="a folder to write into",
             remedy="make the folder first, or correct its name",
         )
+
+
+def _check_place(target: Path, source: Path, others: Sequence[Path]) -> None:
+    """Refuse to write over the recording that is read, or over what has just been written."""
+    if _same_file(target, source):
+        raise InputError(
+            "this is the recording that is to be read: it would be lost",
+            file=target,
+            expected="another file to write",
+            remedy=f"-o {target.with_stem(target.stem + '_converted').name}",
+        )
+    if any(_same_file(target, other) for other in others):
+        raise InputError(
+            "this file is to be written twice",
+            file=target,
+            expected="every file once",
+            remedy="leave out one -o, or give it another name",
+        )
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, by whatever links."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there, or is no file: whoever reads or writes it says so
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _check_up_serves(source: Path, targets: Sequence[Path]) -> None:
+    """Refuse an axis that would turn nothing: only plates ask where the ground is."""
+    if is_c3d(source) and any(target.suffix.casefold() in FORCES for target in targets):
+        return
+    raise InputError(
+        "--up alone turns nothing",
+        file=source,
+        expected="both axes, the walking direction and up, or neither",
+        remedy="add --forward with the axis of the walking direction, or leave out --up",
+    )
 
 
 def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:

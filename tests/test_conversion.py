@@ -67,6 +67,9 @@ def test_markers_and_plates_of_a_c3d_file_in_one_go(tmp_path: Path, convert) -> 
     ):
         columns = np.stack([found[what + axis] for axis in "xyz"], axis=1)
         np.testing.assert_allclose(columns, values, atol=1e-3)
+    # The axis that points up alone: the centre of pressure lies on the ground.
+    assert convert("w.c3d", "-o", "u.mot", "--up", "+z")[0] == 0
+    np.testing.assert_array_equal(read_mot(tmp_path / "u.mot").values, found.values)
     assert convert("w.c3d", "-o", "t.mot", "--forward", "+x", "--up", "+z")[0] == 0
     turned = read_mot(tmp_path / "t.mot")
     np.testing.assert_allclose(turned["ground_force_1_vy"], force[:, 2], atol=1e-3)
@@ -78,7 +81,16 @@ def test_markers_and_plates_of_a_c3d_file_in_one_go(tmp_path: Path, convert) -> 
     [
         (["a.csv", "-o", "a.xlsx"], ["'.xlsx' are not written", ".trc for markers", "a.trc"]),
         (["a.csv", "-o", "no/folder/a.trc"], ["no such folder"]),
-        (["a.csv", "-o", "a.trc", "--up", "z"], ["no axis 'z'", "+z"]),
+        (["a.csv", "-o", "a.trc", "-o", "a.trc"], ["to be written twice"]),
+        (["a.csv", "-o", "a.trc", "-o", "folder/../a.trc"], ["to be written twice"]),
+        (
+            ["t.trc", "-o", "t.trc", "--units", "m"],
+            ["the recording that is to be read", "-o t_converted.trc"],
+        ),
+        (["t.trc", "-o", "new.mot", "-o", "linked.trc"], ["the recording that is to be read"]),
+        (["a.csv", "-o", "a.trc", "--up", "+y"], ["--up alone turns nothing", "add --forward"]),
+        (["w.c3d", "-o", "w.trc", "--up", "+y"], ["--up alone turns nothing"]),
+        (["a.csv", "-o", "a.trc", "--forward", "+x", "--up", "z"], ["no axis 'z'", "+z"]),
         (["a.csv", "-o", "a.trc", "--forward", "+z"], ["forward is +z and up is +z"]),
         (["a.csv", "-o", "a.trc", "--units", "inch"], ["'inch'", "mm"]),
         (["f.csv", "-o", "f.mot", "--forward", "+x"], ["columns of forces are not turned"]),
@@ -95,8 +107,14 @@ def test_what_cannot_be_converted_is_refused_and_nothing_written(
     (tmp_path / "f.csv").write_text(FORCES)
     (tmp_path / "t.trc").write_text("PathFileType\n")
     write_c3d(tmp_path / "w.c3d", 100.0, ["A"], np.ones((5, 1, 3)))
-    before = sorted(tmp_path.iterdir())
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "linked.trc").symlink_to(tmp_path / "t.trc")
+    before = _contents(tmp_path)
     code, said = convert(*arguments)
-    assert code == 2 and sorted(tmp_path.iterdir()) == before
+    assert code == 2 and _contents(tmp_path) == before
     for part in (*parts, "to mend it:"):
         assert part in said
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
