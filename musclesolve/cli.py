@@ -100,15 +100,16 @@ def compare(
     """Share the forces of one trial under several costs: comparison.nc, a table of the agreement, figures."""
     with messages():
         import musclesolve as ms
-        from musclesolve.plotting.comparison import comparison_files
-        from musclesolve.results import comparison_tables, netcdf_bytes, write_files
+        from musclesolve.plotting.comparison import FILES, comparison_files
+        from musclesolve.results import check_folder, comparison_tables, netcdf_bytes, write_files
 
+        check_folder(output, "comparison.nc", trial)
         with progress() as report:
             result = ms.compare(ms.read_trial(trial), cost, solver, side.value, progress=report)
             files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
             files["agreement.csv"] = comparison_tables.agreement_csv(result)
             report("writing", 1.0)
-            paths = write_files(output, files)
+            paths = write_files(output, files, FILES)
         for table in comparison_tables.tables(result):
             console().print(table)
         say_files(paths)
@@ -148,12 +149,13 @@ def plot(
     """Draw the figures of a result again."""
     with messages():
         from musclesolve.plotting import figure_files
+        from musclesolve.plotting.save import FILES
         from musclesolve.results import read_result, write_files
 
         with progress() as report:
             figures = figure_files(read_result(result), report)
             report("writing", 1.0)
-            paths = write_files(output or result.parent, figures)
+            paths = write_files(output or result.parent, figures, FILES)
         say_files(paths)
 
 
@@ -293,15 +295,17 @@ def analyse(trial: Path, output: Path, **options: str | None) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     import musclesolve as ms
     from musclesolve.plotting import figure_files
-    from musclesolve.results import netcdf_bytes, summary, write_files
+    from musclesolve.plotting.save import FILES
+    from musclesolve.results import check_folder, netcdf_bytes, summary, write_files
     from musclesolve.results.summary import any_failed
 
     given = {key: value for key, value in options.items() if value is not None}
+    check_folder(output, "result.nc", trial)
     with progress() as report:
         result: xr.Dataset = ms.run(ms.read_trial(trial), progress=report, **given)
         files = {"result.nc": netcdf_bytes(result), **figure_files(result, report)}
         report("writing", 1.0)
-        paths = write_files(output, files)
+        paths = write_files(output, files, FILES)
     console().print(summary(result), soft_wrap=True)
     say_files(paths)
     if any_failed(result):

@@ -65,6 +65,27 @@ def test_run_writes_result_and_figures_and_says_so(call, pipeline, tmp_path):
     assert "60 solved" in done.output
 
 
+def test_the_result_of_another_trial_is_not_replaced(call, pipeline, tmp_path):
+    (tmp_path / "walk.toml").touch()
+    of_walk = result().assign_attrs(trial_file=str(tmp_path / "walk.toml"))
+    options = pipeline(of_walk)
+    out = tmp_path / "out"
+    assert call("run", tmp_path / "walk.toml", "-o", out).exit_code == 0
+    (out / "cutoff_and_noise.png").touch()
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    options.clear()
+    for other in (tmp_path / "run.toml", tmp_path / "other" / "walk.toml"):
+        done = call("run", other, "-o", out)
+        assert done.exit_code == 2 and not options
+        assert "another trial" in done.stderr and "walk.toml" in done.stderr
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    # Its own result is replaced, and no figure stays that does not belong to the new one.
+    assert call("run", tmp_path / "walk.toml", "-o", out).exit_code == 0
+    assert not (out / "cutoff_and_noise.png").exists()
+    (tmp_path / "walk.toml").unlink()  # moved
+    assert call("run", tmp_path / "other" / "walk.toml", "-o", out).exit_code == 0
+
+
 def test_frames_without_solution_exit_with_three(call, pipeline, tmp_path):
     pipeline(with_troubles(result()))
     done = call("run", "walk.toml", "-o", tmp_path)

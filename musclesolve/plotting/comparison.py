@@ -26,6 +26,7 @@ from musclesolve.plotting.style import (
     heading,
     page,
 )
+from musclesolve.recording.data import SIDES
 from musclesolve.results import frames
 from musclesolve.results.subject import body_weight
 
@@ -121,6 +122,8 @@ FIGURES: dict[str, Callable[[xr.Dataset, str], Figure]] = {
     "compare_contact_forces": contact_forces,
     "compare_co_contraction": co_contractions,
 }
+FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in SIDES)
+"""Every figure of a comparison that there may be."""
 
 
 def _panels(

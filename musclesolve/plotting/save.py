@@ -34,6 +34,8 @@ WITH: dict[str, tuple[str, Callable[[xr.Dataset], Figure]]] = {
     "cutoff_and_noise": ("marker_cutoff", cutoff_and_noise),
 }
 """Further figures, of a variable that only some trials ask for."""
+FILES = tuple(f"{name}.png" for name in (*FIGURES, *WITH))
+"""Every figure of a result that there may be: one that is not drawn does not stay behind from a result before."""
 NEEDED = (
     "time",
     "muscle",
@@ -66,7 +68,7 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
     Raises:
         InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
     """
-    return write_files(directory, figure_files(result))
+    return write_files(directory, figure_files(result), FILES)
 
 
 def figure_files(

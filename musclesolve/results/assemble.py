@@ -197,7 +197,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "subject_stature_m": person.stature,
         "subject_sex": person.sex,
         "subject_shoe_mass_kg": person.shoe_mass,
-        "trial_file": str(trial.path),
+        "trial_file": str(trial.path.resolve()),
         "inputs": [f"{role} {path.name} sha256:{_sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,
         "solver": legs[0].solution.solver,

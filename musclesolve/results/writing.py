@@ -6,18 +6,21 @@ import contextlib
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from musclesolve.errors import InputError
 
 
-def write_files(folder: str | Path, contents: Mapping[str, bytes]) -> list[Path]:
+def write_files(
+    folder: str | Path, contents: Mapping[str, bytes], outdated: Iterable[str] = ()
+) -> list[Path]:
     """Write files into a folder; those of the same names are replaced when all new ones are complete.
 
     Args:
         folder: where to; made when it is missing.
         contents: what each file shall hold, by name.
+        outdated: names of files that would belong to what was there before: removed where they are not written.
 
     Returns:
         The files.
@@ -27,13 +30,14 @@ def write_files(folder: str | Path, contents: Mapping[str, bytes]) -> list[Path]
     """
     folder = Path(folder)
     paths = [folder / name for name in contents]
+    removed = [folder / name for name in outdated if name not in contents]
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".musclesolve-") as beside:
             for name, content in contents.items():
                 (Path(beside) / name).write_bytes(content)
-            _replace(Path(beside), paths)
+            _replace(Path(beside), paths, removed)
     except OSError as error:
         raise InputError(
             f"cannot be written: {error.strerror or error}",
@@ -49,14 +53,17 @@ def write_files(folder: str | Path, contents: Mapping[str, bytes]) -> list[Path]
     return paths
 
 
-def _replace(beside: Path, paths: list[Path]) -> None:
-    """Put complete files in their places, all of them."""
+def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
+    """Put complete files in their places, all of them, and take away what they make untrue."""
     for path in paths:
         if path.is_dir():
             raise IsADirectoryError(0, f"there is a folder of the name {path.name}")
     with _undisturbed():
         for path in paths:
             (beside / path.name).replace(path)
+        for path in removed:
+            if path.is_file():
+                path.unlink()
 
 
 @contextlib.contextmanager

@@ -42,6 +42,17 @@ def test_other_files_stay(tmp_path):
     assert content(tmp_path) == NEW | {"mine.txt": b"mine"}
 
 
+def test_outdated_files_go_with_what_is_replaced(tmp_path, monkeypatch):
+    for name in ("a.txt", "c.txt", "mine.txt"):
+        (tmp_path / name).write_bytes(b"old")
+    with monkeypatch.context() as patched, pytest.raises(InputError):
+        failing(patched, "write_bytes", OSError(28, "No space left on device"))
+        write_files(tmp_path, NEW, ["a.txt", "c.txt", "never.txt"])
+    assert set(content(tmp_path)) == {"a.txt", "c.txt", "mine.txt"}
+    write_files(tmp_path, NEW, ["a.txt", "c.txt", "never.txt"])
+    assert content(tmp_path) == NEW | {"mine.txt": b"old"}
+
+
 def test_a_full_disk_changes_nothing_and_is_said_in_words(tmp_path, monkeypatch):
     (tmp_path / "a.txt").write_bytes(b"old a")
     failing(monkeypatch, "write_bytes", OSError(28, "No space left on device"))
