@@ -12,6 +12,7 @@ from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
 ZERO, DRIFT = 5.0, 10.0
+AXES = ("forward", "to the left", "upwards")
 # A greater force is that of somebody who stands there [N].
 LARGEST_ZERO = 150.0
 # Time with the foot in the air that tells the zero of a plate [s], and the margin to its ends.
@@ -24,53 +25,70 @@ SHORTEST_CONTACT = 0.1
 
 
 def baseline(case: Case) -> None:
-    """Find plates that show a force while their foot is in the air: a wrong zero, or a drifting one."""
+    """Find plates that show a force while their foot is in the air: a wrong zero, or one that does not stay."""
     feet = case_feet(case)
     for index, plate in enumerate(case.trial.forces):
-        foot = feet.get(plate.side)
-        if foot is None:
-            continue
-        zeros = _zeros(case, plate, foot)
+        zeros = _zeros(case, plate, feet[plate.side]) if plate.side in feet else []
         if not zeros:
             continue
         at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
-        level = float(np.median(np.abs(force[:, 2])))
-        if level <= ZERO or level > LARGEST_ZERO:
+        level, spread = np.abs(np.median(force, axis=0)), np.ptp(force, axis=0)
+        if ((level <= ZERO).all() and (spread <= DRIFT).all()) or np.abs(force).max() > LARGEST_ZERO:
             continue
-        line = (
-            np.polyfit(at, force, 1)
-            if len(zeros) > 1 and np.ptp(at) > 0.3
-            else np.stack([0.0 * force[0], force.mean(axis=0)])
-        )
-        drift = float(line[0, 2] * (plate.time[-1] - plate.time[0]))
-        when = tuple((float(t), float(t)) for t in at)
-        if abs(drift) > DRIFT:
-            case.tell(
-                "plate_drift",
-                "error",
-                f"the zero of the plate drifts by {drift:+.0f} N over the recording: while the foot is in the air it "
-                "shows " + ", ".join(f"{f[2]:.0f} N at {t:.2f} s" for t, f in zeros),
-                "zero the plate before every trial and let it warm up; subtract a line through the unloaded samples",
-                file=plate.path,
-                plate=plate.side,
-                times=when,
-            )
+        zero = _zero_over_time(plate, at, force)
+        drift = zero[-1] - zero[0]
+        axis = int(np.abs(drift).argmax())
+        if max(abs(drift[axis]), spread[axis]) > DRIFT:
+            _tell_drift(case, plate, zeros, axis, float(drift[axis]))
         else:
-            case.tell(
-                "plate_baseline",
-                "error",
-                f"the plate shows {np.median(force[:, 2]):.1f} N while its foot is in the air, expected 0 to within "
-                f"{ZERO:g} N",
-                "zero the plate, or subtract the mean of the unloaded samples from force and moment",
-                file=plate.path,
-                plate=plate.side,
-                times=when,
-            )
-        case.mend_plate(index, force=plate.force - plate.time[:, None] * line[0] - line[1])
+            _tell_level(case, plate, zeros, np.median(force, axis=0))
+        case.mend_plate(index, force=plate.force - zero)
+
+
+def _zero_over_time(plate: PlateForce, at: Array, force: Array) -> Array:
+    """Return the zero (S, 3) of a plate from some of its values: even, along a line, or from one to the next."""
+    if len(at) < 2 or np.ptp(at) < 0.3:
+        return np.zeros_like(plate.force) + force.mean(axis=0)
+    slope, level = np.polyfit(at, force, 1)
+    if np.abs(at[:, None] * slope + level - force).max() <= ZERO:
+        return np.asarray(plate.time[:, None] * slope + level)
+    return np.stack([np.interp(plate.time, at, column) for column in force.T], axis=-1)
+
+
+def _tell_drift(
+    case: Case, plate: PlateForce, zeros: list[tuple[float, Array]], axis: int, drift: float
+) -> None:
+    case.tell(
+        "plate_drift",
+        "error",
+        f"the zero of the plate changes by {drift:+.0f} N {AXES[axis]} over the recording: while the foot is "
+        "in the air it shows " + ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros),
+        "zero the plate before every trial and let it warm up; subtract what lies between the unloaded samples, and "
+        "compute the points of force anew",
+        file=plate.path,
+        plate=plate.side,
+        times=tuple((t, t) for t, _ in zeros),
+        anywhere=True,
+    )
+
+
+def _tell_level(case: Case, plate: PlateForce, zeros: list[tuple[float, Array]], level: Array) -> None:
+    off = " and ".join(f"{level[k]:.1f} N {AXES[k]}" for k in range(3) if abs(level[k]) > ZERO)
+    case.tell(
+        "plate_baseline",
+        "error",
+        f"the plate shows {off} while its foot is in the air, expected 0 to within {ZERO:g} N",
+        "zero the plate, or subtract the mean of the unloaded samples from force and moment, and compute the points of "
+        "force anew",
+        file=plate.path,
+        plate=plate.side,
+        times=tuple((t, t) for t, _ in zeros),
+        anywhere=True,
+    )
 
 
 def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
-    """Return (time, force (3,)) of the unloaded plate, one for every swing; none where some swing shows nothing."""
+    """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
     time = case.trial.markers.time
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     found = []
@@ -80,11 +98,11 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
             continue
         middle = np.median(samples, axis=0)
         # A zero is there throughout the swing; what comes and goes is a touch.
-        vertical = samples[:, 2]
-        line = np.polyval(np.polyfit(np.arange(len(vertical)), vertical, 1), np.arange(len(vertical)))
-        if np.ptp(np.quantile(vertical - line, [0.05, 0.95])) > 0.2 * abs(middle[2]) + ZERO:
-            return []
-        found.append((0.5 * (start + end), middle))
+        count = np.arange(len(samples))
+        slope, level = np.polyfit(count, samples, 1)
+        off = np.ptp(np.quantile(samples - count[:, None] * slope - level, [0.05, 0.95], axis=0), axis=0)
+        if (off <= 0.2 * np.abs(middle) + ZERO).all():
+            found.append((float(0.5 * (start + end)), middle))
     return found
 
 

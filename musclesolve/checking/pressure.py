@@ -121,6 +121,7 @@ def displacement(case: Case) -> None:
             file=plate.path,
             plate=plate.side,
             times=tuple((float(t.time[0]), float(t.time[-1])) for t in found),
+            anywhere=True,
         )
         case.mend_plate(index, point=plate.point - [*off, 0.0])
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.body import landmark, shoulder
-from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.case import Case, Mask
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.data import SIDES, Markers, PlateForce
+from musclesolve.runs import true_runs
 
 # factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
 LENGTHS = {
@@ -22,7 +23,9 @@ LENGTHS |= {
     0.01: "a hundred times too large",
     0.1: "ten times too large",
 }
-LENGTHS |= {0.0254: "in inches", 0.3048: "in feet"}
+# As they stand under a header of metres, centimetres or millimetres.
+LENGTHS |= {0.0254 * per_metre: "in inches" for per_metre in (1.0, 100.0, 1000.0)}
+LENGTHS |= {0.3048 * per_metre: "in feet" for per_metre in (1.0, 100.0, 1000.0)}
 FORCES = {
     1000.0: "kilonewtons",
     STANDARD_GRAVITY: "kilograms-force",
@@ -35,8 +38,13 @@ SHARE = 0.82
 LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
 # The greatest vertical force of both feet together in walking, in body weights.
 PEAK = 1.2
-# A center of pressure does not travel so far under one foot [m]; a free moment is not so large [N m].
-FARTHEST_POINT, LARGEST_MOMENT = 10.0, 500.0
+# What points of force may be in, and the factor to metres.
+POINTS = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches"}
+# While more than this share of the greatest force rests on a foot, its center of pressure travels about so far, and
+# even on the belt of a treadmill never as far as the third [m].
+LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
+# A free moment is not so large [N m].
+LARGEST_MOMENT = 500.0
 
 
 def marker_units(case: Case) -> None:
@@ -54,7 +62,7 @@ def marker_units(case: Case) -> None:
             "error",
             f"the shoulders are {height:.3g} m from the feet, on a person {case.trial.subject.stature:g} m tall "
             f"about {SHARE * case.trial.subject.stature:.3g} m: the positions are {LENGTHS[factor]}",
-            "correct Units in line 3 of the file to the unit that the numbers are in",
+            "correct the unit that the file states, or export the positions in metres or millimetres",
             file=markers.path,
         )
         case.mend(**{role: replace(markers, position=markers.position * factor)})
@@ -106,26 +114,25 @@ def force_units(case: Case) -> None:
 def point_and_moment_units(case: Case) -> None:
     """Compare points of force and free moments with what fits under a foot."""
     for index, plate in enumerate(case.trial.forces):
-        loaded = plate.force[:, 2] > max(case.trial.unloaded_below, 0.1 * plate.force[:, 2].max(initial=0.0))
+        # Points of little force are quotients of small numbers, and a zero that drifts is little force throughout.
+        loaded = plate.force[:, 2] > max(
+            case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0)
+        )
         if loaded.sum() < 5:
             continue
-        # Within a contact: from contact to contact the person walks on, and the origin may be anywhere.
-        contacts = [
-            np.ptp(plate.point[(plate.time >= start) & (plate.time <= end)], axis=0).max()
-            for start, end in stretches(loaded, plate.time)
-        ]
-        spread = float(np.median(np.nan_to_num(contacts)))
+        spread = _spread(plate, loaded)
         if spread > FARTHEST_POINT:
+            factor, unit = min(POINTS.items(), key=lambda known: abs(np.log(spread * known[0] / TRACK)))
             case.tell(
                 "point_units",
                 "error",
-                f"the point of force wanders by {spread:.3g} m under one foot, whose length is about 0.3 m: it is "
-                "in millimetres",
-                "export the points of force in metres (divide them by 1000)",
+                f"the point of force wanders by {spread:.3g} m under one foot, usually by about {TRACK:g} m: it is "
+                f"in {unit}",
+                f"export the points of force in metres (multiply them by {factor:g})",
                 file=plate.path,
                 plate=plate.side,
             )
-            case.mend_plate(index, point=plate.point * 0.001)
+            case.mend_plate(index, point=plate.point * factor)
         moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
         if moment > LARGEST_MOMENT:
             case.tell(
@@ -138,6 +145,20 @@ def point_and_moment_units(case: Case) -> None:
                 plate=plate.side,
             )
             case.mend_plate(index, moment=plate.moment * 0.001)
+
+
+def _spread(plate: PlateForce, loaded: Mask) -> float:
+    """Return how far the point of force goes under a foot that carries much [m].
+
+    Within a contact: from contact to contact the person walks on, and the origin may be anywhere. The middle nine
+    tenths: single points may be anywhere as well.
+    """
+    contacts = [
+        np.ptp(np.nanquantile(plate.point[first:stop, :2], [0.05, 0.95], axis=0), axis=0).max()
+        for first, stop in true_runs(loaded)
+        if stop - first >= 5 and np.isfinite(plate.point[first:stop, :2]).all(axis=1).any()
+    ]
+    return float(np.median(contacts)) if contacts else 0.0
 
 
 def all_units(case: Case) -> None:

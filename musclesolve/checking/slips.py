@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
+from musclesolve.checking.case import REACH, Array, Case, Mask, long_enough, stretches
 from musclesolve.checking.distances import Distances, distances, middle
 
 # A distance that changes from one frame to the next by so much more than around it [m], [m/s^2] has jumped.
@@ -85,8 +85,8 @@ def _tell_jump(case: Case, pairs: Distances, marker: int, at: int) -> None:
         "error",
         f"'{name}' moves by {moved:.0f} mm on the body from one frame to the next and stays there: its distances from "
         f"the markers of its segment change by up to {change:.0f} mm at once",
-        "the marker slipped or its label jumped to another marker: choose a range on one side of it ([time]), or map "
-        "the landmark through a cluster without it",
+        f"the marker slipped or its label jumped to another marker: choose a range that ends {REACH:g} s before "
+        "it ([time]), or map the landmark through a cluster without it",
         file=markers.path,
         markers=(name,),
         times=((float(markers.time[frame + 1]), float(markers.time[-1])),),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.checking.case import Array, Case, plate_rate, stretches
+from musclesolve.checking.case import REACH, Array, Case, plate_rate, stretches
 from musclesolve.recording.data import Markers
 
 # A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
@@ -81,6 +81,8 @@ def _told_uneven(case: Case, time: Array, path: Path) -> str | None:
             "export all frames, with empty cells where nothing was seen",
             file=path,
             times=spans,
+            # The reader refuses such a file, wherever the hole is.
+            anywhere=True,
         )
         return "frames_missing"
     case.tell(
@@ -91,6 +93,7 @@ def _told_uneven(case: Case, time: Array, path: Path) -> str | None:
         "export at the rate of the recording, one row for every frame",
         file=path,
         times=((float(time[off.argmax()]),) * 2,),
+        anywhere=True,
     )
     return "uneven_samples"
 
@@ -112,7 +115,7 @@ def copies(case: Case) -> None:
         "error",
         f"{still.sum()} frames are exact copies of the ones before them: in a moving person no marker stands still, "
         "so the capture lost frames and filled up with copies, or rows were pasted twice",
-        "export the original recording again, or choose a range without the copies ([time])",
+        f"export the original recording again, or choose a range {REACH:g} s away from the copies ([time])",
         file=markers.path,
         times=stretches(repeated, markers.time),
     )
@@ -128,7 +131,9 @@ def skips(case: Case) -> None:
         return
     step = np.linalg.norm(np.diff(markers.position, axis=0), axis=-1)
     around = 0.5 * (step[:-2] + step[2:])
-    moving = around > SLOWEST_STEP
+    # Before and after: a frame beside copies of itself has a step of zero beside it.
+    moving = np.minimum(step[:-2], step[2:]) > 0.5 * SLOWEST_STEP
+    moving &= around > SLOWEST_STEP
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.where(moving, step[1:-1] / around, np.nan)
     enough = moving.sum(axis=1) >= 5
@@ -147,6 +152,8 @@ def skips(case: Case) -> None:
         "export the original recording again, with the lost frames as empty rows",
         file=markers.path,
         times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at),
+        # What was lost before the time range shifts all of it against the forces.
+        anywhere=bool(markers.time[at[0]] < case.trial.time_range[1]),
     )
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
@@ -172,13 +179,17 @@ def rates(case: Case) -> None:
 
 
 def durations(case: Case) -> None:
-    """Compare when markers and forces begin and end."""
+    """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
     # That a file was cut is told with the file.
     if not case.trial.forces or any(finding.code == "truncated" for finding in case.findings):
         return
-    walk, plate = case.trial.markers.time, case.trial.forces[0].time
-    for what, one, other in (("begin", walk[0], plate[0]), ("end", walk[-1], plate[-1])):
-        if abs(one - other) > LONGEST_DIFFERENCE:
+    walk, plate, (start, end) = case.trial.markers.time, case.trial.forces[0].time, case.trial.time_range
+    ends = (
+        ("begin", walk[0], plate[0], max(walk[0], plate[0]) > start - LONGEST_DIFFERENCE),
+        ("end", walk[-1], plate[-1], min(walk[-1], plate[-1]) < end + LONGEST_DIFFERENCE),
+    )
+    for what, one, other, near in ends:
+        if near and abs(one - other) > LONGEST_DIFFERENCE:
             case.tell(
                 "durations_differ",
                 "warning",
@@ -192,6 +203,6 @@ def durations(case: Case) -> None:
 
 
 def all_of_time(case: Case) -> None:
-    """Examine the time of all files."""
-    for check in (sampling, copies, skips, rates, durations):
+    """Examine the time of all files, each by itself."""
+    for check in (sampling, copies, skips, rates):
         check(case)

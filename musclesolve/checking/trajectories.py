@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.case import Case, Mask, long_enough, stretches
+from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
 from musclesolve.checking.distances import distances
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.leaps import farthest_leap, leaps
 
-# A marker that stays exactly where it is for so many frames, while its distances from its neighbours change so much
-# [m], is frozen.
-FROZEN_FRAMES, NEIGHBOURS_GO = 4, 0.01
+# A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbours
+# change so much [m], is frozen.
+FROZEN_FRAMES, FROZEN_FOR, NEIGHBOURS_GO = 4, 0.03, 0.01
+# A marker that was held leaps when it is seen again: by more than so many of the smallest steps of the file, which a
+# resting marker does not.
+HELD_STEPS = 2.5
 # Jitter from frame to frame that is worth a word [m], and how many frames show it.
 NOISY, FEWEST_FOR_NOISE = 0.0025, 20
 # Two markers nearer than this [m] for so many frames are one.
@@ -41,10 +44,11 @@ def frozen(case: Case) -> None:
     """Find markers that stand exactly still while the markers around them go elsewhere."""
     markers, pairs = case.trial.markers, distances(case.trial)
     length = None if pairs is None else pairs.measured(markers.position)
+    shortest = max(FROZEN_FRAMES, 1 + round(FROZEN_FOR * markers.rate))
     for name in case.trial.used_markers:
         path = markers[name]
         still = long_enough(
-            np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)]), FROZEN_FRAMES - 1
+            np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)]), shortest - 1
         )
         stuck = np.zeros_like(still)
         own = None if pairs is None else pairs.of(markers.names.index(name))
@@ -55,7 +59,7 @@ def frozen(case: Case) -> None:
                 gone = np.abs(length[last, own] - length[first, own])
             else:
                 gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)
-            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO:
+            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO and _leaps_after(path, last):
                 stuck[first : last + 1] = True
         if stuck.any():
             case.tell(
@@ -70,6 +74,15 @@ def frozen(case: Case) -> None:
             )
             # The first of the equal frames was measured.
             _lose(case, name, stuck & np.roll(stuck, 1))
+
+
+def _leaps_after(path: Array, last: int) -> bool:
+    """Return whether a path (T, 3) goes on from a frame with more than the smallest step that its digits allow."""
+    if last + 1 >= len(path) or np.isnan(path[last + 1]).any():
+        return True
+    steps = np.abs(np.diff(path, axis=0))
+    smallest = np.nanmin(steps, where=steps > 1e-9, initial=np.inf)
+    return bool(np.abs(path[last + 1] - path[last]).max() > HELD_STEPS * smallest)
 
 
 def noise(case: Case) -> None:
@@ -90,7 +103,7 @@ def noise(case: Case) -> None:
         case.tell(
             "noise",
             "warning",
-            f"{len(noisy)} of {len(jitter)} markers jitter by more than {1000 * NOISY:.0f} mm from frame to frame, "
+            f"{len(noisy)} of {len(jitter)} markers jitter by more than {1000 * NOISY:.1f} mm from frame to frame, "
             f"'{noisy[0]}' by {1000 * jitter[noisy[0]]:.1f} mm (root mean square of a coordinate); optical systems "
             "stay below 1 mm",
             "calibrate the cameras anew, or let the data choose the cut-off of the filter ([filter])",

@@ -173,8 +173,8 @@ def forces_in_other_axes(copy: Copy) -> None:
 
 @fault("durations_differ")
 def forces_cut(copy: Copy) -> None:
-    """The forces begin a quarter of a second after the markers, exported over another range."""
-    kept = copy.forces.time >= copy.forces.time[0] + 0.25
+    """The forces begin a quarter of a second or more after the markers, at the beginning of the time range."""
+    kept = copy.forces.time >= max(copy.forces.time[0] + 0.25, copy.span[0])
     copy.forces = replace(copy.forces, time=copy.forces.time[kept], values=copy.forces.values[kept])
 
 

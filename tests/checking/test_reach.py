@@ -1,0 +1,107 @@
+"""What lies out of reach of the time range is a note at most; inside of it the same is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve
+from musclesolve.checking import Report, check
+from musclesolve.checking.case import REACH
+from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+Spoil = Callable[[Copy, slice], None]
+
+
+def slip(copy: Copy, frames: slice) -> None:
+    copy.move(copy.marker("ankle_lateral_r"), slice(frames.start, None), np.array([0.04, 0.03, 0.03]))
+
+
+def exchange(copy: Copy, frames: slice) -> None:
+    copy.exchange(copy.marker("ankle_lateral_r"), copy.marker("ankle_lateral_l"), frames)
+
+
+def hold(copy: Copy, frames: slice) -> None:
+    position = copy.walk.position.copy()
+    own = copy.walk.names.index(copy.marker("heel_l"))
+    position[frames, own] = position[frames.start, own]
+    copy.put(position)
+
+
+def merge(copy: Copy, frames: slice) -> None:
+    position, names = copy.walk.position.copy(), copy.walk.names
+    position[frames, names.index(copy.marker("toe_l"))] = position[frames, names.index(copy.marker("heel_l"))]
+    copy.put(position)
+
+
+def repeat(copy: Copy, frames: slice) -> None:
+    position = copy.walk.position.copy()
+    position[frames] = position[frames.start]
+    copy.put(position)
+
+
+def skip(copy: Copy, frames: slice) -> None:
+    kept = np.ones(copy.walk.time.size, bool)
+    kept[frames] = False
+    time = copy.walk.time[: kept.sum()]
+    copy.walk = replace(copy.walk, time=time, position=copy.walk.position[kept])
+
+
+def found(spoil: Spoil, first: float, folder: Path, **keys: float) -> Report:
+    copy = open_copy(STRIDE)
+    at = int(np.searchsorted(copy.walk.time, first))
+    spoil(copy, slice(at, at + 8))
+    for key, value in keys.items():
+        copy.set_key("time", key, f"{value:.3f}")
+    return check(write_copy(copy, folder))
+
+
+@pytest.mark.parametrize("spoil", [slip, exchange, hold, merge, repeat, skip])
+def test_what_happens_after_the_time_range_is_a_note(spoil: Spoil, tmp_path: Path) -> None:
+    within = found(spoil, 1.3, tmp_path / "within")
+    assert within.codes, str(within)
+    assert set(within.findings[0].where.times)
+    # As the remedies say: a range that keeps away from it.
+    outside = found(spoil, 1.3, tmp_path / "outside", end_s=1.28 - REACH)
+    assert outside.codes == (), str(outside)
+    assert {f.code for f in outside.findings} >= set(within.codes[:1])
+
+
+@pytest.mark.parametrize("spoil", [slip, skip])
+def test_what_lasts_into_the_time_range_is_told(spoil: Spoil, tmp_path: Path) -> None:
+    report = found(spoil, 0.3, tmp_path, start_s=0.8)
+    assert report.codes[:1] == found(spoil, 0.9, tmp_path / "within", start_s=0.8).codes[:1]
+    assert not report.ok
+
+
+@pytest.mark.parametrize("share", [0.7, 1.3])
+def test_what_the_filter_carries_into_the_range_is_told(share: float, tmp_path: Path) -> None:
+    report = found(merge, 1.3, tmp_path, end_s=1.3 - share * REACH)
+    assert report.ok == (share > 1.0), str(report)
+
+
+def cropped(copy: Copy, first: float, last: float) -> None:
+    time = copy.forces.time
+    kept = (time >= first) & (time <= last)
+    copy.forces = replace(copy.forces, time=time[kept], values=copy.forces.values[kept])
+
+
+@pytest.mark.parametrize(("margin", "told"), [(0.13, False), (0.05, True)])
+def test_files_that_cover_the_time_range_may_be_cut(margin: float, told: bool, tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    cropped(copy, 0.4 - margin, 1.3 + margin)
+    copy.set_key("time", "start_s", "0.4")
+    copy.set_key("time", "end_s", "1.3")
+    assert ("durations_differ" in check(write_copy(copy, tmp_path)).codes) == told
+
+
+@pytest.mark.parametrize("late", [-0.15, 0.15])
+def test_a_shift_is_not_told_as_a_difference_of_durations(late: float, tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    copy.forces = replace(copy.forces, time=copy.forces.time + late)
+    assert set(check(write_copy(copy, tmp_path)).codes) == {"time_offset"}
