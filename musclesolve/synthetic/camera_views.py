@@ -20,6 +20,9 @@ ROOM = 0.4
 NEAREST = 5.0
 """Least distance of a camera from the middle of the walkway [m]."""
 
+FOCAL_LENGTH = 1200.0
+"""Of a camera at the least distance [px]; farther away it is longer, so that a pixel shows as much everywhere."""
+
 
 def write_views(
     folder: Path, options: RecordingOptions, recordings: Mapping[str, Markers], axes: Array
@@ -37,7 +40,9 @@ def write_views(
     low[2] = 0.0
     middle = 0.5 * (low + high)
     target = [middle[0], middle[1], 0.9]
-    cameras = ring(options.cameras, radius=max(NEAREST, high[0] - low[0]), target=target)
+    radius = max(NEAREST, high[0] - low[0])
+    focal_length = FOCAL_LENGTH * radius / NEAREST
+    cameras = ring(options.cameras, radius=radius, target=target, focal_length=focal_length)
     control = np.stack(np.meshgrid(*np.linspace(low, high, 3).T, indexing="ij"), axis=-1).reshape(-1, 3)
     for number, (name, markers) in enumerate(recordings.items()):
         write_camera_file(

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from musclesolve.runs import true_runs
 from musclesolve.synthetic.copies import FORCES, Copy
 from musclesolve.synthetic.faults import fault
+from musclesolve.synthetic.plate_places import LOADED, plate_middles
 
-Mask = NDArray[np.bool_]
-LOADED = 20.0
-"""A plate carries something above this vertical force [N]."""
+Array = NDArray[np.float64]
+SHOWS = 2.0
+"""Below this vertical force software gives no centre of pressure [N]."""
 
 
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
@@ -23,6 +24,25 @@ def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
     start, end = copy.span
     runs = [run for run in true_runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
     return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
+
+
+def _lift(copy: Copy, plate: int, extra: Array) -> None:
+    """Add a vertical force (S,) [N] that the sensors of a plate show together: it acts at the middle of the plate.
+
+    As on a real plate, what was wrong in the channels goes on into the centre of pressure and the free moment.
+    """
+    force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
+    middle = plate_middles(force[:, 2], point)
+    carried = np.where(force[:, 2:] > 0.0, point, middle)
+    wrong = force + extra[:, None] * [0.0, 0.0, 1.0]
+    shows = np.abs(wrong[:, 2:]) > SHOWS
+    total = np.where(shows, wrong[:, 2:], 1.0)
+    moved = np.where(shows, (force[:, 2:] * carried + extra[:, None] * middle) / total, 0.0)
+    if copy.columns(plate, "moment"):
+        twist = np.cross(np.where(shows, carried - moved, 0.0), force) * [0.0, 0.0, 1.0]
+        copy.set_plate(plate, "moment", copy.plate(plate, "moment") + twist)
+    copy.set_plate(plate, "force", wrong)
+    copy.set_plate(plate, "point", moved)
 
 
 @fault("force_units")
@@ -112,17 +132,13 @@ def forces_early_30ms(copy: Copy) -> None:
 @fault("plate_drift")
 def plate_drift(copy: Copy) -> None:
     """The vertical force of the right plate drifts by 60 N from beginning to end."""
-    plate = copy.plates("r")[0]
-    force = copy.plate(plate, "force")
-    force[:, 2] += np.linspace(0.0, 60.0, len(force))
-    copy.set_plate(plate, "force", force)
+    _lift(copy, copy.plates("r")[0], np.linspace(0.0, 60.0, copy.forces.time.size))
 
 
 @fault("plate_baseline")
 def plate_baseline(copy: Copy) -> None:
     """The right plate was not zeroed: it shows 15 N too much."""
-    plate = copy.plates("r")[0]
-    copy.set_plate(plate, "force", copy.plate(plate, "force") + np.array([0.0, 0.0, 15.0]))
+    _lift(copy, copy.plates("r")[0], np.full(copy.forces.time.size, 15.0))
 
 
 @fault("plate_clipped")

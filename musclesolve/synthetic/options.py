@@ -22,6 +22,12 @@ Gap = tuple[str, float, float]
 
 Test = Callable[[Any], bool]
 
+USUALLY_UNLOADED, MOST_UNLOADED = 10.0, 200.0
+"""Vertical force under which a plate counts as unloaded [N]: usually, and at most."""
+
+SIGMAS = 5.0
+"""Noise of so many standard deviations does not occur: one sample in three millions exceeds it."""
+
 
 @dataclass(frozen=True)
 class RecordingOptions:
@@ -46,7 +52,8 @@ class RecordingOptions:
         seed: of the random numbers.
         cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis".
         force_cutoff_hz: the same for the forces alone; that of the markers when None.
-        unloaded_below_n: vertical force under which a plate counts as unloaded [N].
+        unloaded_below_n: vertical force under which a plate counts as unloaded [N]; when None, 10 N or five times the
+            noise, whichever is more: an unloaded plate must not seem loaded.
         decimals: of a marker coordinate in the file [mm].
 
     Raises:
@@ -71,14 +78,15 @@ class RecordingOptions:
     seed: int = 0
     cutoff_hz: float | str = 6.0
     force_cutoff_hz: float | None = None
-    unloaded_below_n: float = 10.0
+    unloaded_below_n: float | None = None
     decimals: int = 4
 
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
         self._need("noise_mm", number(0.0, 1000.0), "a number of millimetres from 0 to 1000")
         self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
-        self._need("force_noise_n", number(0.0, 1000.0), "a number of newtons from 0 to 1000")
+        most = MOST_UNLOADED / SIGMAS
+        self._need("force_noise_n", number(0.0, most), f"a number of newtons from 0 to {most:g}")
         self._need("marker_rate_hz", number(20.0, 10000.0), "a rate from 20 to 10000 Hz")
         self._need("force_rate_hz", number(20.0, 100000.0), "a rate from 20 to 100000 Hz")
         self._need("strides", whole(1, 1000), "a whole number from 1 to 1000")
@@ -104,11 +112,18 @@ class RecordingOptions:
         top = 0.5 * self.force_rate_hz
         below = "above 0 and below half the rate of the plates"
         self._need("force_cutoff_hz", lambda v: v is None or (number(0.0, top)(v) and 0.0 < v < top), below)
-        self._need(
-            "unloaded_below_n", lambda v: number(0.0, 200.0)(v) and v > 0.0, "a force above 0 and up to 200 N"
-        )
+        good = number(0.0, MOST_UNLOADED)
+        expected = f"a force above 0 and up to {MOST_UNLOADED:g} N"
+        self._need("unloaded_below_n", lambda v: v is None or (good(v) and v > 0.0), expected)
         self._need("decimals", whole(0, 12), "0 to 12 decimals")
         global_from_laboratory(self.forward, self.up)
+
+    @property
+    def unloaded_below(self) -> float:
+        """Vertical force under which a plate counts as unloaded [N]."""
+        if self.unloaded_below_n is not None:
+            return self.unloaded_below_n
+        return max(USUALLY_UNLOADED, SIGMAS * self.force_noise_n)
 
     def _cuts(self, value: float | str) -> bool:
         top = 0.5 * self.marker_rate_hz

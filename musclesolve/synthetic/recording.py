@@ -17,6 +17,7 @@ from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
+from musclesolve.synthetic.plate_places import LOADED, plate_middles
 from musclesolve.synthetic.stride import Stride, reference_stride
 from musclesolve.synthetic.trial_text import trial_text
 from musclesolve.synthetic.truth import truth_bytes
@@ -30,7 +31,10 @@ FORCE_DECIMALS = 5
 SAME_TIME = 1e-9
 """Times that differ by less are the same [s]."""
 MOMENT_NOISE = 0.01
-"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre."""
+"""Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre.
+
+Both act at the middle of the plate, as the sensors do: the noise of the centre of pressure is the same anywhere.
+"""
 
 
 def synthetic_recording(
@@ -156,10 +160,12 @@ def plates(stride: Stride, options: RecordingOptions) -> Table:
     rng = np.random.default_rng([options.seed, 3])
     names, columns = [], []
     for side, wrench in zip(("right", "left"), stride.wrenches(time), strict=True):
-        force = wrench.force + options.force_noise_n * rng.normal(size=wrench.force.shape)
-        moment = wrench.moment + MOMENT_NOISE * options.force_noise_n * rng.normal(size=force.shape)
-        point, free = pressure(force, moment, options.unloaded_below_n)
-        loaded = (force[:, 2] >= options.unloaded_below_n)[:, None]
+        noise, twist = options.force_noise_n * rng.normal(size=(2, *wrench.force.shape))
+        middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED)[0])
+        force = wrench.force + noise
+        moment = wrench.moment + MOMENT_NOISE * twist + np.cross(middle, noise)
+        point, free = pressure(force, moment, options.unloaded_below)
+        loaded = (force[:, 2] >= options.unloaded_below)[:, None]
         for what, values in (("force", np.where(loaded, force, 0.0)), ("point", point), ("moment", free)):
             names += [f"{side}_{what}_{axis}" for axis in "xyz"]
             columns.append(values @ _axes(options))

@@ -72,7 +72,7 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
         cutoff=_cutoff(options),
         walk=f"walk.{kind}",
         static=f"static.{kind}",
-        load=options.unloaded_below_n,
+        load=options.unloaded_below,
         strength=stride.person.settings["muscles"]["strength_factor"],
         meaning=_meaning(stride, options),
     )

@@ -1,0 +1,73 @@
+"""Plates of a synthetic recording: their noise and the faults of their channels act at the middle of each plate."""
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.recording import read_trial
+from musclesolve.synthetic import reference_stride, synthetic_recording
+from musclesolve.synthetic.copies import open_copy
+from musclesolve.synthetic.faults import plant
+from musclesolve.synthetic.plate_places import LOADED, plate_middles
+from musclesolve.synthetic.recording import pressure
+
+
+def right(trial_path):
+    return next(plate for plate in read_trial(trial_path).forces if plate.side == "r")
+
+
+@pytest.mark.parametrize("noise", [5.0, 20.0])
+def test_what_noisy_plates_record_is_accepted(tmp_path, noise):
+    trial = synthetic_recording(tmp_path, force_noise_n=noise, truth=False)
+    assert ms.check(trial).codes == ()
+    assert read_trial(trial).unloaded_below == 5.0 * noise
+
+
+def test_the_centre_of_pressure_is_as_noisy_at_the_end_of_the_walkway_as_at_its_beginning(tmp_path):
+    options = {"strides": 4, "truth": False, "unloaded_below_n": 10.0, "force_rate_hz": 500.0}
+    clean = right(synthetic_recording(tmp_path / "clean", **options))
+    noisy = right(synthetic_recording(tmp_path / "noisy", force_noise_n=2.0, **options))
+    standing = clean.force[:, 2] > 400.0
+    off = np.where(standing[:, None], noisy.point - clean.point, np.nan)
+    period = round(500.0 * reference_stride().period)
+    first, last = (np.nanstd(off[part], axis=0)[:2] for part in (slice(0, period), slice(-period, None)))
+    np.testing.assert_allclose(last, first, rtol=0.3)
+    assert np.all(first < 0.001)
+
+
+def test_a_plate_lies_under_every_contact():
+    vertical = np.array([0.0, 0, 500, 500, 0, 0, 0, 0, 500, 0])
+    point = np.zeros((10, 3))
+    point[2:4, 0], point[8, 0] = (1.0, 1.2), 3.0
+    expected = [1.1] * 6 + [3.0] * 4
+    np.testing.assert_allclose(plate_middles(vertical, point)[:, 0], expected)
+    assert not plate_middles(0.0 * vertical, point).any()
+
+
+@pytest.mark.parametrize(
+    ("fault", "first", "last"), [("plate_baseline", 15.0, 15.0), ("plate_drift", 0.0, 60.0)]
+)
+def test_a_wrong_zero_goes_on_into_the_centre_of_pressure(tmp_path, fault, first, last):
+    made = synthetic_recording(tmp_path / "clean", truth=False)
+    clean, wrong = (open_copy(path) for path in (made, plant(fault, made, tmp_path / "wrong")))
+    force, point, moment = (
+        [copy.plate(0, role) for copy in (clean, wrong)] for role in ("force", "point", "moment")
+    )
+    extra = np.linspace(first, last, len(force[0]))[:, None] * [0.0, 0.0, 1.0]
+    np.testing.assert_allclose(force[1], force[0] + extra, atol=1e-4)
+    middle = plate_middles(force[0][:, 2], point[0])
+    shown, swing = force[1][:, 2] > 2.001, force[0][:, 2] == 0.0
+    total = [np.cross(*pair) + free for *pair, free in zip(point, force, moment, strict=True)]
+    np.testing.assert_allclose(total[1][shown], (total[0] + np.cross(middle, extra))[shown], atol=0.03)
+    assert np.sum(shown & swing) > 100
+    np.testing.assert_allclose(point[1][shown & swing], middle[shown & swing], atol=1e-4)
+
+
+def test_middles_are_within_the_path_of_the_pressure():
+    stride = reference_stride()
+    time = np.linspace(0.0, 3.0 * stride.period, 900)
+    wrench = stride.wrenches(time)[0]
+    point, _ = pressure(wrench.force, wrench.moment, LOADED)
+    away = plate_middles(wrench.force[:, 2], point) - point
+    loaded = wrench.force[:, 2] >= LOADED
+    assert np.abs(away[loaded, :2]).max() < 0.2
