@@ -129,12 +129,22 @@ def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
         trial: a checked trial.
         progress: as in `run`.
     """
-    report, person = progress or (lambda stage, fraction: None), trial.subject
+    report = progress or (lambda stage, fraction: None)
     report("markers", 0.05)
     measured = anatomy(trial, MARGIN)
-    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     report("kinematics", 0.15)
-    how = trial.consistency
+    return moved(trial, measured)
+
+
+def moved(trial: Trial, measured: Anatomy) -> Mechanics:
+    """What follows from the anatomy on a recording: the person, his consistent motion, the ground reactions.
+
+    Raises:
+        InputError: a weight of what this recording does not show.
+        MuscleSolveError: frames that do not converge.
+    """
+    person, how = trial.subject, trial.consistency
+    model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     targets = _targets(trial, model, measured)
     fit, motion = consistent_motion(model, targets, measured.time, how.method, how.derivatives)
     motion = motion.frames(_inside(trial, measured.time))

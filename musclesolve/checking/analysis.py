@@ -12,8 +12,9 @@ from musclesolve.checking.case import Case, stretches
 from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
 from musclesolve.motion.proportions import fitting_stature
-from musclesolve.motion.targets import anatomy
+from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.options import find_options
+from musclesolve.pipeline import moved
 from musclesolve.recording.checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plate_checks import check_any_load, plate_error
@@ -33,6 +34,11 @@ PLATE_CODES = {
     "nearness": "plates_swapped",
     "strays": "pressure_outside",
 }
+# Faults of markers that make points of one body move apart.
+MARKER_CODES = {
+    "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
+    "markers_merged", "leap", "marker_slipped", "segment_length", "static_of_another", "marker_moved", "proportions",
+}  # fmt: skip
 
 
 def cutoff(case: Case) -> None:
@@ -111,8 +117,12 @@ def measured_anatomy(case: Case) -> None:
             case.refuse(code, error)
         return
     _stature(case, fitting_stature(found.offsets))
+    _uncertain(case, found)
+    _consistent(case, found)
     told = {f.code for f in case.findings}
     for note in found.notes:
+        if note in found.uncertain:
+            continue
         about = "mass" if "body weight" in note else "stature" if "stature_m" in note else "cutoff"
         if about not in told or (about == "cutoff" and not note.startswith("The cut-off")):
             case.tell(
@@ -121,6 +131,27 @@ def measured_anatomy(case: Case) -> None:
                 note,
                 "keep it in mind when reading the results",
             )
+
+
+def _uncertain(case: Case, found: Anatomy) -> None:
+    """Tell which joints stand on points that do not move as a body: a warning unless what was told may be why."""
+    known = {f.code for f in case.findings if f.severity != "note"} & MARKER_CODES
+    for sentence in found.uncertain:
+        case.tell(
+            "uncertain_joint",
+            "note" if known else "warning",
+            sentence,
+            "check that these markers sit where they sat in the standing trial; or let other points lead the joint: "
+            "a cluster of three or more markers of one segment, or a medial marker in the motion",
+        )
+
+
+def _consistent(case: Case, found: Anatomy) -> None:
+    """Make the motion consistent and see whether that is refused."""
+    try:
+        moved(case.trial, found)
+    except InputError as error:
+        case.refuse("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
 
 
 def _code(error: InputError) -> str:

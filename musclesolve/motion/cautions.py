@@ -83,10 +83,11 @@ def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
 
 
 def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
-    """Return a sentence for every body whose points do not move together."""
+    """Return a sentence for every body whose points do not move together, and what is less certain by it."""
     return [
         f"The points of {name} keep their standing shape only to {1000 * _rms(pose):.0f} mm (worst "
-        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body."
+        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body, and the joints that they lead, with "
+        "their axes, angles and moments, are uncertain."
         for name, pose in sorted(poses.items())
         if _rms(pose) > LOOSE
     ]
@@ -114,7 +115,8 @@ def length_notes(points: Points, offsets: Points) -> list[str]:
             if abs(moving - standing) > LOOSE:
                 notes.append(
                     f"The {SIDE_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and "
-                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between."
+                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between, "
+                    "and the joints at its ends are uncertain."
                 )
     return notes
 

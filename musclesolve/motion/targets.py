@@ -53,6 +53,7 @@ class Anatomy:
         offsets: model point or axis -> (3,) standing geometry of this person, see ``standing_offsets``.
         completed: sentences about parts of the body that no marker shows.
         notes: sentences a reader of the results should see, the serious ones first.
+        uncertain: those of the notes that say which joints stand on points that do not move as a body does.
         filter: the filter that the markers went through.
     """
 
@@ -62,6 +63,7 @@ class Anatomy:
     offsets: Points
     completed: list[str]
     notes: list[str]
+    uncertain: list[str]
     filter: FilterChoice
 
 
@@ -106,15 +108,24 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     directions |= elbow_axes(moving, points)
     offsets = standing_offsets(trial, stance, points)
     check_segments(trial, offsets)
+    firm = _leading(trial, firm)
+    uncertain = [*loose_notes(firm), *length_notes(points, offsets)]
     serious = [
         *weight_notes(trial, walk.time, moving),
         *stature_notes(trial, offsets),
-        *loose_notes(firm),
-        *length_notes(points, offsets),
+        *uncertain,
         *filter_notes(trial, chosen),
     ]
     notes = [*serious, *trial.notes, *stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
-    return Anatomy(walk.time, points, directions, offsets, completed(moving, points), notes, chosen)
+    return Anatomy(
+        walk.time, points, directions, offsets, completed(moving, points), notes, uncertain, chosen
+    )
+
+
+def _leading(trial: Trial, bodies: dict[str, Poses]) -> dict[str, Poses]:
+    """Return the bodies that a joint hangs on: a cluster that carries no marker is none of them unless a body."""
+    idle = set(trial.clusters) - set(trial.carried.values()) - {"pelvis", *(f"foot_{side}" for side in SIDES)}
+    return {name: pose for name, pose in bodies.items() if name not in idle}
 
 
 def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Poses]) -> dict[str, Poses]:

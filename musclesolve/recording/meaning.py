@@ -114,8 +114,18 @@ def asked_meaning(
     if chosen is not None:
         walk = _without_empty(walk, static)
         tables, left_out = applied(chosen, tables, walk, static)
-        notes += [f"The markers are read as {chosen.name}: {chosen.description}.", *left_out]
+        notes += [_read_as(chosen, walk, static), *left_out]
     return Asked(walk, static, tables, names, chosen, tuple(notes))
+
+
+def _read_as(chosen: MarkerSet, walk: Markers, static: Markers | None) -> str:
+    """Return what a marker set says of the recordings; all is in [mapping] where they have none of its markers."""
+    if not {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
+        return (
+            f"None of the markers of the set {chosen.name} is in the recordings: what the markers mean is taken from "
+            "[mapping] alone, leave the set out."
+        )
+    return f"The markers are read as {chosen.name}: {chosen.description}."
 
 
 def _written(tables: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:

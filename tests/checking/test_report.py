@@ -13,6 +13,7 @@ import musclesolve.checking
 from musclesolve.checking import Finding, Report, Where
 from musclesolve.checking.report import codes, sorted_findings
 from musclesolve.cli import app
+from musclesolve.synthetic.copies import open_copy, write_copy
 from musclesolve.synthetic.faults import plant
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -60,6 +61,14 @@ def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
     trial = plant("cutoff_too_low", STRIDE, tmp_path)
     assert RUNNER.invoke(app, ["check", str(trial)]).exit_code == 0
     assert ms.check(trial).codes == ("cutoff",)
+
+
+def test_a_weight_of_what_the_recording_does_not_show_is_told(tmp_path: Path) -> None:
+    trial = write_copy(open_copy(STRIDE), tmp_path)
+    with trial.open("a", encoding="utf-8") as file:
+        file.write("\n[consistency]\nweights = { knee = 2 }\n")
+    (told,) = [finding for finding in ms.check(trial).findings if finding.severity == "error"]
+    assert told.code == "trial_file" and told.where.field == "[consistency] weights" and "'knee'" in told.what
 
 
 def test_what_is_no_path_is_refused() -> None:

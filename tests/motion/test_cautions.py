@@ -80,6 +80,14 @@ def test_a_loose_body_is_named_and_the_others_are_one_note(tmp_path: Path) -> No
     assert len(found) == 2 and found[1].startswith("The points of all others")
 
 
+def test_a_loose_cluster_that_leads_nothing_makes_nothing_uncertain(tmp_path: Path) -> None:
+    idle = '[clusters]\nidle_r = ["RSH1", "RSH2", "RKNL", "RTH1"]\n'
+    trial = read_trial(write_trial(tmp_path, ("[clusters]\n", idle)))
+    assert not motion.anatomy(trial).uncertain
+    kept = replace(trial, carried={**trial.carried, "RKNM": "idle_r"})
+    assert any("idle_r" in sentence for sentence in motion.anatomy(kept).uncertain)
+
+
 def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path))
     accelerated = trial_on_a_lift(trial, 2.0)

@@ -215,6 +215,15 @@ def test_check_reads_a_set_as_the_analysis_does(recorded_walk: Path, tmp_path: P
     assert not [finding for finding in check(path).findings if finding.severity == "error"]
     # The triangle of the left shank moved on the skin, and says so.
     assert any("shank_wand_l" in note for note in motion.anatomy(trial).notes)
+    uncertain = [finding for finding in check(path).findings if finding.code == "uncertain_joint"]
+    assert {finding.severity for finding in uncertain} == {"warning"}
+    assert any("shank_wand_l" in finding.what for finding in uncertain)
+
+
+def test_a_set_that_shows_nothing_is_not_said_to_be_read(tmp_path: Path) -> None:
+    asked = read_trial(write_trial(tmp_path, ("[mapping]", '[markers]\nset = "rajagopal"\n\n[mapping]')))
+    assert any("None of the markers of the set rajagopal" in note for note in asked.notes)
+    assert not any("read as" in note for note in asked.notes)
 
 
 @pytest.mark.parametrize("name", marker_sets())
