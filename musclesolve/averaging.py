@@ -14,7 +14,7 @@ from musclesolve.recording.data import SIDES, Side
 from musclesolve.results import read_result
 from musclesolve.results.averages import average_cycles, common
 from musclesolve.results.checked import checked_result
-from musclesolve.results.comparable import differences
+from musclesolve.results.comparable import check_alike, differences, persons
 from musclesolve.results.cycles import gait_cycles
 from musclesolve.results.frames import SIDE_NAMES, sides
 
@@ -44,8 +44,8 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
         result has a complete cycle is not in it.
 
     Raises:
-        InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, or no leg has a
-            cycle.
+        InputError: a file is no result or lacks what is averaged, a file or a stride is there twice, no leg has a
+            cycle, or the muscle forces minimise different costs or are of different muscles.
     """
     found: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
     for path in _once(paths):
@@ -57,6 +57,7 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
     counted = {side: sum(each.sizes["cycle"] for each in cycles) for side, cycles in found.items()}
     if not any(counted.values()):
         return average_cycles(every)  # refuses, and says why
+    check_alike([each for each in every if each.sizes["cycle"]])
     legs = {side: average_cycles(found[side]) for side, count in counted.items() if count}
     together = xr.concat(
         list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="drop", join="outer"
@@ -69,12 +70,13 @@ def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, ob
     used = [each for each in every if each.sizes["cycle"]]
     attributes = common(used)
     attributes.pop("side", None)
-    if "subject_mass_kg" not in attributes:
+    people = persons(used)
+    if len(people) > 1:
         attributes["subject"] = "several persons"
-    for key in ("cycles", "invalid"):
+    for key in ("cycles", "invalid", "reserves"):
         attributes[key] = [sentence for leg in legs for sentence in leg.attrs[key]]
     attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
-    return attributes | {"unlike": differences(used)}
+    return attributes | {"unlike": differences(used), "persons": people}
 
 
 def table(average: xr.Dataset) -> Table:
@@ -97,9 +99,30 @@ def table(average: xr.Dataset) -> Table:
 
 
 def remarks(average: xr.Dataset) -> list[str]:
-    """A line for every cycle that is left out or has frames that are, and for every method that is not the same."""
+    """A line for every cycle that is left out or has frames that are, for every method that is not the same.
+
+    One line each says of several persons who they are, and of reserves how much of the means they concern.
+    """
     words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
-    return [f"{word:<17} {sentence}" for key, word in words.items() for sentence in average.attrs[key]]
+    told = [(word, sentence) for key, word in words.items() for sentence in average.attrs[key]]
+    if len(average.attrs["persons"]) > 1:
+        told.append(("several persons", "; ".join(average.attrs["persons"])))
+    if average.attrs["reserves"]:
+        told.append(("with reserve", _reserves(average)))
+    return [f"{word:<17} {sentence}" for word, sentence in told]
+
+
+def _reserves(average: xr.Dataset) -> str:
+    """Of how many cycles, and over how much of the mean of each leg."""
+    shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
+    legs = " and ".join(
+        f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
+        for side in average["side"].values
+    )
+    return (
+        f"{len(average.attrs['reserves'])} of {int(average['cycles'].sum())} cycles, {legs}: "
+        "muscle forces are a lower bound there (dotted in the figures)"
+    )
 
 
 def _strides(leg: xr.Dataset) -> int:

@@ -14,10 +14,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from musclesolve.plotting.curves import with_neighbours
 from musclesolve.plotting.style import (
     AGAIN,
     LEGEND,
     NOTE_COLOR,
+    RESERVE_STYLE,
     SIDE_COLOR,
     SIDE_NAME,
     SIDE_WIDTH,
@@ -125,23 +127,29 @@ def _draw(
     factor: float,
     limits: tuple[float, float] = (-np.inf, np.inf),
 ) -> None:
-    """Mean, band within the limits, and toe-off of each leg; pale where a cycle that counts elsewhere does not."""
+    """Mean, band within the limits, and toe-off of each leg.
+
+    Pale where a cycle that counts elsewhere does not, dotted where the value of one needed a reserve.
+    """
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})
         count = leg[f"{name}_count"].values
-        percent, mean, spread, number = _broken(
+        percent, mean, spread, number, needed = _broken(
             count,
             average["percent"].values,
             factor * leg[name].values,
             factor * leg[f"{name}_std"].values,
             count,
+            _reserves(leg, name),
         )
         style: dict[str, Any] = {"color": SIDE_COLOR[side]}
         low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, **style)
-        axes.plot(percent, mean, linewidth=AGAIN["width"], alpha=AGAIN["alpha"], **style)
-        full = np.where(number == count.max(), mean, np.nan)
-        axes.plot(percent, full, linewidth=SIDE_WIDTH[side], **style)
+        full, reserve = number == count.max(), needed > 0.0
+        for part, width, alpha in ((full, SIDE_WIDTH[side], 1.0), (~full, AGAIN["width"], AGAIN["alpha"])):
+            for kind, dashes in ((~reserve, "-"), (with_neighbours(reserve), RESERVE_STYLE)):
+                curve = np.where(part & kind, mean, np.nan)
+                axes.plot(percent, curve, linewidth=width, alpha=alpha, linestyle=dashes, **style)
         if _has_toe_off(leg):
             axes.axvline(float(leg["stance_percent"]), linewidth=0.6, linestyle="--", **style)
 
@@ -150,6 +158,12 @@ def _broken(count: NDArray[np.int_], *curves: NDArray[Any]) -> list[NDArray[np.f
     """Curves parted by NaN where another number of cycles counts: there the mean of others begins, no motion."""
     changes = np.flatnonzero(np.diff(count)) + 1
     return [np.insert(curve.astype(float), changes, np.nan) for curve in curves]
+
+
+def _reserves(average: xr.Dataset, name: str) -> NDArray[np.int_]:
+    """Of how many cycles the values needed a reserve, as far as a quantity depends on the muscles."""
+    needed: NDArray[np.int_] = average["cycles_with_reserve"].values
+    return 0 * needed if name == "joint_angle" else needed
 
 
 def _has_toe_off(leg: xr.Dataset) -> bool:
@@ -175,6 +189,9 @@ def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None
     if any(bool((count < count.max("percent")).any()) for count in counts):
         pale: dict[str, Any] = {"linewidth": AGAIN["width"], "alpha": AGAIN["alpha"]}
         handles.append(Line2D([], [], color=NOTE_COLOR, label="fewer cycles", **pale))
+    if any(_reserves(average, name).any() for name in names):
+        dotted: dict[str, Any] = {"linestyle": RESERVE_STYLE, "label": "a cycle with reserve"}
+        handles.append(Line2D([], [], color=NOTE_COLOR, **dotted))
     if any(_has_toe_off(average.sel(side=side)) for side in sides):
         handles.append(Line2D([], [], color=NOTE_COLOR, linewidth=0.6, linestyle="--", label="toe-off"))
     width, height = figure.get_size_inches()

@@ -61,7 +61,7 @@ def draw(
         solid, dotted = np.ones(curve.size, dtype=bool), np.zeros(curve.size, dtype=bool)
         if validity is not None:
             solid, failed = validity.solved[part.index], validity.failed[part.index]
-            dotted = _with_neighbours(~solid & ~failed) & ~failed
+            dotted = with_neighbours(~solid & ~failed) & ~failed
             height = np.full(int(failed.sum()), 0.03 if side == "r" else 0.10)
             axes.plot(
                 part.place[failed], height, transform=axes.get_xaxis_transform(), clip_on=False, **FAILED_MARK
@@ -69,7 +69,7 @@ def draw(
         for kind, style in ((solid, "-"), (dotted, RESERVE_STYLE)):
             _line(axes, side, part.place, np.where(kind & ~part.again, curve, np.nan), linestyle=style)
             if part.again.any():
-                again = kind & _with_neighbours(part.again)
+                again = kind & with_neighbours(part.again)
                 _line(axes, side, part.place, np.where(again, curve, np.nan), linestyle=style, **AGAIN)
 
 
@@ -93,7 +93,7 @@ def _line(
     )
 
 
-def _with_neighbours(mask: frames.Mask) -> frames.Mask:
+def with_neighbours(mask: frames.Mask) -> frames.Mask:
     """The frames of a mask and those beside them: a line through a single frame has to reach somewhere."""
     wider = mask.copy()
     wider[1:] |= mask[:-1]

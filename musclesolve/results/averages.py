@@ -9,13 +9,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.results.comparable import check_once, differences
-from musclesolve.results.cycles import cycle_names
+from musclesolve.results.comparable import check_alike, check_once, differences, persons
+from musclesolve.results.cycles import RESERVES, cycle_names
 
 Array = NDArray[np.float64]
 
 STATISTICS = ("std", "median", "count")
 """What each variable gets besides its mean, as ``activation_std`` and so on."""
+TOLD = ("left_out", "invalid", "reserves")
+"""Attributes of gait cycles that are sentences on some of them."""
 
 
 def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
@@ -30,16 +32,18 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
 
     Returns:
         Dataset over percent, dof, muscle, joint and axis: each variable by its name is the mean; besides it there are
-        those with ``_std``, ``_median`` and ``_count``. ``cycles`` is how many there are,
-        ``attrs["cycles"]`` lists them, ``left_out`` and ``invalid`` hold what ``gait_cycles`` said of them, ``unlike``
-        the choices of method in which their results differ.
+        those with ``_std``, ``_median`` and ``_count``. ``cycles`` is how many there are, ``cycles_with_reserve`` of
+        how many the value at each percentage needed a reserve. ``attrs["cycles"]`` lists them, ``left_out``,
+        ``invalid`` and ``reserves`` hold what ``gait_cycles`` said of them, ``unlike`` the choices of method in which
+        their results differ, ``persons`` whose they are.
 
     Raises:
-        InputError: these are no gait cycles or none at all, one of them is there twice, or they have unlike names or
-            percentages.
+        InputError: these are no gait cycles or none at all, one of them is there twice, their forces minimise
+            different costs or are of different muscles, or they have unlike names or percentages.
     """
     cycles = _checked(cycles)
-    left_out, invalid = (_gathered(cycles, key) for key in ("left_out", "invalid"))
+    told = {key: _gathered(cycles, key) for key in TOLD}
+    left_out = told["left_out"]
     used = [each for each in cycles if each.sizes["cycle"]]
     if not used:
         raise InputError(
@@ -48,8 +52,12 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
             remedy="widen [time] of the trial, or take incomplete cycles: partial=True, on the command line --partial",
         )
     check_once(used)
+    check_alike(used)
     together = _stacked(used)
     averaged: dict[str, xr.Variable] = {}
+    needed = together[RESERVES].sum("cycle").astype(np.int32).variable
+    needed.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
+    together = together.drop_vars(RESERVES)
     for name, variable in together.data_vars.items():
         dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
         values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
@@ -60,9 +68,10 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
             averaged["_".join(filter(None, (str(name), suffix)))] = xr.Variable(dims, numbers, attrs)
     number = {"units": "1", "long_name": "gait cycles in the average"}
     averaged["cycles"] = xr.Variable((), np.int32(together.sizes["cycle"]), number)
+    averaged["cycles_with_reserve"] = needed
     coords = {name: coord for name, coord in together.coords.items() if "cycle" not in coord.dims}
-    told = {"cycles": cycle_names(together), "left_out": left_out, "invalid": invalid}
-    return xr.Dataset(averaged, coords, {**common(used), **told, "unlike": differences(used)})
+    alike = {"unlike": differences(used), "persons": persons(used)}
+    return xr.Dataset(averaged, coords, {**common(used), **told, **alike, "cycles": cycle_names(together)})
 
 
 def _checked(cycles: object) -> list[xr.Dataset]:
@@ -72,7 +81,7 @@ def _checked(cycles: object) -> list[xr.Dataset]:
 
 
 def _cycles(given: object) -> xr.Dataset:
-    needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent"}
+    needed = {"cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
     if isinstance(given, xr.Dataset) and "cycle" in given.dims and needed <= set(given.variables):
         return given
     raise InputError(
@@ -124,8 +133,7 @@ def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
     return {
         key: value
         for key, value in first.items()
-        if key not in ("left_out", "invalid")
-        and all(np.array_equal(each.attrs.get(key, ()), value) for each in cycles)
+        if key not in TOLD and all(np.array_equal(each.attrs.get(key, ()), value) for each in cycles)
     }
 
 

@@ -12,10 +12,13 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.results.cycles import METHODS, cycle_names
+from musclesolve.results.cycles import METHODS, PERSON, cycle_names
 
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
+
+ANSWERS = ("cost", "muscle_database")
+"""Choices that say of what question the muscle forces are the answer."""
 
 
 class _Stride(NamedTuple):
@@ -52,6 +55,37 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
                     expected="every recorded stride once: one that counts twice makes the spread too small",
                     remedy="leave one of the results of this recording out",
                 )
+
+
+def check_alike(cycles: Sequence[xr.Dataset]) -> None:
+    """Refuse muscle forces that answer different questions: no walk has their mean.
+
+    Other choices, of the filter or of the hip joints, bring different errors into the same forces; ``differences``
+    tells them.
+
+    Raises:
+        InputError: the results minimise different costs, or are of different muscles.
+    """
+    for key in ANSWERS:
+        # A database is a name, or a file wherever it lies.
+        values = dict.fromkeys(Path(str(each.attrs[key])).name for each in cycles if key in each.attrs)
+        if len(values) > 1:
+            raise InputError(
+                f"these gait cycles are not computed with the same {key.replace('_', ' ')}: {' or '.join(values)}",
+                expected="muscle forces that answer the same question: their spread is that of the steps",
+                remedy="average the results of each for itself; musclesolve compare shows what the cost changes",
+            )
+
+
+def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
+    """Whose cycles these are, each person once: ``S01 (70.25 kg, 1.8 m)``."""
+    return list(dict.fromkeys(_person(each) for each in cycles))
+
+
+def _person(cycles: xr.Dataset) -> str:
+    name, mass, stature = (cycles.attrs.get(key) for key in PERSON)
+    size = [f"{value:g} {unit}" for value, unit in ((mass, "kg"), (stature, "m")) if value is not None]
+    return str(name or "no name") + (f" ({', '.join(size)})" if size else "")
 
 
 def differences(cycles: Sequence[xr.Dataset]) -> list[str]:

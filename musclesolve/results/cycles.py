@@ -38,8 +38,12 @@ METHODS = (
     "consistency_weights",
     "muscle_database",
     "strength_factor",
+    "shared_dofs",
 )
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
+RESERVES = "with_reserve"
+"""Where a value comes from a frame that needed a reserve."""
+ROUND_OFF = 1e-6
 LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
 """Places in the laboratory, which differ from cycle to cycle, and verdicts."""
 
@@ -56,7 +60,8 @@ def gait_cycles(
 
     Between the frames the curves are interpolated by ``normalise.sampled``; where one of two neighbouring frames has
     no valid value there is none between them. A strike up to 1 % of the cycle beyond the first or last frame counts as
-    reached: so much later or earlier than the foot the force crosses its threshold.
+    reached, since so much later or earlier than the foot the force crosses its threshold, and so does one less than a
+    frame beyond.
 
     Args:
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
@@ -64,15 +69,16 @@ def gait_cycles(
         points: number of percentages from 0 to 100.
         partial: whether cycles count of which the frames cover only a part; the rest is NaN. Without it they are left
             out, as are intervals in which a strike is missing. ``attrs["left_out"]`` says which,
-            ``attrs["invalid"]`` which cycles have frames without a valid solution.
+            ``attrs["invalid"]`` which cycles have frames without a valid solution, ``attrs["reserves"]`` which have
+            frames that needed a reserve.
         without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
             legs can be compared or put together. What belongs to no side is left out, and the axis y of forces points
             from either leg to the median plane.
 
     Returns:
         Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg that the result has
-        over time, except places in the laboratory; over cycle the measures of the stride. cycle_start and cycle_end
-        say when it was [s].
+        over time, except places in the laboratory; over cycle the measures of the stride. with_reserve says where a
+        reserve was needed: muscle forces are a lower bound there. cycle_start and cycle_end say when it was [s].
 
     Raises:
         InputError: it is no result (``checked.checked_result``), the leg is not in it, or fewer than two points are
@@ -85,15 +91,19 @@ def gait_cycles(
     time = np.asarray(result["time"].values, dtype=float)
     own = _own(result, side, without_side)
     at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]
-    reach = [frames.NEAR * (cycle.end - cycle.start) if cycle.complete else 0.0 for cycle in used]
+
+    def cut(values: Array, straight: bool) -> Array:
+        ends = zip(at, (cycle.reach for cycle in used), strict=True)
+        stacked = [sampled(time, values, *each, straight=straight) for each in ends]
+        return np.stack(stacked) if stacked else np.zeros((0, points, *values.shape[1:]))
+
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
-        values = _valid(result, side, str(name), variable)
-        straight = name not in OF_SHARING
-        stacked = [sampled(time, values, *each, straight=straight) for each in zip(at, reach, strict=True)]
-        shape = (0, points, *values.shape[1:])
-        cube = np.stack(stacked) if stacked else np.zeros(shape)
+        cube = cut(_valid(result, side, str(name), variable), name not in OF_SHARING)
         variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
+    # The curve leaves 0 only between frames of which one or both needed a reserve.
+    needed = cut(_reserves(result, side), straight=False) > ROUND_OFF
+    variables[RESERVES] = xr.Variable(("cycle", "percent"), needed, {"long_name": "reserve was needed"})
     coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
     coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
     coords |= _cycle_coords(result, side, used)
@@ -164,6 +174,12 @@ def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> 
     return values
 
 
+def _reserves(result: xr.Dataset, side: str) -> Array:
+    """(T,) 1 where a frame needed a reserve, 0 where not, NaN where there is no valid solution."""
+    needed = frames.solved_with_reserve(result, side).astype(float)
+    return np.where(frames.failed(result, side), np.nan, needed)
+
+
 def short_path(path: str) -> str:
     """A file with its folder: trials are often all called trial.toml."""
     return "/".join(Path(path).parts[-2:])
@@ -213,9 +229,10 @@ def _attributes(
     result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
 ) -> dict[str, object]:
     kept = {key: result.attrs[key] for key in (*PERSON, *METHODS, "inputs") if key in result.attrs}
+    if "shared_dofs" in kept:
+        dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
+        kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
     leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {frames.SIDE_NAMES[side]} leg"
-    failed = frames.failed(result, side)
-    bad = [int(failed[cycle.index].sum()) for cycle in used]
     left_out = [
         f"{_cycle_name(leg, cycle.start, cycle.end)}: {why}"
         for cycle, why in _left_out(result, side, every, used)
@@ -227,12 +244,19 @@ def _attributes(
         "left_out": left_out
         if every or left_out
         else [f"{leg}: no two heel strikes with frames between them"],
-        "invalid": [
-            f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frames without a valid solution"
-            for cycle, count in zip(used, bad, strict=True)
-            if count
-        ],
+        "invalid": _counted(leg, used, frames.failed(result, side), "without a valid solution"),
+        "reserves": _counted(leg, used, frames.solved_with_reserve(result, side), "with a reserve"),
     }
+
+
+def _counted(leg: str, used: list[frames.Cycle], mask: frames.Mask, what: str) -> list[str]:
+    """A sentence for every cycle with frames of the mask."""
+    counts = [(cycle, int(mask[cycle.index].sum())) for cycle in used]
+    return [
+        f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frame{'s' if count > 1 else ''} {what}"
+        for cycle, count in counts
+        if count
+    ]
 
 
 def _left_out(

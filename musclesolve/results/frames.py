@@ -15,7 +15,7 @@ WITH_RESERVE = "solved_with_reserve"
 UNBALANCED = "unbalanced"
 SIDE_NAMES = {"r": "right", "l": "left"}
 NEAR = 0.01
-"""The frames reach a strike that lies no farther beyond them than this share of the cycle."""
+"""The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
 LONGEST = 1.5
 """An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
 
@@ -32,7 +32,8 @@ class Cycle:
         index: (K,) the frames in it.
         percent: (K,) their place in the cycle, 0 to 100.
         share: of the cycle that the frames cover, 0 to 1.
-        complete: whether the frames reach both strikes, to 1 % of the cycle.
+        complete: whether the frames reach both strikes, to 1 % of the cycle or to one frame.
+        reach: so far beyond the first and last frame a strike still counts as reached [s]; 0 if not `complete`.
         overlong: whether it takes more than 1.5 times the median of the intervals of this foot.
     """
 
@@ -42,6 +43,7 @@ class Cycle:
     percent: NDArray[np.float64]
     share: float
     complete: bool
+    reach: float
     overlong: bool
 
 
@@ -120,13 +122,16 @@ def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
     slack = 1e-9 * max(1.0, float(np.abs(time).max()))
     strikes = heel_strikes(result, side)
     usual = float(np.median(np.diff(strikes))) if strikes.size > 1 else 0.0
+    # Between the last frame and the one that would follow nothing more could have been recorded.
+    period = float(np.median(np.diff(time)))
     found = []
     for start, end in pairwise(strikes.tolist()):
         inside = np.flatnonzero((time >= start - slack) & (time <= end + slack))
         if inside.size > 1:
-            near, percent = NEAR * (end - start), 100.0 * (time[inside] - start) / (end - start)
+            near, percent = max(NEAR * (end - start), period), 100.0 * (time[inside] - start) / (end - start)
             share = (min(end, time[-1]) - max(start, time[0])) / (end - start)
             complete = bool(time[0] <= start + near and time[-1] >= end - near)
             long = end - start > LONGEST * usual
-            found.append(Cycle(start, end, inside, percent, float(share), complete, long))
+            reach = near if complete else 0.0
+            found.append(Cycle(start, end, inside, percent, float(share), complete, reach, long))
     return found

@@ -36,8 +36,10 @@ def panel(figure, title):
 def test_moments_per_body_mass_with_their_band(average):
     axes = panel(averages.angles_and_moments(average), "knee flexion moment")
     leg = average.sel(side="r", dof="knee_flexion")
-    curves = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) == 101]
-    assert any(np.allclose(curve, leg["joint_moment"] / MASS, equal_nan=True) for curve in curves)
+    curves = [line.get_ydata() for line in axes.lines if len(line.get_xdata()) > 100]
+    drawn = np.concatenate(curves)
+    np.testing.assert_allclose(np.nanmax(drawn), float(leg["joint_moment"].max()) / MASS)
+    np.testing.assert_allclose(np.nanmin(drawn), float(leg["joint_moment"].min()) / MASS)
     band = axes.collections[0].get_paths()[0].vertices
     upper = (leg["joint_moment"] + leg["joint_moment_std"]).values / MASS
     assert band[:, 1].max() == pytest.approx(upper.max())
@@ -52,18 +54,43 @@ def test_moments_of_several_persons_are_not_divided_by_a_mass(average):
 
 
 def test_the_full_line_ends_where_cycles_are_missing(average):
+    average = average.assign(cycles_with_reserve=0 * average["cycles_with_reserve"])
     axes = panel(averages.activations(average), "soleus")
     leg = average.sel(side="r", muscle="soleus")
     fewer = (leg["activation_count"] < leg["activation_count"].max()).values
     assert fewer.any() and not fewer.all()
-    pale, full = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) > 100][:2]
+    full, _, pale, _ = [line.get_xydata() for line in axes.lines if len(line.get_xdata()) > 100][:4]
     # Both are parted where the number of cycles changes; without these places they are the percentages.
     whole = np.isfinite(pale[:, 0])
     np.testing.assert_array_equal(pale[whole, 0], average["percent"])
     np.testing.assert_array_equal(np.isnan(full[whole, 1]), fewer)
-    assert np.isfinite(pale[whole, 1]).all()
+    np.testing.assert_array_equal(np.isnan(pale[whole, 1]), ~fewer)
     parted = np.flatnonzero(~whole) - np.arange((~whole).sum())
     np.testing.assert_array_equal(parted, np.flatnonzero(np.diff(leg["activation_count"])) + 1)
+
+
+def test_where_a_cycle_needed_a_reserve_the_mean_is_dotted(average):
+    """Of activations and moments; angles do not depend on the muscles."""
+    needed = (average["cycles_with_reserve"].sel(side="r") > 0).values
+    assert 3 <= needed.sum() <= 12
+    for draw, title, several in (
+        (averages.activations, "soleus", True),
+        (averages.angles_and_moments, "knee flexion moment", True),
+        (averages.angles_and_moments, "knee flexion (+)", False),
+    ):
+        lines = [line for line in panel(draw(average), title).lines if len(line.get_xdata()) > 100]
+        drawn = {
+            style: [line.get_xydata() for line in lines if line.get_linestyle() == style] for style in "-:"
+        }
+        at = {
+            style: {x for curve in curves[:2] for x, y in curve if np.isfinite(y)}
+            for style, curves in drawn.items()
+        }
+        if several:
+            assert at["-"] == set(average["percent"].values[~needed])
+            assert at[":"] >= set(average["percent"].values[needed]) and len(at[":"]) <= needed.sum() + 2
+        else:
+            assert len(at["-"]) == 101 and not at[":"]
 
 
 def test_the_band_of_activations_stays_between_nought_and_one(average):
@@ -76,10 +103,14 @@ def test_the_band_of_activations_stays_between_nought_and_one(average):
 def test_titles_say_mean_and_the_legend_only_what_is_drawn(average):
     shown = averages.activations(average)
     plain = averages.activations(
-        average.drop_vars("stance_percent").assign(activation_count=average["activation_count"] * 0 + 4)
+        average.drop_vars("stance_percent").assign(
+            activation_count=average["activation_count"] * 0 + 4,
+            cycles_with_reserve=average["cycles_with_reserve"] * 0,
+        )
     )
     labels = [[text.get_text() for text in figure.legends[0].get_texts()] for figure in (shown, plain)]
-    assert labels[0][-2:] == ["fewer cycles", "toe-off"]
+    assert "fewer cycles" in labels[0]
+    assert labels[0][-2:] == ["a cycle with reserve", "toe-off"]
     assert labels[1] == ["right, 4 cycles", "left, 2 cycles", "± standard deviation"]
     for draw in averages.FIGURES.values():
         assert draw(average).texts[0].get_text().startswith("Mean ")

@@ -188,19 +188,19 @@ def test_a_copied_result_is_found_out(tmp_path):
 
 def test_unlike_methods_are_told(tmp_path):
     choices = {
-        "a": {"cost": "fatigue", "cutoff_hz": 6.0},
-        "b": {"cost": "sum_cubed", "cutoff_hz": 6.0},
+        "a": {"hip_method": "mapped", "cutoff_hz": 6.0},
+        "b": {"hip_method": "harrington", "cutoff_hz": 6.0},
         "c": {},
     }
     for digest, attrs in choices.items():
         data = result(n_frames=251).assign_attrs(inputs=[f"markers walk.trc sha256:{digest}"], **attrs)
         write_result(data, tmp_path / f"{digest}.nc")
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ab"])
-    assert average.attrs["unlike"] == ["cost: fatigue or sum_cubed"]
-    assert remarks(average) == ["unlike methods    cost: fatigue or sum_cubed"]
-    assert average.attrs["cutoff_hz"] == 6.0 and "cost" not in average.attrs
+    assert average.attrs["unlike"] == ["hip method: mapped or harrington"]
+    assert remarks(average) == ["unlike methods    hip method: mapped or harrington"]
+    assert average.attrs["cutoff_hz"] == 6.0 and "hip_method" not in average.attrs
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
-    assert average.attrs["unlike"] == ["cost: fatigue or not said", "cutoff hz: 6 or not said"]
+    assert average.attrs["unlike"] == ["cutoff hz: 6 or not said", "hip method: mapped or not said"]
 
 
 def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
@@ -214,3 +214,55 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
     }
     assert cells["cycles"] == ["2", "1"] and cells["strides"] == ["1", "0"]
     assert cells["cadence [steps/min]"] == ["120.0", "-"]
+
+
+@pytest.mark.parametrize(
+    "choice", [("cost", "fatigue", "sum_cubed"), ("muscle_database", "a/own.toml", "b/other.toml")]
+)
+def test_answers_to_different_questions_have_no_mean(tmp_path, choice):
+    key, *values = choice
+    for digest, value in zip("ab", values, strict=True):
+        attrs = {"inputs": [f"markers walk.trc sha256:{digest}"], key: value}
+        write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
+    first, second = (of_recording(digest, **{key: value}) for digest, value in zip("ab", values, strict=True))
+    with pytest.raises(ms.InputError, match=f"not computed with the same {key.replace('_', ' ')}: "):
+        ms.average_cycles([first, second])
+    with pytest.raises(ms.InputError, match="not computed with the same"):
+        average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
+    ms.average_cycles([first, of_recording("b")])  # an older result that does not say it
+
+
+def test_several_persons_are_told(tmp_path):
+    people = {"a": ("S01", 70.25), "b": ("S02", 70.25), "c": ("S01", 70.25)}
+    for digest, (name, mass) in people.items():
+        attrs = {"inputs": [f"markers walk.trc sha256:{digest}"], "subject": name, "subject_mass_kg": mass}
+        write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
+    mixed = average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
+    assert mixed.attrs["subject"] == "several persons"
+    assert remarks(mixed) == ["several persons   S01 (70.25 kg); S02 (70.25 kg)"]
+    own = average_results([tmp_path / "a.nc", tmp_path / "c.nc"])
+    assert own.attrs["subject"] == "S01" and remarks(own) == []
+
+
+def test_percentages_that_needed_reserves_are_counted_and_told(tmp_path):
+    """0.20 to 0.25 s of the right leg, the first 5 % of its first cycle."""
+    for digest, data in (("a", result(n_frames=251)), ("b", with_troubles(result(n_frames=251)))):
+        data = data.assign_attrs(
+            inputs=[f"markers walk.trc sha256:{digest}"],
+            heel_strike_times_r=[0.2, 1.2, 2.2],
+            heel_strike_times_l=[0.7, 1.7],
+        )
+        data["status"][40:43] = 0
+        data["status"][50] = 0
+        write_result(data, tmp_path / f"{digest}.nc")
+    average = average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
+    count = average["cycles_with_reserve"]
+    assert not count.sel(side="l").any()
+    assert count.sel(side="r").values.tolist() == [1] * 6 + [0] * 95
+    assert len(average.attrs["reserves"]) == 1 and average.attrs["reserves"][0].endswith(
+        "6 frames with a reserve"
+    )
+    (line,) = remarks(average)
+    assert line.startswith("with reserve      1 of 6 cycles, 6 % of the right mean and 0 % of the left mean")
+    write_result(average, tmp_path / "average.nc")
+    np.testing.assert_array_equal(read_result(tmp_path / "average.nc")["cycles_with_reserve"], count)

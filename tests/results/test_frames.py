@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from synthetic_result import result, with_troubles
 
+import musclesolve as ms
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.results import frames
 
@@ -85,3 +87,16 @@ def test_an_interval_without_a_strike_in_its_middle_is_no_cycle_of_a_figure_eith
     assert [cycle.start for cycle in frames.overlong(data, "r")] == [1.1]
     drawn = abscissa(data).passes["r"]
     assert len(drawn) == 2 and max(data.time.values[each.index[-1]] for each in drawn) < 1.101
+
+
+@pytest.mark.parametrize(
+    ("rate", "beyond", "complete"), [(30, 0.6, True), (30, 1.4, False), (100, 1.4, False)]
+)
+def test_a_strike_less_than_a_frame_beyond_the_last_one_is_reached(rate, beyond, complete):
+    """Nothing more of the cycle could have been recorded at that rate."""
+    data = result(n_frames=rate * 5 // 2 + 1)
+    data.attrs["heel_strike_times_r"] = [1.6, 2.5 + beyond / rate]
+    (cycle,) = frames.cycles(data, "r")
+    assert cycle.complete == complete
+    angle = ms.gait_cycles(data, "r", partial=True)["joint_angle"]
+    assert bool(np.isfinite(angle).all()) == complete
