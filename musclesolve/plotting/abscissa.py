@@ -29,7 +29,7 @@ class Abscissa:
     Attributes:
         label: text below the axis.
         limits: ends of the axis.
-        passes: by side, the curves to draw, the longest first; one per gait cycle.
+        passes: by side, the curves to draw, the one with the most valid frames first; one per gait cycle.
     """
 
     label: str
@@ -53,7 +53,9 @@ def abscissa(result: xr.Dataset) -> Abscissa:
     if not all(cycles.values()):
         return time_axis(result)
     return Abscissa(
-        "gait cycle of each leg [%]", (0.0, 100.0), {side: _passes(cycles[side]) for side in sides}
+        "gait cycle of each leg [%]",
+        (0.0, 100.0),
+        {side: _passes(cycles[side], frames.failed(result, side)) for side in sides},
     )
 
 
@@ -65,9 +67,9 @@ def time_axis(result: xr.Dataset) -> Abscissa:
     return Abscissa("time [s]", (float(time[0]), float(time[-1])), {side: [whole] for side in sides})
 
 
-def _passes(cycles: list[frames.Cycle]) -> list[Pass]:
+def _passes(cycles: list[frames.Cycle], failed: frames.Mask) -> list[Pass]:
     passes: list[Pass] = []
-    for cycle in sorted(cycles, key=lambda each: -each.index.size):
+    for cycle in sorted(cycles, key=lambda each: -int((~failed[each.index]).sum())):
         place = cycle.percent
         shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in passes]
         again = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)

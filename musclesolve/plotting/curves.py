@@ -13,6 +13,7 @@ from musclesolve.plotting.abscissa import Abscissa
 from musclesolve.plotting.style import (
     AGAIN,
     FAILED_MARK,
+    FAILED_ROW,
     RESERVE_STYLE,
     SIDE_COLOR,
     SIDE_WIDTH,
@@ -46,8 +47,9 @@ def draw(
     """Draw the curves of one leg into a panel.
 
     Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution; those
-    frames get a cross on the lower edge, a little higher for the left leg so that the legs can be told apart.
-    Where a further gait cycle comes over a part of the axis that has its curve, the curve is thin and pale.
+    frames get a cross in the colour of the leg on the lower edge, in a row for each leg.
+    Where a further gait cycle comes over a part of the axis that has its curve, the curve is thin and pale, and its
+    crosses are left out: they would stand below a curve that is valid.
 
     Args:
         axes: the panel.
@@ -62,9 +64,14 @@ def draw(
         if validity is not None:
             solid, failed = validity.solved[part.index], validity.failed[part.index]
             dotted = with_neighbours(~solid & ~failed) & ~failed
-            height = np.full(int(failed.sum()), 0.03 if side == "r" else 0.10)
+            crossed = part.place[failed & ~part.again]
             axes.plot(
-                part.place[failed], height, transform=axes.get_xaxis_transform(), clip_on=False, **FAILED_MARK
+                crossed,
+                np.full(crossed.size, FAILED_ROW[side]),
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+                color=SIDE_COLOR[side],
+                **FAILED_MARK,
             )
         for kind, style in ((solid, "-"), (dotted, RESERVE_STYLE)):
             _line(axes, side, part.place, np.where(kind & ~part.again, curve, np.nan), linestyle=style)

@@ -43,15 +43,16 @@ def legend(
         validity: of each leg, where curves depend on it.
         stance: whether there are bars for the feet on the ground.
     """
-    handles: list[Any] = [_line(SIDE_NAME[s], SIDE_COLOR[s], linewidth=SIDE_WIDTH[s]) for s in sides]
-    verdicts = list((validity or {}).values())
-    if any(each.reserve.any() for each in verdicts):
+    handles: list[Any] = [_line(_leg(x, s), SIDE_COLOR[s], linewidth=SIDE_WIDTH[s]) for s in sides]
+    verdicts = validity or {}
+    if any(each.reserve.any() for each in verdicts.values()):
         handles.append(_line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
-    if any(each.failed.any() for each in verdicts):
-        handles.append(Line2D([], [], **FAILED_MARK, label="no valid solution"))
     if any(part.again.any() for side in sides for part in x.passes[side]):
         handles.append(_line("further cycle", NOTE_COLOR, linewidth=AGAIN["width"], alpha=AGAIN["alpha"]))
     labels = [handle.get_label() for handle in handles]
+    if crossed := [side for side, each in verdicts.items() if each.failed.any()]:
+        handles.append(tuple(Line2D([], [], color=SIDE_COLOR[side], **FAILED_MARK) for side in crossed))
+        labels.append("no valid solution")
     if stance:
         handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in sides))
         labels.append("foot on the ground")
@@ -69,6 +70,12 @@ def legend(
         columnspacing=1.2,
         handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
     )
+
+
+def _leg(x: Abscissa, side: str) -> str:
+    """Name of a leg, and of how many cycles its full curve shows a part."""
+    parts = sum(not part.again.all() for part in x.passes[side])
+    return SIDE_NAME[side] + (f" (parts of {parts} cycles)" if parts > 1 else "")
 
 
 def _line(label: str, color: str, **style: Any) -> Line2D:

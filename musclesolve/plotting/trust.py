@@ -15,6 +15,9 @@ from musclesolve.results.directions import OPPOSITE
 from musclesolve.results.residual import pelvis_residual
 from musclesolve.results.subject import body_weight
 
+SMALLEST = 1.0
+"""Reserves are drawn to a scale of this much at least [N m]: none look like none."""
+
 
 def reserves_and_residual(result: xr.Dataset) -> Figure:
     """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time."""
@@ -33,6 +36,8 @@ def reserves_and_residual(result: xr.Dataset) -> Figure:
         heading(axes, f"{dof.replace('_', ' ')}: moment that the muscles do not produce")
         axes.set_ylabel("[N m]", fontsize=TEXT)
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(low, -SMALLEST), max(high, SMALLEST))
         x.apply(axes, labelled=False)
     for axes in panels[:-1].flat[len(dofs) :]:
         axes.set_visible(False)

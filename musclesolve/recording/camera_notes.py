@@ -31,8 +31,9 @@ def calibration_notes(calibrations: Sequence[Calibration]) -> list[str]:
     fewest = min(len(fit.labels) for fit in calibrations)
     notes = [
         f"{len(calibrations)} cameras, calibrated on {fewest} or more control points each, show them again to "
-        f"{worst.rms:.2g} px or better (camera '{worst.camera.name}'; worst point '{worst.labels[k]}', "
-        f"{worst.distance[k]:.2g} px). Lens distortion is not modelled."
+        f"{np.sqrt(np.mean(worst.distance**2)):.2f} px or better (root mean square distance; camera "
+        f"'{worst.camera.name}'; worst point '{worst.labels[k]}', {worst.distance[k]:.2f} px). Lens distortion is not "
+        "modelled."
     ]
     for fit in calibrations:
         if fit.outlying:

@@ -15,7 +15,14 @@ from musclesolve.plotting.consistency import consistency_shift
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
-from musclesolve.plotting.style import FAILED_MARK, SIDE_COLOR, SIDE_WIDTH, STANCE_BAR, STANCE_COLOR
+from musclesolve.plotting.style import (
+    FAILED_MARK,
+    FAILED_ROW,
+    SIDE_COLOR,
+    SIDE_WIDTH,
+    STANCE_BAR,
+    STANCE_COLOR,
+)
 from musclesolve.plotting.trust import reserves_and_residual
 from musclesolve.results import frames
 
@@ -69,8 +76,27 @@ def test_failed_frames_are_marked_and_not_drawn(name):
         drawn = [line.get_ydata() for style in ("-", ":") for line in lines_of(axes, side, style)]
         assert len(drawn) == 2
         assert all(np.isnan(curve[where]).all() for curve in drawn)
-        marks = [line.get_xdata() for line in axes.lines if line.get_color() == FAILED_MARK["color"]]
-        assert any(np.array_equal(mark, time[where]) for mark in marks)
+        marks = [line for line in axes.lines if line.get_marker() == FAILED_MARK["marker"]]
+        (own,) = [line for line in marks if line.get_color() == SIDE_COLOR[side]]
+        assert np.array_equal(own.get_xdata(), time[where]) and set(own.get_ydata()) == {FAILED_ROW[side]}
+
+
+def test_a_cycle_without_a_solution_is_not_crossed_below_the_curve_of_a_valid_one():
+    data = result(n_frames=251)
+    data["status"][30:50, 0] = 2  # of the first of two right cycles
+    longest, other = abscissa(data).passes["r"]
+    assert data["time"].values[longest.index[0]] > 1.0 and other.index[0] < 30
+    axes = activations(data).axes[0]
+    assert not any(len(line.get_xdata()) for line in axes.lines if line.get_marker() == FAILED_MARK["marker"])
+
+
+def test_the_legend_says_where_a_full_curve_is_of_two_cycles():
+    assert entries(activations(cut(0.3, 1.1)))[:2] == ["right", "left (parts of 2 cycles)"]
+
+
+def test_no_reserve_looks_like_none():
+    low, high = reserves_and_residual(in_time(result())).axes[0].get_ylim()
+    assert low <= -1.0 and high >= 1.0
 
 
 def test_solved_is_solid_and_reserve_is_dotted():
@@ -124,7 +150,7 @@ def test_what_a_further_cycle_shows_again_is_told_apart():
 def test_a_curve_shown_again_is_thinner_and_in_the_legend(name):
     figure = FIGURES[name](cut(0.4, 1.6))
     lines = [line for line in figure.axes[0].lines if line.get_color() == SIDE_COLOR["r"]]
-    pale = [line for line in lines if line.get_alpha() < 1.0]
+    pale = [line for line in lines if line.get_alpha() is not None and line.get_alpha() < 1.0]
     assert bool(pale) == ("further cycle" in entries(figure)) == (name != "reserves_and_residual")
     assert all(line.get_linewidth() < SIDE_WIDTH["r"] for line in pale)
     assert "further cycle" not in entries(FIGURES[name](cut(0.3, 1.1)))
