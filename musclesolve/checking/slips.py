@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from musclesolve.checking.case import REACH, Array, Case, Mask, long_enough, stretches
-from musclesolve.checking.distances import Distances, distances, middle
+from musclesolve.checking.case import REACH, Array, Case, Mask, Run, long_enough, stretches
+from musclesolve.checking.distances import bodies, distances
 
-# A distance that changes from one frame to the next by so much more than around it [m], [m/s^2] has jumped.
+# A step that exceeds the steps around it by so much more than a person can move [m], [m/s^2] is a jump.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
-# So many standard deviations of the noise are no noise.
-CLEARLY = 7.0
-# Frames within which a marker that jumped may come back: then it was a spike, not a slip.
-BACK = 5
+# So many standard deviations of the noise of a coordinate are no noise; the median length of a vector of noise is
+# 1.538 of them (chi distribution of three degrees of freedom).
+CLEARLY, MEDIAN_LENGTH = 7.0, 1.538
+# Steps before and after a jump that show whether a marker was noisy there anyway.
+AROUND = 10
+# Jumps so few frames apart are one; opposite ones within this time are a ghost [s].
+TOGETHER, BACK = 5, 0.25
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
@@ -31,71 +36,153 @@ def _jump(path: Array) -> Array:
 
 
 def _jumps(case: Case) -> set[str]:
-    markers, blamed = case.trial.markers, set[str]()
-    pairs = distances(case.trial)
-    if pairs is None or markers.time.size < 8:
-        return blamed
-    least = max(SMALLEST_JUMP, GREATEST_ACCELERATION / markers.rate**2)
-    size = np.abs(_jump(pairs.measured(markers.position)))
-    # Noise jumps as well: 1.4826 times the median is its standard deviation, if it is normal.
-    limit = np.maximum(least, CLEARLY * 1.4826 * np.nan_to_num(middle(size)))
-    size = np.nan_to_num(size) / limit
-    while (size > 1.0).any():
-        # The pairs of the marker that jumped jump together.
-        score = {
-            int(m): size[:, pairs.of(m)].mean(axis=1) for m in pairs.markers if pairs.names[m] not in blamed
-        }
-        if not score:
-            return blamed
-        worst = max(score, key=lambda m: float(score[m].max()))
-        own = size[:, pairs.of(worst)]
-        if own.max() <= 1.0:
-            return blamed
-        _tell_jump(case, pairs, worst, int(score[worst].argmax()))
-        blamed.add(pairs.names[worst])
-        size[:, pairs.of(worst)] = 0.0
-    return blamed
+    """Tell which markers jump on the body, and return their names."""
+    markers, noisy = case.trial.markers, dict[str, Mask]()
+    if markers.time.size < 8:
+        return set()
+    blamed = set[str]()
+    for name, size in _sizes(case).items():
+        usual = _limit(case, float(np.median(size)))
+        high = size > usual
+        jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
+        if jumped.any():
+            blamed.add(name)
+            _tell_jumps(case, name, jumped & _stands_out(size))
+        elif high.any():
+            noisy[name] = high
+    if noisy:
+        _tell_noise(case, noisy)
+    return blamed | set(noisy)
 
 
-def _tell_jump(case: Case, pairs: Distances, marker: int, at: int) -> None:
-    markers, name = case.trial.markers, pairs.names[marker]
-    path = markers.position[:, marker]
-    moved = 1000 * float(np.nan_to_num(np.linalg.norm(_jump(path)[at])))
-    frame = at + 1
-    when = ((float(markers.time[frame]), float(markers.time[frame + 1])),)
-    around = path[max(0, frame - BACK) : frame + BACK + 1]
-    # Jumped and back again: opposite jumps shortly after each other.
-    near = _jump(path)[max(0, at - BACK) : at + BACK + 1]
-    back = bool(np.nanmin(near @ _jump(path)[at]) < -0.7 * np.sum(_jump(path)[at] ** 2)) and around.size > 0
-    if back:
+def _sizes(case: Case) -> dict[str, Array]:
+    """Return marker -> how far it jumps (T - 3,) [m], on its own and against the others of every body it is on."""
+    markers = case.trial.markers
+    jump = _jump(markers.position)
+    size: dict[str, Array] = {}
+    for names, _ in bodies(case.trial).values():
+        for name in names:
+            others = [markers.names.index(other) for other in names if other != name]
+            own = jump[:, markers.names.index(name)]
+            # Where the whole body jumps it is not the marker that does.
+            against = np.linalg.norm(own - np.median(jump[:, others], axis=1), axis=-1)
+            least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(own, axis=-1)))
+            size[name] = np.minimum(size[name], least) if name in size else least
+    return size
+
+
+def _stands_out(size: Array) -> Mask:
+    """Return which steps (T,) jump themselves: a single jump makes half of one of the steps beside it."""
+    beside = np.pad(size, 1)
+    return np.asarray(size > 0.6 * np.maximum(beside[:-2], beside[2:]))
+
+
+def _limit(case: Case, median: Any) -> Any:
+    """Return from which size on a jump is none of motion or noise [m]."""
+    least = max(SMALLEST_JUMP, GREATEST_ACCELERATION / case.trial.markers.rate**2)
+    return np.maximum(least, CLEARLY / MEDIAN_LENGTH * median)
+
+
+def _around(size: Array) -> Array:
+    """Return the greater one of the median sizes (T,) before and after each step, the steps next to it left out."""
+    padded = np.pad(size, AROUND + 2, mode="reflect") if size.size > AROUND + 2 else np.zeros(size.size + 24)
+    median = np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND), axis=1)
+    after: Array = median[AROUND + 5 :][: size.size]
+    return np.maximum(median[: size.size], after)
+
+
+def _tell_jumps(case: Case, name: str, jumped: Mask) -> None:
+    """Tell where a marker slips, and where it only leaves its place for a while."""
+    time = case.trial.markers.time
+    ghosts: list[Run] = []
+    slips: list[tuple[Run, float]] = []
+    left: list[tuple[int, int, Array]] = []
+    for first, stop, moved, far in _events(case.trial.markers[name], jumped):
+        before = left[-1] if left else None
+        if np.linalg.norm(moved) < 0.5 * far:
+            ghosts.append((float(time[first]), float(time[stop])))
+        elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
+            left.pop()
+            ghosts.append((float(time[before[0]]), float(time[stop])))
+        else:
+            left.append((first, stop, moved))
+    slips = [((float(time[stop]), float(time[-1])), 1000 * float(np.linalg.norm(m))) for _, stop, m in left]
+    if slips:
+        _tell_slip(case, name, slips)
+    if ghosts:
+        far = 1000 * max(event[3] for event in _events(case.trial.markers[name], jumped))
         case.tell(
             "leap",
             "warning",
-            f"'{name}' jumps by about {moved:.0f} mm and back again within {BACK} frames: a ghost was taken for it",
+            f"'{name}' jumps by up to {far:.0f} mm and back again: a ghost was taken for it",
             "delete these frames of the marker in the capture software, and fill the gap",
-            file=markers.path,
+            file=case.trial.markers.path,
             markers=(name,),
-            times=when,
+            times=tuple(sorted(ghosts)),
         )
-        return
-    before, after = _means(pairs.measured(markers.position)[:, pairs.of(marker)], frame)
-    change = 1000 * float(np.nanmax(np.abs(after - before), initial=0.0))
+
+
+def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
+    """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
+
+    The steps of the path around tell how far it would have gone without; the marker leaves the frame ``first`` and is
+    at its new place in ``stop``.
+    """
+    step = np.diff(path, axis=0)
+    marked = np.concatenate([[False], jumped, [False]])
+    quiet = np.flatnonzero(~marked & np.isfinite(step).all(axis=1))
+    if not quiet.size:
+        return []
+    at = np.arange(marked.size)
+    usual = np.stack([np.interp(at, quiet, step[quiet, axis]) for axis in range(3)], axis=1)
+    excess = np.where(marked[:, None], np.nan_to_num(step - usual), 0.0)
+    steps = np.flatnonzero(marked)
+    groups = np.split(steps, np.flatnonzero(np.diff(steps) > TOGETHER) + 1)
+    return [
+        (
+            int(group[0]),
+            int(group[-1]) + 1,
+            excess[group].sum(axis=0),
+            float(np.linalg.norm(np.cumsum(excess[group], axis=0), axis=1).max()),
+        )
+        for group in groups
+    ]
+
+
+def _tell_slip(case: Case, name: str, slips: list[tuple[Run, float]]) -> None:
+    far = max(size for _, size in slips)
+    often = f", {len(slips)} times" if len(slips) > 1 else ""
     case.tell(
         "marker_slipped",
         "error",
-        f"'{name}' moves by {moved:.0f} mm on the body from one frame to the next and stays there: its distances from "
-        f"the markers of its segment change by up to {change:.0f} mm at once",
+        f"'{name}' moves by {far:.0f} mm on the body from one frame to the next and stays there{often}",
         f"the marker slipped or its label jumped to another marker: choose a range that ends {REACH:g} s before "
         "it ([time]), or map the landmark through a cluster without it",
-        file=markers.path,
+        file=case.trial.markers.path,
         markers=(name,),
-        times=((float(markers.time[frame + 1]), float(markers.time[-1])),),
+        times=tuple(span for span, _ in slips),
     )
 
 
-def _means(length: Array, frame: int) -> tuple[Array, Array]:
-    first, last = length[max(0, frame - 2) : frame + 1], length[frame + 1 : frame + 4]
-    return np.median(first, axis=0), np.median(last, axis=0)
+def _tell_noise(case: Case, noisy: dict[str, Mask]) -> None:
+    """Tell markers that jitter in some frames: none of their jumps stands out among its neighbours."""
+    size = _sizes(case)
+    worst = sorted(noisy, key=lambda name: -float(size[name].max()))
+    frames = np.concatenate([[False], np.any(list(noisy.values()), axis=0), [False, False]])
+    spans = np.flatnonzero(frames)
+    groups = np.split(spans, np.flatnonzero(np.diff(spans) > AROUND) + 1)
+    time = case.trial.markers.time
+    case.tell(
+        "noise",
+        "warning",
+        f"{len(noisy)} of {len(size)} markers jitter in these frames far more than elsewhere: '{worst[0]}' is up to "
+        f"{1000 * float(size[worst[0]].max()):.0f} mm off from one frame to the next",
+        "look up these frames in the capture software: few cameras saw the markers; delete what was reconstructed "
+        "badly, or choose a range without it ([time])",
+        file=case.trial.markers.path,
+        markers=tuple(worst[:5]),
+        times=tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups),
+    )
 
 
 def _stretched(case: Case, blamed: set[str]) -> None:
