@@ -13,6 +13,7 @@ from musclesolve.checking.exchanges import all_exchanges
 from musclesolve.checking.labels import single_pairs, whole_sides
 from musclesolve.checking.loading import load
 from musclesolve.checking.order import all_order
+from musclesolve.checking.pelvis import front_and_back
 from musclesolve.checking.person import all_of_person
 from musclesolve.checking.plate_axes import horizontal_axes
 from musclesolve.checking.plates import baseline, clipping, ownership
@@ -29,6 +30,8 @@ from musclesolve.errors import InputError
 CHECKS: tuple[Callable[[Case], None], ...] = (
     all_of_time,
     all_units,
+    # Before the axes, which are read from the pelvis.
+    front_and_back,
     all_axes,
     whole_sides,
     another_person,

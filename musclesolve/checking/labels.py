@@ -29,6 +29,8 @@ WIDE = (
 )
 # From this share of reversed pairs on, the sides are swapped as a whole.
 WHOLE = 0.7
+# So many other pairs must tell that one pair is swapped.
+FEWEST_OTHERS = 4
 
 
 def whole_sides(case: Case) -> None:
@@ -53,10 +55,12 @@ def whole_sides(case: Case) -> None:
         "error",
         f"right and left are swapped: {len(many)} of {len(pairs)} pairs of landmarks ({', '.join(many[:4])} ...) "
         "have their right one on the left of the person",
-        "swap the markers of right and left in [mapping], [clusters] and [carried]"
+        "swap the labels of right and left in both files"
+        if both and not case.content["mapping"]
+        else "swap the markers of right and left in [mapping], [clusters] and [carried]"
         if both
         else "swap the labels of right and left in this file; the other recording has them right",
-        **({"key": ("mapping", "asis_r")} if both else {"file": files[0]}),  # type: ignore[arg-type]
+        **({"key": ("mapping", "asis_r")} if both and case.content["mapping"] else {"file": files[0]}),  # type: ignore[arg-type]
     )
     if both:
         # As likely the mapping as the labels; what is mended is the same.
@@ -149,27 +153,81 @@ def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = sli
     return replace(markers, position=position)
 
 
+def pelvis_pair(case: Case) -> None:
+    """Find front spines of the pelvis that are swapped, from which ``single_pairs`` measures all others."""
+    trial = case.trial
+    if _front_is_swapped(trial, trial.markers):
+        standing = trial.static is not None and _front_is_swapped(trial, trial.static)
+        _tell_pair(case, "asis", "the pairs of the other landmarks point the other way", standing)
+
+
+def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
+    """Whether most of the other pairs point against the front spines, and agree with each other."""
+    means = {name: _mean(vector) for name, vector in _pairs(trial, markers).items()}
+    pairs = {name: mean for name, mean in means.items() if np.linalg.norm(mean) > 0.0}
+    front = pairs.pop("asis", None)
+    others = list(pairs.values())
+    if front is None or len(others) < FEWEST_OTHERS:
+        return False
+    usual = np.sum([vector / np.linalg.norm(vector) for vector in others], axis=0)
+    agreeing = sum(float(vector @ usual) > 0.0 for vector in others)
+    against = sum(float(vector @ front) < 0.0 for vector in others)
+    return bool(front @ usual < 0.0 and min(agreeing, against) >= WHOLE * len(others))
+
+
+def _mean(vector: Array) -> Array:
+    seen = vector[np.isfinite(vector).all(axis=1)]
+    return seen.mean(axis=0) if len(seen) else np.full(3, np.nan)
+
+
+def _tell_pair(case: Case, name: str, why: str, standing: bool) -> None:
+    """Tell that right and left of a landmark are swapped, and exchange them: in the motion if standing is right."""
+    trial, names = case.trial, (f"{name}_r", f"{name}_l")
+    own = [list(trial.mapping[landmark]) for landmark in names]
+    single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+    # Without a standing trial that has them right, mapping and labels are as likely.
+    in_file = single and trial.static is not None and not standing
+    labels = f"swap the labels {own[0][0]} and {own[1][0]} in this file"
+    has_mapping = set(names) <= set(case.content["mapping"])
+    case.tell(
+        "pair_swapped",
+        "error",
+        f"{names[0]} and {names[1]} are swapped: {why}",
+        f"{labels}; the standing trial has them right"
+        if in_file
+        else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
+        if has_mapping or not single
+        else labels.replace("this file", "the files"),
+        markers=tuple(m for markers in own for m in markers),
+        **(  # type: ignore[arg-type]
+            {"key": ("mapping", names[0])} if has_mapping and not in_file else {"file": trial.markers.path}
+        ),
+    )
+    if in_file:
+        case.mend(markers=exchanged(trial.markers, own[0][0], own[1][0]))
+        return
+    mapping = dict(trial.mapping)
+    mapping[names[0]], mapping[names[1]] = mapping[names[1]], mapping[names[0]]
+    case.mend(mapping=mapping)
+
+
 def single_pairs(case: Case) -> None:
     """Find pairs that are nearer to the neighbour of the other side; see ``recording.sides.check_sides``."""
+    pelvis_pair(case)
     for name, neighbour in NEIGHBOUR.items():
-        points = {f"{n}_{s}": landmark(case.trial, f"{n}_{s}") for n in (name, neighbour) for s in ("r", "l")}
-        if any(point is None for point in points.values()):
-            continue
-        own = points[f"{name}_l"] - points[f"{name}_r"]  # type: ignore[operator]
-        other = points[f"{neighbour}_l"] - points[f"{neighbour}_r"]  # type: ignore[operator]
-        product = np.sum(own * other, axis=1)
-        product = product[np.isfinite(product)]
-        if not product.size or product.mean() >= 0.0:
-            continue
-        markers = tuple(m for s in ("r", "l") for m in case.trial.mapping[f"{name}_{s}"])
-        case.tell(
-            "pair_swapped",
-            "error",
-            f"{name}_r and {name}_l are swapped: each lies nearer to {neighbour} of the other side",
-            f"swap the markers of {name}_r and {name}_l in [mapping], or their labels in the file",
-            key=("mapping", f"{name}_r"),
-            markers=markers,
-        )
-        mapping = dict(case.trial.mapping)
-        mapping[f"{name}_r"], mapping[f"{name}_l"] = mapping[f"{name}_l"], mapping[f"{name}_r"]
-        case.mend(mapping=mapping)
+        if _is_across(case.trial, case.trial.markers, name, neighbour):
+            static = case.trial.static
+            standing = static is not None and _is_across(case.trial, static, name, neighbour)
+            _tell_pair(case, name, f"each lies nearer to {neighbour} of the other side", standing)
+
+
+def _is_across(trial: Trial, markers: Markers, name: str, neighbour: str) -> bool:
+    """Whether the pair of a landmark points against that of its neighbour on average."""
+    own, other = (
+        [landmark(trial, f"{mark}_{side}", markers) for side in ("r", "l")] for mark in (name, neighbour)
+    )
+    if own[0] is None or own[1] is None or other[0] is None or other[1] is None:
+        return False
+    product = np.sum((own[1] - own[0]) * (other[1] - other[0]), axis=1)
+    product = product[np.isfinite(product)]
+    return bool(product.size and product.mean() < 0.0)
