@@ -92,3 +92,20 @@ def test_an_exchange_whose_edges_hide_in_gaps_is_found(tmp_path: Path) -> None:
     (found,) = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity == "error"]
     assert found.code == "labels_exchanged"
     assert set(found.where.markers) == {"heel_r", "toe_r"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "code"),
+    [
+        ("elbow_lateral_r", "wrist_r", "labels_exchanged"),
+        ("elbow_lateral_l", "wrist_l", "labels_exchanged"),
+        ("wrist_r", "wrist_l", "pair_swapped"),
+    ],
+)
+def test_exchanged_markers_of_the_arm_are_told_against_the_standing_trial(
+    one: str, other: str, code: str, tmp_path: Path
+) -> None:
+    copy = open_copy(STRIDE)
+    copy.exchange(one, other)
+    (found,) = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity != "note"]
+    assert (found.code, set(found.where.markers)) == (code, {one, other})
