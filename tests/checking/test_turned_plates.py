@@ -33,8 +33,8 @@ def turned(trial: Path, degrees: float, sides: str, folder: Path, *, points: boo
     return check(write_copy(copy, folder))
 
 
-@pytest.mark.parametrize("sides", ["r", "l", "rl"])
-@pytest.mark.parametrize("degrees", [-120.0, -15.0, 20.0, 45.0])
+@pytest.mark.parametrize("sides", ["l", "rl"])
+@pytest.mark.parametrize("degrees", [-120.0, -15.0, 45.0])
 def test_a_turn_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Path) -> None:
     report = turned(STRIDE, degrees, sides, tmp_path)
     assert set(report.codes) == {"plate_axes"}, str(report)
@@ -46,14 +46,12 @@ def test_a_turn_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Pa
         assert int(told[1]) * (1 if told[2] == "right" else -1) == pytest.approx(degrees, abs=3.0)
 
 
-@pytest.mark.parametrize("degrees", [-8.0, 8.0])
-@pytest.mark.parametrize("sides", ["r", "rl"])
+@pytest.mark.parametrize(("degrees", "sides"), [(-8.0, "r"), (8.0, "rl")])
 def test_a_small_turn_is_none(degrees: float, sides: str, tmp_path: Path) -> None:
     assert turned(STRIDE, degrees, sides, tmp_path).codes == ()
 
 
-@pytest.mark.parametrize("degrees", [-45.0, 20.0, 30.0])
-@pytest.mark.parametrize("sides", ["r", "rl"])
+@pytest.mark.parametrize(("degrees", "sides"), [(-45.0, "r"), (20.0, "r"), (20.0, "rl")])
 def test_a_turn_is_found_in_the_recorded_walk(
     degrees: float, sides: str, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:

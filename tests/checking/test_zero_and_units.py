@@ -22,9 +22,9 @@ def add(copy: Copy, side: str, force: np.ndarray) -> None:  # type: ignore[type-
         copy.set_plate(plate, "force", copy.plate(plate, "force") + force)
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("side", ["r", "l"])
-@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize(
+    ("axis", "side", "sign"), [(0, "r", 1.0), (0, "l", -1.0), (1, "r", -1.0), (1, "l", 1.0), (2, "r", -1.0)]
+)
 def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     add(copy, side, 20.0 * sign * np.eye(3)[axis])
@@ -49,7 +49,7 @@ def test_a_great_force_in_the_swing_is_no_zero(share: float, told: bool, tmp_pat
     assert ("plate_baseline" in check(write_copy(copy, tmp_path)).codes) == told
 
 
-@pytest.mark.parametrize("size", [-30.0, 12.0, 30.0, 60.0])
+@pytest.mark.parametrize("size", [-30.0, 12.0, 60.0])
 def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Path) -> None:
     copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False))
     late = copy.forces.time > np.mean(copy.span)
@@ -80,7 +80,7 @@ def test_points_are_brought_to_metres_from_their_unit(per_metre: float, name: st
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
 
-@pytest.mark.parametrize("per_metre", [0.001, 0.1, 1 / 25.4, 1 / 304.8, 1 / 0.0254, 1 / 0.3048])
+@pytest.mark.parametrize("per_metre", [0.001, 1 / 25.4, 1 / 304.8, 1 / 0.0254])
 def test_markers_are_brought_to_metres_from_their_unit(per_metre: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.put(per_metre * copy.walk.position)
@@ -93,8 +93,7 @@ def test_markers_are_brought_to_metres_from_their_unit(per_metre: float, tmp_pat
         assert set(report.codes) == {"marker_units"}, str(report)
 
 
-@pytest.mark.parametrize("rate_hz", [200.0, 500.0])
-@pytest.mark.parametrize("marker_set", ["plug_in_gait", "gait2392"])
+@pytest.mark.parametrize(("rate_hz", "marker_set"), [(200.0, "plug_in_gait"), (500.0, "gait2392")])
 def test_a_resting_marker_in_whole_millimetres_is_not_frozen(
     marker_set: str, rate_hz: float, tmp_path: Path
 ) -> None:

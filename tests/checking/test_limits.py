@@ -1,0 +1,74 @@
+"""What lies clearly beyond a documented limit is told, what lies clearly within it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve
+from musclesolve.checking import check
+from musclesolve.checking.body import case_feet
+from musclesolve.checking.loading import load
+from musclesolve.checking.pressure import BESIDE, MARGIN
+from musclesolve.checking.slips import STRETCHED
+from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+
+
+def codes_after(copy: Copy, folder: Path) -> set[str]:
+    return set(check(write_copy(copy, folder)).codes)
+
+
+@pytest.mark.parametrize(
+    ("factor", "codes"), [(1.042, set()), (0.958, set()), (1.08, {"mass"}), (0.92, {"mass"})]
+)
+def test_the_mass_is_told_from_six_percent_on(factor: float, codes: set[str], tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    copy.set_key("subject", "mass_kg", repr(factor * copy.content["subject"]["mass_kg"]))
+    assert codes_after(copy, tmp_path) == codes
+
+
+@pytest.mark.parametrize(("size", "codes"), [(0.021, set()), (0.039, {"marker_moved"})])
+def test_a_marker_that_moved_is_told_from_30_millimetres_on(
+    size: float, codes: set[str], tmp_path: Path
+) -> None:
+    copy = open_copy(STRIDE)
+    copy.move(copy.marker("metatarsal_5_r"), slice(None), copy.in_file((0.0, -size, 0.0)), static=True)
+    assert codes_after(copy, tmp_path) == codes
+
+
+@pytest.mark.parametrize(("share", "codes"), [(0.7, set()), (1.6, {"segment_length"})])
+def test_a_segment_that_stretches_slowly_is_told(share: float, codes: set[str], tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    along = copy.walk[copy.marker("elbow_lateral_r")] - copy.walk[copy.marker("shoulder_r")]
+    along = along / np.linalg.norm(along, axis=1, keepdims=True)
+    swell = np.clip(np.sin(np.linspace(0.0, 2.0 * np.pi, len(along))), 0.0, None)[:, None]
+    copy.move(copy.marker("elbow_lateral_r"), slice(None), share * STRETCHED * swell * along)
+    assert codes_after(copy, tmp_path) == codes
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.7, False), (1.5, True)])
+def test_a_point_of_force_beside_the_sole_is_told(share: float, told: bool, tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    case, _ = load(STRIDE)
+    assert case is not None
+    foot, (plate,) = case_feet(case)["r"], copy.plates("r")
+    loaded = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 400.0)
+    middle = loaded[len(loaded) // 2]
+    own = slice(middle - 25, middle + 25)
+    point, heel = (
+        copy.plate(plate, "point"),
+        np.interp(copy.forces.time[own], case.trial.markers.time, foot.heel[:, 1]),
+    )
+    point[own, 1] = heel - share * (BESIDE + MARGIN)
+    copy.set_plate(plate, "point", point)
+    assert ("pressure_outside" in codes_after(copy, tmp_path)) == told
+
+
+def test_a_recording_that_is_played_backwards_is_told(tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    copy.put(copy.walk.position[::-1])
+    assert "walking_direction" in codes_after(copy, tmp_path)
