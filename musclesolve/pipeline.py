@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,14 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.fit import Fit
 from musclesolve.dynamics.reactions import SegmentMotion, joint_load, segment_motion
+from musclesolve.dynamics.rotations import angle_between
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
+from musclesolve.motion.plausibility import Doubt, foot_doubts, leap_doubts
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
+from musclesolve.recording.data import SIDES
 from musclesolve.recording.textfile import suggestion
 from musclesolve.sharing import Cost, Problem, Solution, solve
 from musclesolve.sharing.solver.base import Solver
@@ -57,9 +61,35 @@ class Mechanics:
         return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
 
     @property
+    def turns(self) -> dict[str, Array]:
+        """By how much hip, knee and ankle of each leg turn from each frame to the next, (T-1,) [rad] by "hip_r"."""
+        rotation = self.model.elements.rotation(self.motion.q)
+        numbers = {body.name: number for number, body in enumerate(self.model.topology.bodies)}
+        turns = {}
+        for side in SIDES:
+            chain = [rotation[:, numbers[name]] for name in _chain(side)]
+            for joint, (near, far) in zip(JOINTS, pairwise(chain), strict=True):
+                relative = np.swapaxes(near, 1, 2) @ far
+                turns[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
+        return turns
+
+    @property
     def shift(self) -> Array:
         """How far the consistent motion lies from each of `fit.points` in the frames of the motion, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
+
+    def doubts(self, trial: Trial) -> list[Doubt]:
+        """Why the consistent motion, or a part of it, cannot be that of the person; causes first."""
+        time, method = self.motion.time, trial.consistency.method
+        return [
+            *leap_doubts(trial, self.turns, time),
+            *foot_doubts(self.fit.points, self.shift, time, method),
+        ]
+
+
+def _chain(side: str) -> tuple[str, ...]:
+    """Bodies on either side of hip, knee and ankle."""
+    return "pelvis", f"thigh_{side}", f"shank_{side}", f"foot_{side}"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.report import Severity
 from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
 from musclesolve.motion.proportions import fitting_stature
@@ -147,11 +148,17 @@ def _uncertain(case: Case, found: Anatomy) -> None:
 
 
 def _consistent(case: Case, found: Anatomy) -> None:
-    """Make the motion consistent and see whether that is refused."""
+    """Make the motion consistent, and tell what is refused or cannot be unless markers were told that may be why."""
     try:
-        moved(case.trial, found)
+        recorded = moved(case.trial, found)
     except InputError as error:
         case.refuse("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
+        return
+    if any(f.code in MARKER_CODES and f.severity == "error" for f in case.findings):
+        return
+    for doubt in recorded.doubts(case.trial):
+        severity: Severity = "error" if doubt.invalid else "warning"
+        case.tell(doubt.code, severity, doubt.what, doubt.remedy, times=doubt.times)
 
 
 def _code(error: InputError) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.plausibility import FOOT_LIMIT, foot_shift, steady
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.results.filtering import (
     filter_attributes,
@@ -60,7 +61,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         legs: one per analysed side.
     """
     model, motion = recorded.model, recorded.motion
-    gait = Gait.of(trial, recorded.measured)
+    gait, doubtful = Gait.of(trial, recorded.measured), recorded.doubts(trial)
     dofs = _ordered(model)
     rows = [model.dof(dof) for dof in dofs]
     variables = _body_variables(model, motion, moments, rows)
@@ -69,6 +70,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     points = sorted(recorded.fit.points, key=model.slot)
     order = [recorded.fit.points.index(point) for point in points]
     variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
+    variables |= _credibility(recorded, legs)
     variables |= _ground_variables(recorded.reactions, legs, motion) | gait.variables()
     variables |= filter_variables(recorded.measured.filter)
     coords = {
@@ -86,6 +88,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         **filter_coordinates(recorded.measured.filter),
     }
     attributes = _provenance(trial, recorded, legs, gait) | _reasons(model, motion, moments, legs)
+    attributes["notes"] = [*map(str, doubtful), *recorded.measured.notes, *gait.notes]
     result = xr.Dataset(variables, coords, attributes)
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
@@ -122,6 +125,16 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
+    }
+
+
+def _credibility(recorded: Mechanics, legs: list[LegResult]) -> dict[str, Variable]:
+    """Masks of the frames whose motion can be that of the person."""
+    points, shift = recorded.fit.points, recorded.shift
+    near = [foot_shift(points, shift, leg.side) <= FOOT_LIMIT for leg in legs]
+    return {
+        "steady": (("time",), steady(recorded.turns, recorded.motion.time)),
+        "foot_in_place": (("time", "side"), np.stack(near, axis=1)),
     }
 
 
@@ -209,6 +222,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
         "balance_limit": BALANCE_LIMIT,
+        "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
         "locked_dofs": list(fit.locked),
         "borrowed_dofs": list(fit.borrowed),
@@ -218,7 +232,6 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
             for frame, scale in leg.state.muscles.segment_scale.items()
         ],
         "completed": measured.completed,
-        "notes": [*measured.notes, *gait.notes],
     } | gait.strike_times()
 
 

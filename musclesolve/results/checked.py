@@ -16,6 +16,8 @@ DIMENSIONS = {
     "side": {"side"},
     "group": {"muscle"},
     "status": {"time", "side"},
+    "steady": {"time"},
+    "foot_in_place": {"time", "side"},
     "balanced": {"time"},
     "activation": {"time", "muscle"},
     "muscle_force": {"time", "muscle"},

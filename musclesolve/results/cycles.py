@@ -22,7 +22,7 @@ LABELS = ("dof", "muscle", "joint")
 OF_SHARING = frozenset({"activation", "muscle_force", "joint_reaction", "reserve_moment"})
 """What has no valid value in a frame without a valid solution."""
 OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_force"})
-"""What means nothing where the ground forces do not carry the motion."""
+"""What means nothing where the motion cannot be true or the ground forces do not carry it."""
 PERSON = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
     "musclesolve_version",
@@ -169,8 +169,8 @@ def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> 
     values = np.array(variable.values, dtype=float)
     if name in OF_SHARING:
         values[frames.failed(result, side)] = np.nan
-    if name in OF_FORCES and "balanced" in result:
-        values[~result["balanced"].values.astype(bool)] = np.nan
+    if name in OF_FORCES:
+        values[~frames.credible(result, side)] = np.nan
     return values
 
 

@@ -16,7 +16,11 @@ SIDE_NAME = {"r": "right leg", "l": "left leg"}
 MOST_STRETCHES = 5
 
 
-REASON = {frames.UNBALANCED: "the ground forces do not carry the motion"}
+REASON = {
+    frames.LEAPING: "a joint turns faster than joints can",
+    frames.DISPLACED: "the foot lies far from where it was seen",
+    frames.UNBALANCED: "the ground forces do not carry the motion",
+}
 """What the status of a frame means where its name does not say it."""
 
 

@@ -100,3 +100,14 @@ def test_a_strike_less_than_a_frame_beyond_the_last_one_is_reached(rate, beyond,
     assert cycle.complete == complete
     angle = ms.gait_cycles(data, "r", partial=True)["joint_angle"]
     assert bool(np.isfinite(angle).all()) == complete
+
+
+def test_the_cause_of_an_incredible_frame_comes_before_what_follows_from_it():
+    data, frame = result(), np.arange(60)
+    data["steady"] = ("time", frame != 10)
+    data["foot_in_place"] = (("time", "side"), np.stack([frame > 11, frame >= 0], axis=1))
+    data["balanced"] = ("time", (frame < 9) | (frame > 12))
+    right, left = (frames.status_names(data, side).tolist() for side in "rl")
+    assert right[9:14] == ["foot_displaced", "leaping", "foot_displaced", "unbalanced", "solved"]
+    assert left[8:14] == ["solved", "unbalanced", "leaping", "unbalanced", "unbalanced", "solved"]
+    assert frames.credible(data, "l").tolist() == [not 9 <= k <= 12 for k in range(60)]
