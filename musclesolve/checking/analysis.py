@@ -35,9 +35,9 @@ PLATE_CODES = {
     "nearness": "plates_swapped",
     "strays": "pressure_outside",
 }
-# Faults of markers that make points of one body move apart.
+# Faults of markers and of their filter that make points of one body move apart.
 MARKER_CODES = {
-    "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
+    "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
     "markers_merged", "leap", "marker_slipped", "segment_length", "static_of_another", "marker_moved", "proportions",
 }  # fmt: skip
 
