@@ -35,6 +35,8 @@ PLATE_CODES = {
     "nearness": "plates_swapped",
     "strays": "pressure_outside",
 }
+# Why a motion cannot be that of the person, and what that finds.
+DOUBT_CODES = {"leap": "joint_leap", "foot": "foot_displaced"}
 # Faults of markers and of their filter that make points of one body move apart.
 MARKER_CODES = {
     "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
@@ -158,7 +160,7 @@ def _consistent(case: Case, found: Anatomy) -> None:
         return
     for doubt in recorded.doubts(case.trial):
         severity: Severity = "error" if doubt.invalid else "warning"
-        case.tell(doubt.code, severity, doubt.what, doubt.remedy, times=doubt.times)
+        case.tell(DOUBT_CODES[doubt.kind], severity, doubt.what, doubt.remedy, times=doubt.times)
 
 
 def _code(error: InputError) -> str:

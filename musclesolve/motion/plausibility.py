@@ -38,14 +38,14 @@ class Doubt:
     """Why a motion, or a part of it, cannot be that of the person.
 
     Args:
-        code: "joint_leap" or "foot_displaced".
+        kind: "leap" of a joint, or "foot" that is displaced.
         what: what is the matter, with numbers and times.
         remedy: how to mend it.
         invalid: whether there are frames that do not count.
         times: first and last time of each stretch [s].
     """
 
-    code: str
+    kind: str
     what: str
     remedy: str
     invalid: bool
@@ -115,7 +115,7 @@ def _leaps_of_leg(trial: Trial, turns: Mapping[str, Array], time: Array, side: S
     more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
     return [
         Doubt(
-            "joint_leap",
+            "leap",
             f"the {SIDE_NAMES[side]} leg leaps from {first:.3f} to {last:.3f} s{more}: from one frame to the next "
             + ", ".join(f"the {name} turns by {angle:.0f} degrees" for name, angle in far.items())
             + ", faster than joints can",
@@ -166,4 +166,4 @@ def _foot_doubt(distance: Array, time: Array, side: Side, method: str) -> Doubt:
         remedy = f'leave method = "joint_angles" out of [consistency], or {remedy}'
     beyond = lost if lost.any() else distance > FOOT_NOTED
     stretches = tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(beyond))
-    return Doubt("foot_displaced", what, remedy, bool(lost.any()), stretches)
+    return Doubt("foot", what, remedy, bool(lost.any()), stretches)

@@ -46,7 +46,7 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
     coordinates[30:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
     broken = replace(recorded, motion=differentiate(recorded.model, time, coordinates))
     (doubt,) = broken.doubts(trial)
-    assert doubt.code == "joint_leap" and doubt.invalid
+    assert doubt.kind == "leap" and doubt.invalid
     assert doubt.times == ((time[29], time[30]),)
     assert f"left leg leaps from {time[29]:.3f} to {time[30]:.3f} s" in doubt.what
     assert "the hip turns by 8" in doubt.what and "knee turns" not in doubt.what
@@ -65,7 +65,7 @@ def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says
     shift = np.zeros((5, 6))
     shift[1:3, 3:] = 0.001 * mm
     found = foot_doubts(POINTS, shift, np.arange(5.0), "nearest")
-    assert [doubt.code for doubt in found] == ([] if says is None else ["foot_displaced"])
+    assert [doubt.kind for doubt in found] == ([] if says is None else ["foot"])
     for doubt in found:
         assert says in doubt.what and f"left foot lies up to {mm} mm" in doubt.what
         assert doubt.times == ((1.0, 2.0),) and doubt.invalid == (0.001 * mm > FOOT_LIMIT)
@@ -77,7 +77,7 @@ def test_feet_of_the_recorded_walk(
     """The nearest motion keeps them, the one by joint angles loses some centimetres: said, and told by check."""
     assert mechanics(recorded_walk_trial).doubts(recorded_walk_trial) == []
     driven = replace(recorded_walk_trial, consistency=ConsistencyOptions("joint_angles", "constraints"))
-    assert [doubt.code for doubt in mechanics(driven).doubts(driven)] == ["foot_displaced"] * 2
+    assert [doubt.kind for doubt in mechanics(driven).doubts(driven)] == ["foot"] * 2
     file = tmp_path / "driven.toml"
     text = recorded_walk_trial.path.read_text(encoding="utf-8")
     file.write_text(text + '\n[consistency]\nmethod = "joint_angles"\n', encoding="utf-8")
