@@ -8,7 +8,7 @@ from typing import ClassVar
 import casadi
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import musclesolve as ms
@@ -103,6 +103,7 @@ def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, said)
     width=st.floats(-9, 1).map(lambda x: 10**x),
     frames=st.integers(1, 5),
 )
+@example(exponent=40.0, factor=1.0, offset=0.0, width=1e-08, frames=1)
 def test_a_right_gradient_is_never_refused(exponent, factor, offset, width, frames):
     random = np.random.default_rng(frames)
     upper = random.uniform(0, width, (frames, 6))

@@ -100,7 +100,9 @@ def _check_gradient(problem: Problem, cost: Cost, activation: Array) -> None:
         size = np.abs(np.asarray(cost.value(problem, activation), dtype=np.float64))[:, None]
         once, twice = (_difference(problem, cost, activation, factor * step) for factor in (1, 2))
         noise = np.nan_to_num(step * np.abs(once - twice)).max(axis=1, keepdims=True)
-        allowed = ALIKE * (np.abs(slope) + np.abs(once)) + (NOISE * noise + ROUNDING * size) / step
+        # Below the smallest normal number differences of value resolve nothing.
+        floor = NOISE * noise + ROUNDING * size + np.finfo(np.float64).tiny
+        allowed = ALIKE * (np.abs(slope) + np.abs(once)) + floor / step
         bad = np.abs(slope - once) > allowed
     bad &= np.isfinite(slope) & np.isfinite(once) & np.isfinite(twice)
     if bad.any():
