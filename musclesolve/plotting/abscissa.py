@@ -55,13 +55,8 @@ def abscissa(result: xr.Dataset) -> Abscissa:
     return Abscissa(
         "gait cycle of each leg [%]",
         (0.0, 100.0),
-        {side: _passes(cycles[side], _failed(result, side)) for side in sides},
+        {side: _passes(cycles[side], frames.failed(result, side)) for side in sides},
     )
-
-
-def _failed(result: xr.Dataset, side: str) -> frames.Mask:
-    """Frames without a valid solution; in a comparison those of its first cost."""
-    return frames.failed(result.isel(cost=0) if "cost" in result.dims else result, side)
 
 
 def time_axis(result: xr.Dataset) -> Abscissa:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,19 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from musclesolve.plotting.curves import with_neighbours
+from musclesolve.plotting.png import Progress, png_files
 from musclesolve.plotting.style import (
     AGAIN,
-    LEGEND,
     NOTE_COLOR,
     RESERVE_STYLE,
     SIDE_COLOR,
-    SIDE_NAME,
     SIDE_WIDTH,
     TEXT,
     heading,
     page,
+    place_legend,
 )
+from musclesolve.results import frames
 from musclesolve.results.directions import OPPOSITE
 
 COLUMNS = 5
@@ -34,22 +35,14 @@ BAND = 0.22
 """Opacity of the band of one standard deviation."""
 
 
-def average_files(
-    average: xr.Dataset, progress: Callable[[str, float], None] = lambda stage, fraction: None
-) -> dict[str, bytes]:
+def average_files(average: xr.Dataset, progress: Progress = lambda stage, fraction: None) -> dict[str, bytes]:
     """The content of the file of every figure, by its name.
 
     Args:
         average: what ``averaging.average_results`` returns or ``average.nc`` holds.
         progress: called before every figure with "drawing" and the share of the figures that is done.
     """
-    files = {}
-    for number, (name, draw) in enumerate(FIGURES.items()):
-        progress("drawing", number / len(FIGURES))
-        memory = io.BytesIO()
-        draw(average).savefig(memory, dpi=200, format="png")
-        files[f"{name}.png"] = memory.getvalue()
-    return files
+    return png_files({name: partial(draw, average) for name, draw in FIGURES.items()}, progress)
 
 
 def angles_and_moments(average: xr.Dataset) -> Figure:
@@ -182,7 +175,7 @@ def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None
     sides = [str(side) for side in average["side"].values]
     for side in sides:
         own = int(average["cycles"].sel(side=side))
-        label = f"{SIDE_NAME[side]}, {own} cycle{'s' if own != 1 else ''}"
+        label = f"{frames.SIDE_NAMES[side]}, {own} cycle{'s' if own != 1 else ''}"
         handles.append(Line2D([], [], color=SIDE_COLOR[side], linewidth=SIDE_WIDTH[side], label=label))
     handles.append(Patch(color=NOTE_COLOR, alpha=BAND, linewidth=0.0, label="± standard deviation"))
     counts = [average[f"{name}_count"] for name in names]
@@ -194,15 +187,4 @@ def _legend(figure: Figure, average: xr.Dataset, names: tuple[str, ...]) -> None
         handles.append(Line2D([], [], color=NOTE_COLOR, **dotted))
     if any(_has_toe_off(average.sel(side=side)) for side in sides):
         handles.append(Line2D([], [], color=NOTE_COLOR, linewidth=0.6, linestyle="--", label="toe-off"))
-    width, height = figure.get_size_inches()
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
-        borderpad=0.0,
-        borderaxespad=0.0,
-        ncols=len(handles),
-        fontsize=TEXT,
-        frameon=False,
-        columnspacing=1.2,
-    )
+    place_legend(figure, handles)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.plotting.abscissa import Abscissa, abscissa
 from musclesolve.plotting.curves import Validity, mark_stance
+from musclesolve.plotting.png import Progress, png_files
 from musclesolve.plotting.style import (
     FAILED_MARK,
-    LEGEND,
     NOTE_COLOR,
     RESERVE_STYLE,
-    SIDE_NAME,
     TEXT,
     heading,
     page,
+    place_legend,
 )
-from musclesolve.recording.data import SIDES
 from musclesolve.results import frames
 from musclesolve.results.subject import body_weight
 
@@ -47,7 +46,7 @@ NEEDED = (
 
 
 def comparison_files(
-    comparison: xr.Dataset, progress: Callable[[str, float], None] = lambda stage, fraction: None
+    comparison: xr.Dataset, progress: Progress = lambda stage, fraction: None
 ) -> dict[str, bytes]:
     """The content of the file of every figure, by its name.
 
@@ -59,18 +58,12 @@ def comparison_files(
         InputError: the dataset is not a comparison, or of more costs than can be told apart by colour.
     """
     _check(comparison)
-    drawings = [
-        (f"{name}_{side}.png", draw, side)
+    pages = {
+        f"{name}_{side}": partial(draw, comparison, side)
         for name, draw in FIGURES.items()
         for side in frames.sides(comparison)
-    ]
-    files = {}
-    for number, (file, draw, side) in enumerate(drawings):
-        progress("drawing", number / len(drawings))
-        memory = io.BytesIO()
-        draw(comparison, side).savefig(memory, dpi=200, format="png")
-        files[file] = memory.getvalue()
-    return files
+    }
+    return png_files(pages, progress)
 
 
 def activations(comparison: xr.Dataset, side: str) -> Figure:
@@ -122,7 +115,7 @@ FIGURES: dict[str, Callable[[xr.Dataset, str], Figure]] = {
     "compare_contact_forces": contact_forces,
     "compare_co_contraction": co_contractions,
 }
-FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in SIDES)
+FILES = tuple(f"{name}_{side}.png" for name in FIGURES for side in frames.SIDE_NAMES)
 """Every figure of a comparison that there may be."""
 
 
@@ -137,9 +130,10 @@ def _panels(
     most: float | None = None,
 ) -> Figure:
     """A panel for each entry of a dimension, in it a curve for each cost."""
-    x = abscissa(comparison)
+    # The frames lie where they lie under every cost; which pass is drawn first, the first cost decides.
+    x = abscissa(comparison.isel(cost=0))
     rows = max(1, -(-len(titles) // columns))
-    leg = f"{title}: {SIDE_NAME[side]} leg, one colour per cost"
+    leg = f"{title}: {frames.SIDE_NAMES[side]} leg, one colour per cost"
     figure, panels = page(
         comparison, leg, rows, columns, height=min(1.0, 0.16 + 0.21 * rows), sharey=most is not None
     )
@@ -212,18 +206,7 @@ def _legend(figure: Figure, costs: list[str], verdicts: Iterable[Validity]) -> N
     if any(each.failed.any() for each in verdicts):
         cross: dict[str, Any] = FAILED_MARK | {"color": NOTE_COLOR}
         handles.append(Line2D([], [], **cross, label="no valid solution"))
-    width, height = figure.get_size_inches()
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
-        borderpad=0.0,
-        borderaxespad=0.0,
-        ncols=4,
-        fontsize=TEXT,
-        frameon=False,
-        columnspacing=1.2,
-    )
+    place_legend(figure, handles, ncols=4)
 
 
 def _check(comparison: xr.Dataset) -> None:

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from musclesolve.plotting.style import LEGEND, NOTE_COLOR, SIDE_COLOR, SIDE_NAME, SMALL, TEXT, page
+from musclesolve.plotting.style import NOTE_COLOR, SIDE_COLOR, SMALL, TEXT, page, place_legend
+from musclesolve.results import frames
 from musclesolve.results.consistency import METHOD, moved_points
 
 _MIDDLE = ""
@@ -44,21 +45,12 @@ def consistency_shift(result: xr.Dataset) -> Figure:
 
 
 def _legend(figure: Figure, sides: list[str]) -> None:
-    width, height = figure.get_size_inches()
     handles: list[Patch | Line2D] = [
-        Patch(color=SIDE_COLOR.get(side, NOTE_COLOR), label=SIDE_NAME.get(side, "middle")) for side in sides
+        Patch(color=SIDE_COLOR.get(side, NOTE_COLOR), label=frames.SIDE_NAMES.get(side, "middle"))
+        for side in sides
     ]
     handles.append(Patch(color=NOTE_COLOR, alpha=0.5, label="bar: root mean square over the frames"))
     handles.append(
         Line2D([], [], color=NOTE_COLOR, linewidth=0.8, marker="|", label="line: to the worst frame")
     )
-    figure.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
-        ncols=len(handles),
-        fontsize=SMALL,
-        frameon=False,
-        borderaxespad=0.0,
-        borderpad=0.0,
-    )
+    place_legend(figure, handles, fontsize=SMALL, columnspacing=2.0)

@@ -15,15 +15,14 @@ from musclesolve.plotting.curves import Validity
 from musclesolve.plotting.style import (
     AGAIN,
     FAILED_MARK,
-    LEGEND,
     NOTE_COLOR,
     RESERVE_STYLE,
     SIDE_COLOR,
-    SIDE_NAME,
     SIDE_WIDTH,
     STANCE_COLOR,
-    TEXT,
+    place_legend,
 )
+from musclesolve.results import frames
 
 
 def legend(
@@ -56,26 +55,14 @@ def legend(
     if stance:
         handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in sides))
         labels.append("foot on the ground")
-    width, height = figure.get_size_inches()
-    figure.legend(
-        handles=handles,
-        labels=labels,
-        loc="upper left",
-        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
-        borderpad=0.0,
-        borderaxespad=0.0,
-        ncols=len(handles),
-        fontsize=TEXT,
-        frameon=False,
-        columnspacing=1.2,
-        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
-    )
+    pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
+    place_legend(figure, handles, labels=labels, handler_map=pairs)
 
 
 def _leg(x: Abscissa, side: str) -> str:
     """Name of a leg, and of how many cycles its full curve shows a part."""
     parts = sum(not part.again.all() for part in x.passes[side])
-    return SIDE_NAME[side] + (f" (parts of {parts} cycles)" if parts > 1 else "")
+    return frames.SIDE_NAMES[side] + (f" (parts of {parts} cycles)" if parts > 1 else "")
 
 
 def _line(label: str, color: str, **style: Any) -> Line2D:

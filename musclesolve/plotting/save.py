@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import xarray as xr
@@ -15,6 +15,7 @@ from musclesolve.plotting.filtering import cutoff_and_noise
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
+from musclesolve.plotting.png import Progress, png_files
 from musclesolve.plotting.trust import reserves_and_residual
 from musclesolve.results.checked import checked_result
 from musclesolve.results.writing import write_files
@@ -71,9 +72,7 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
     return write_files(directory, figure_files(result), FILES)
 
 
-def figure_files(
-    result: xr.Dataset, progress: Callable[[str, float], None] = lambda stage, fraction: None
-) -> dict[str, bytes]:
+def figure_files(result: xr.Dataset, progress: Progress = lambda stage, fraction: None) -> dict[str, bytes]:
     """The content of the file of every figure, by its name; without those whose variable an old result lacks.
 
     Args:
@@ -84,15 +83,9 @@ def figure_files(
         InputError: the dataset is not a result of musclesolve.
     """
     check(result)
-    files = {}
     drawn = {name: draw for name, draw in FIGURES.items() if name not in SINCE or SINCE[name] in result}
     drawn |= {name: draw for name, (needed, draw) in WITH.items() if needed in result}
-    for number, (name, draw) in enumerate(drawn.items()):
-        progress("drawing", number / len(drawn))
-        memory = io.BytesIO()
-        draw(result).savefig(memory, dpi=200, format="png")
-        files[f"{name}.png"] = memory.getvalue()
-    return files
+    return png_files({name: partial(draw, result) for name, draw in drawn.items()}, progress)
 
 
 def check(result: xr.Dataset) -> None:

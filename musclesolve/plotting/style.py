@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from musclesolve.results.subject import identity
 
 # Okabe & Ito (2008): these two stay apart under every common colour deficiency, and in grey.
 SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00"}
-SIDE_NAME = {"r": "right", "l": "left"}
 # The right leg is drawn first and wider: where the legs agree, it shows on both sides of the left one.
 SIDE_WIDTH = {"r": 1.9, "l": 0.9}  # points
 RESERVE_STYLE = ":"
@@ -30,6 +30,27 @@ GAP = np.array([0.45, 0.40])  # inch between panels: sideways for the numbers, u
 LABEL = 0.25  # inch more sideways where every panel has a label of its own
 LEGEND = (MARGIN[0], 0.51)  # inch from the left and upper edge of the page
 TEXT, SMALL = 8.0, 6.5  # points
+
+
+def place_legend(figure: Figure, handles: Sequence[Any], **options: Any) -> None:
+    """The legend of a page, in a line below its title.
+
+    Args:
+        figure: the page.
+        handles: what stands in it.
+        options: of matplotlib's legend, where they are not the usual ones.
+    """
+    width, height = figure.get_size_inches()
+    usual = {"ncols": len(handles), "fontsize": TEXT, "columnspacing": 1.2}
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(LEGEND[0] / width, 1.0 - LEGEND[1] / height),
+        borderpad=0.0,
+        borderaxespad=0.0,
+        frameon=False,
+        **usual | options,
+    )
 
 
 def page(

@@ -12,7 +12,7 @@ from musclesolve.results.residual import pelvis_residual
 from musclesolve.results.subject import body_weight, identity
 from musclesolve.runs import true_runs
 
-SIDE_NAME = {"r": "right leg", "l": "left leg"}
+LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
 MOST_STRETCHES = 5
 
 
@@ -31,7 +31,7 @@ def summary(result: xr.Dataset) -> str:
     lines = [_line(subject, text) for subject, text in choices.items() if text]
     lines.append(_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
     for side in frames.sides(result):
-        lines += [_line(SIDE_NAME[side], _counts(result, side)), *_failures(result, side)]
+        lines += [_line(LEG[side], _counts(result, side)), *_failures(result, side)]
         lines += [_line("", reason) for reason in _sentences(result.attrs.get(f"reasons_{side}", []))]
     lines.append(_line("optimality", _optimality(result)))
     if "consistency_shift" in result:
@@ -145,7 +145,7 @@ def _strides(result: xr.Dataset) -> list[str]:
         known = [text.format(float(value)) for text, value in parts.items() if np.isfinite(value)]
         start, end = float(stride["stride_start"]), float(stride["stride_end"])
         lines.append(
-            f"{SIDE_NAME[str(stride['stride_side'].values)]} {start:.3f} to {end:.3f} s: {', '.join(known)}"
+            f"{LEG[str(stride['stride_side'].values)]} {start:.3f} to {end:.3f} s: {', '.join(known)}"
         )
     return lines[:MOST_STRETCHES] + [f"and {len(lines) - MOST_STRETCHES} more"] * (
         len(lines) > MOST_STRETCHES

@@ -1,0 +1,26 @@
+"""Pages as the content of files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+
+from matplotlib.figure import Figure
+
+Progress = Callable[[str, float], None]
+
+
+def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> dict[str, bytes]:
+    """The content of the file of every page, PNG at 200 dots per inch, by its name with the suffix.
+
+    Args:
+        pages: what draws each page, by its name.
+        progress: called before every page with "drawing" and the share of the pages that is done.
+    """
+    files = {}
+    for number, (name, draw) in enumerate(pages.items()):
+        progress("drawing", number / len(pages))
+        memory = io.BytesIO()
+        draw().savefig(memory, dpi=200, format="png")
+        files[f"{name}.png"] = memory.getvalue()
+    return files
