@@ -28,7 +28,7 @@ class Fault:
     spoil: Callable[[Copy], None]
 
 
-FAULTS: dict[str, Fault] = {}
+_PLANTABLE: dict[str, Fault] = {}
 
 
 def fault(code: str) -> Callable[[Callable[[Copy], None]], Callable[[Copy], None]]:
@@ -36,7 +36,7 @@ def fault(code: str) -> Callable[[Callable[[Copy], None]], Callable[[Copy], None
 
     def register(spoil: Callable[[Copy], None]) -> Callable[[Copy], None]:
         name = spoil.__name__
-        FAULTS[name] = Fault(name, (spoil.__doc__ or "").strip(), code, spoil)
+        _PLANTABLE[name] = Fault(name, (spoil.__doc__ or "").strip(), code, spoil)
         return spoil
 
     return register
@@ -48,7 +48,7 @@ def faults() -> dict[str, Fault]:
     from musclesolve.synthetic import force_faults, marker_faults, trial_faults
 
     del force_faults, marker_faults, trial_faults
-    return FAULTS
+    return dict(_PLANTABLE)
 
 
 def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
