@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from musclesolve.checking.report import Finding, Severity, Where
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
 from musclesolve.recording.schema import Document
 from musclesolve.runs import true_runs
 
@@ -119,11 +119,6 @@ def long_enough(mask: Mask, shortest: int) -> Mask:
     for first, stop in true_runs(mask):
         long[first:stop] = stop - first >= shortest
     return long
-
-
-def plate_rate(plate: PlateForce) -> float:
-    """Return the sampling rate of a plate [Hz]."""
-    return (plate.time.size - 1) / float(plate.time[-1] - plate.time[0])
 
 
 def filled(markers: Markers) -> Markers:

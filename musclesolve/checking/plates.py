@@ -6,9 +6,10 @@ import numpy as np
 
 from musclesolve.checking.body import Foot, case_feet
 from musclesolve.checking.case import Array, Case, Mask, stretches
-from musclesolve.checking.support import eroded, touch
+from musclesolve.checking.support import eroded, from_middle, touch
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
+from musclesolve.resampling import at_times
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.
 ZERO, DRIFT = 5.0, 10.0
@@ -52,7 +53,7 @@ def _zero_over_time(plate: PlateForce, at: Array, force: Array) -> Array:
     slope, level = np.polyfit(at, force, 1)
     if np.abs(at[:, None] * slope + level - force).max() <= ZERO:
         return np.asarray(plate.time[:, None] * slope + level)
-    return np.stack([np.interp(plate.time, at, column) for column in force.T], axis=-1)
+    return at_times(at, force, plate.time)
 
 
 def _tell_drift(
@@ -114,7 +115,7 @@ def clipping(case: Case) -> None:
         if peak < 5.0 * touch(case.trial):
             continue
         flat = vertical >= peak * (1.0 - 1e-9)
-        step = (plate.time[-1] - plate.time[0]) / (plate.time.size - 1)
+        step = 1.0 / plate.rate
         spans = tuple((a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT, 3 * step))
         if spans:
             case.tell(
@@ -171,14 +172,9 @@ def _contacts(case: Case, plate: PlateForce) -> list[tuple[tuple[float, float], 
 
 
 def _under_other(case: Case, plate: PlateForce, samples: Mask, feet: dict[Side, Foot]) -> bool:
-    away = {side: _away(case, plate, samples, foot) for side, foot in feet.items()}
+    away = {
+        side: from_middle(case, foot, plate.time[samples], plate.point[samples])
+        for side, foot in feet.items()
+    }
     other: Side = "l" if plate.side == "r" else "r"
     return away[plate.side] > REACH and away[other] < 0.5 * away[plate.side] and away[other] < 2 * REACH
-
-
-def _away(case: Case, plate: PlateForce, samples: Mask, foot: Foot) -> float:
-    """Return the middle horizontal distance from the point of force to the middle of a foot [m]."""
-    middle, time = 0.5 * (foot.heel + foot.toe), plate.time[samples]
-    at = np.stack([np.interp(time, case.trial.markers.time, middle[:, k]) for k in range(2)], axis=-1)
-    away = np.linalg.norm(plate.point[samples, :2] - at, axis=1)
-    return float(np.median(away[np.isfinite(away)])) if np.isfinite(away).any() else 0.0

@@ -11,6 +11,7 @@ from musclesolve.checking.case import Array, Case, stretches
 from musclesolve.checking.support import touch
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
+from musclesolve.resampling import at_times
 
 # Loads below this share of the body weight have an uncertain center of pressure.
 LOADED = 0.15
@@ -73,10 +74,7 @@ def tracks(case: Case, plate: PlateForce) -> list[Track]:
         if end - start < SHORTEST_TRACK or samples.sum() < 8:
             continue
         at = plate.time[samples]
-        heel, toe = (
-            np.stack([np.interp(at, time, path[:, k]) for k in range(2)], axis=-1)
-            for path in (seen.heel, seen.toe)
-        )
+        heel, toe = (at_times(time, path[:, :2], at) for path in (seen.heel, seen.toe))
         first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
         whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
         found.append(_track(at, plate.point[samples, :2], heel, toe, whole))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet, clearly_seen
-from musclesolve.checking.case import Array, Case, Mask, plate_rate
+from musclesolve.checking.case import Array, Case, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import PlateForce, Side, Trial
+from musclesolve.resampling import at_times
 
 # A foot carries something from this share of the body weight on.
 TOUCH = 0.03
@@ -19,7 +20,7 @@ EDGE, DEEP = 0.03, 0.08
 
 def smooth_force(plate: PlateForce) -> Array:
     """Return the force of a plate (S, 3), low-passed like the markers."""
-    rate = plate_rate(plate)
+    rate = plate.rate
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     if plate.time.size < 10 or cutoff < lowest_carried(plate.time.size, rate):
         return plate.force
@@ -28,7 +29,7 @@ def smooth_force(plate: PlateForce) -> Array:
 
 def sampled(plate: PlateForce, columns: Array, time: Array) -> Array:
     """Return columns (S, k) of a plate at other times, (T, k)."""
-    return np.stack([np.interp(time, plate.time, column) for column in columns.T], axis=-1)
+    return at_times(plate.time, columns, time)
 
 
 def side_vertical(trial: Trial, side: Side, time: Array) -> Array:
@@ -89,6 +90,12 @@ def away(case: Case, plate: PlateForce, point: Array) -> float:
     loaded &= np.isfinite(point).all(axis=1)
     if foot is None or not loaded.any():
         return 0.0
-    middle, time = 0.5 * (foot.heel + foot.toe), case.trial.markers.time
-    at = np.stack([np.interp(plate.time[loaded], time, middle[:, k]) for k in range(2)], axis=-1)
-    return float(np.median(np.linalg.norm(point[loaded, :2] - at, axis=1)))
+    return from_middle(case, foot, plate.time[loaded], point[loaded])
+
+
+def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
+    """Return the middle horizontal distance from points (S, 3) at times (S,) to the middle of a foot [m]; 0 of none."""
+    middle = 0.5 * (foot.heel + foot.toe)
+    distance = np.linalg.norm(point[:, :2] - at_times(case.trial.markers.time, middle[:, :2], time), axis=1)
+    known = np.isfinite(distance)
+    return float(np.median(distance[known])) if known.any() else 0.0

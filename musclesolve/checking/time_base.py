@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.checking.case import REACH, Array, Case, plate_rate, stretches
+from musclesolve.checking.case import REACH, Array, Case, stretches
 from musclesolve.recording.data import Markers
+from musclesolve.resampling import at_times
 
 # A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
 UNEVEN = 0.25
@@ -38,7 +39,7 @@ def sampling(case: Case) -> None:
         if kinds[plate.path]:
             time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
             columns = {
-                name: _resampled(getattr(plate, name), plate.time, time)
+                name: at_times(plate.time, getattr(plate, name), time)
                 for name in ("force", "point", "moment")
             }
             case.mend_plate(index, time=time, **columns)
@@ -54,12 +55,8 @@ def even(markers: Markers) -> Markers:
     step = float(np.median(np.diff(markers.time)))
     count = max(2, 1 + round((markers.time[-1] - markers.time[0]) / step))
     time = np.linspace(markers.time[0], markers.time[-1], count)
-    flat = _resampled(markers.position.reshape(markers.time.size, -1), markers.time, time)
+    flat = at_times(markers.time, markers.position.reshape(markers.time.size, -1), time)
     return replace(markers, time=time, position=flat.reshape(count, -1, 3))
-
-
-def _resampled(columns: Array, old: Array, new: Array) -> Array:
-    return np.stack([np.interp(new, old, column) for column in columns.T], axis=-1)
 
 
 def _told_uneven(case: Case, time: Array, path: Path) -> str | None:
@@ -120,7 +117,7 @@ def copies(case: Case) -> None:
         times=stretches(repeated, markers.time),
     )
     kept = ~repeated
-    flat = _resampled(position[kept], markers.time[kept], markers.time)
+    flat = at_times(markers.time[kept], position[kept], markers.time)
     case.mend_markers(flat.reshape(markers.position.shape))
 
 
@@ -165,7 +162,7 @@ def rates(case: Case) -> None:
     """Find sampling rates that are too low for the motion of a person."""
     recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
     for plate in case.trial.forces[:1]:
-        recorded["forces"] = (plate_rate(plate), plate.path)
+        recorded["forces"] = (plate.rate, plate.path)
     for what, (rate, path) in recorded.items():
         if rate < LOWEST_RATE_HZ[what]:
             case.tell(

@@ -87,13 +87,6 @@ def gait_events(trial: Trial) -> GaitEvents:
     return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))
 
 
-def heel_strikes(trial: Trial) -> dict[Side, Array]:
-    """Times [s] at which each foot strikes the ground, by ``gait_events``; legs without any strike are left out."""
-    found = gait_events(trial)
-    times = {side: np.array([event.time for event in found.of("heel_strike", side)]) for side in SIDES}
-    return {side: strikes for side, strikes in times.items() if strikes.size}
-
-
 def _time(event: Event) -> float:
     return event.time
 

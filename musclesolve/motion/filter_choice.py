@@ -109,9 +109,8 @@ def _completed(found: ResidualAnalysis) -> Array:
 def _check_forces(trial: Trial, cutoff_hz: float) -> None:
     """Refuse a cut-off that the recording of a plate cannot carry."""
     for plate in trial.forces:
-        rate = (plate.time.size - 1) / (plate.time[-1] - plate.time[0])
         try:
-            checked_cutoffs(cutoff_hz, plate.force.shape, rate)
+            checked_cutoffs(cutoff_hz, plate.force.shape, plate.rate)
         except InputError as error:
             key = "cutoff_hz" if trial.filter.force_cutoff_hz is None else "force_cutoff_hz"
             error.problem += " of forces"

@@ -54,9 +54,7 @@ def ground_reactions(trial: Trial, time: Array, chosen: FilterChoice | None = No
     for side in SIDES:
         plates = [plate for plate in trial.forces if plate.side == side]
         if plates:
-            wrench = sum(
-                _sampled(wrench_at_origin(p, trial.unloaded_below), p.time, used, time) for p in plates
-            )
+            wrench = sum(_sampled(p, wrench_at_origin(p, trial.unloaded_below), used, time) for p in plates)
             height = _surface(plates, trial.unloaded_below)
             reactions.append(_reaction(side, np.asarray(wrench), height))
     return reactions
@@ -99,12 +97,11 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)
 
 
-def _sampled(wrench: Array, recorded: Array, chosen: FilterChoice, time: Array) -> Array:
-    """Return a wrench (S, 6) filtered at its own rate and sampled at other times, (T, 6)."""
-    rate = (recorded.size - 1) / (recorded[-1] - recorded[0])
-    smooth = chosen.smooth_force(wrench, rate)
-    inside = np.clip(time, recorded[0], recorded[-1])
-    sampled: Array = CubicSpline(recorded, smooth, axis=0)(inside)
+def _sampled(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
+    """Return the wrench (S, 6) of a plate filtered at its own rate and sampled at other times, (T, 6)."""
+    smooth = chosen.smooth_force(wrench, plate.rate)
+    inside = np.clip(time, plate.time[0], plate.time[-1])
+    sampled: Array = CubicSpline(plate.time, smooth, axis=0)(inside)
     return sampled
 
 

@@ -62,12 +62,11 @@ def check_sampling(time: Array, path: Path) -> None:
 
 def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
-    given, force_time = trial.filter, trial.forces[0].time
-    force_rate = (force_time.size - 1) / (force_time[-1] - force_time[0])
+    given = trial.filter
     key = "cutoff_hz" if given.force_cutoff_hz is None else "force_cutoff_hz"
     asked = (
         ("markers", "cutoff_hz", given.cutoff_hz, trial.markers.rate),
-        ("forces", key, given.force_cutoff_hz or given.cutoff_hz, force_rate),
+        ("forces", key, given.force_cutoff_hz or given.cutoff_hz, trial.forces[0].rate),
     )
     for what, key, cutoff, rate in asked:
         if cutoff is not None and cutoff >= 0.5 * rate:

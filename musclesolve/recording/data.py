@@ -21,6 +21,11 @@ EventKind = Literal["heel_strike", "toe_off", "foot_below_hip"]
 BODY_CLUSTERS = frozenset({"pelvis", "foot_r", "foot_l"})
 
 
+def sampling_rate(time: Array) -> float:
+    """Return how many samples a second there are at evenly spaced times (T,) [Hz]."""
+    return (time.size - 1) / float(time[-1] - time[0])
+
+
 @dataclass(frozen=True)
 class Markers:
     """Trajectories of n markers over T frames.
@@ -45,7 +50,7 @@ class Markers:
     @property
     def rate(self) -> float:
         """Sampling rate [Hz], from the time column."""
-        return (self.time.size - 1) / float(self.time[-1] - self.time[0])
+        return sampling_rate(self.time)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -113,6 +118,11 @@ class PlateForce:
     moment: Array
     path: Path
     number: int | None = None
+
+    @property
+    def rate(self) -> float:
+        """Sampling rate [Hz], from the times."""
+        return sampling_rate(self.time)
 
 
 @dataclass(frozen=True)

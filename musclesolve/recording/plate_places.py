@@ -11,6 +11,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.plate_fault import PlateFault, foot_name, in_reach, inside, loaded
 from musclesolve.recording.plate_feet import Foot
+from musclesolve.resampling import at_times
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -108,5 +109,5 @@ def _to_middle(trial: Trial, plate: PlateForce, samples: Mask, side: Side) -> fl
     foot = _foot(trial, side)
     seen = ~np.isnan(foot.middle).any(axis=1)
     time = plate.time[samples]
-    at = np.stack([np.interp(time, foot.time[seen], foot.middle[seen, k]) for k in range(2)], axis=1)
+    at = at_times(foot.time[seen], foot.middle[seen, :2], time)
     return float(np.median(np.linalg.norm(plate.point[samples, :2] - at, axis=1)))

@@ -12,6 +12,7 @@ from musclesolve.motion.events import gait_events
 from musclesolve.motion.marker_events import Walk, walk
 from musclesolve.motion.strides import Stride, hip_passages, strides
 from musclesolve.recording.data import SIDES, Event
+from musclesolve.resampling import at_times
 
 if TYPE_CHECKING:
     from musclesolve.motion import Anatomy
@@ -100,5 +101,5 @@ def _strike(event: Event) -> bool:
 
 
 def _passages(walking: Walk, measured: Anatomy) -> list[Event]:
-    heading = np.stack([np.interp(measured.time, walking.time, part) for part in walking.heading.T], axis=1)
+    heading = at_times(walking.time, walking.heading, measured.time)
     return hip_passages(measured.time, measured.points, heading)
