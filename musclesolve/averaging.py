@@ -27,7 +27,7 @@ MEASURES = {
     "stance [%]": ("stance_percent", 1),
     "double support [%]": ("double_support_percent", 1),
 }
-"""Columns of the printed table: variable, decimals."""
+"""Rows of the printed table: variable, decimals."""
 NEEDED = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
 """What the figures of an average draw."""
 
@@ -80,21 +80,20 @@ def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, ob
 
 
 def table(average: xr.Dataset) -> Table:
-    """Mean and standard deviation of the measures of the strides, a row for each leg.
+    """Mean and standard deviation of the measures of the strides, a column for each leg.
 
-    A row says how many cycles its curves are the mean of, and how many strides of these were recorded from strike to
-    strike and have measures.
+    Above them stands how many cycles the curves of the leg are the mean of, and how many strides of these were recorded
+    from strike to strike and have measures.
     """
     rows = Table(title="mean (standard deviation) over the strides that were recorded whole")
-    rows.add_column("leg")
-    rows.add_column("cycles", justify="right")
-    rows.add_column("strides", justify="right")
-    for heading in MEASURES:
-        rows.add_column(heading, justify="right")
-    for side in average["side"].values:
-        leg = average.sel(side=side)
-        cells = [_cell(leg, name, decimals) for name, decimals in MEASURES.values()]
-        rows.add_row(SIDE_NAMES[str(side)], str(int(leg["cycles"])), str(_strides(leg)), *cells)
+    rows.add_column("", no_wrap=True)
+    legs = [average.sel(side=side) for side in average["side"].values]
+    for leg in legs:
+        rows.add_column(SIDE_NAMES[str(leg["side"].values)], justify="right", no_wrap=True)
+    rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
+    rows.add_row("strides", *(str(_strides(leg)) for leg in legs), end_section=True)
+    for heading, (name, decimals) in MEASURES.items():
+        rows.add_row(heading, *(_cell(leg, name, decimals) for leg in legs))
     return rows
 
 

@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 
 from musclesolve.interrupts import interrupts
+from musclesolve.printing import complain, console, say, say_files
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -170,11 +171,16 @@ def synthesize(
     marker_rate_hz: Annotated[float, typer.Option(help="Rate of the markers [Hz].")] = 100.0,
     force_rate_hz: Annotated[float, typer.Option(help="Rate of the plates [Hz].")] = 1000.0,
     strides: Annotated[int, typer.Option(help="Strides to be analysed.")] = 1,
+    margin_s: Annotated[float, typer.Option(help="Recorded before and after them \\[s].")] = 0.4,
     cutoff_hz: Annotated[
         str, typer.Option(help="Cut-off that the trial file asks for [Hz], or residual_analysis.")
     ] = "6",
-    force_cutoff_hz: Annotated[float | None, typer.Option(help="The same for the forces alone [Hz].")] = None,
-    marker_set: Annotated[str | None, typer.Option(help="Name of a marker set; default: landmarks.")] = None,
+    force_cutoff_hz: Annotated[
+        float | None, typer.Option(help="Cut-off of the forces alone [Hz]; default: that of the markers.")
+    ] = None,
+    marker_set: Annotated[
+        str | None, typer.Option(help="A marker set (names: `musclesolve markers`); default: landmarks.")
+    ] = None,
     cameras: Annotated[int, typer.Option(help="Cameras that see the markers; 0: marker files.")] = 0,
     noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms \\[px].")] = 0.0,
     forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
@@ -182,7 +188,10 @@ def synthesize(
     gap: Annotated[
         list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds in which it is not seen; repeatable.")
     ] = None,
-    fault: Annotated[list[str] | None, typer.Option(help="Something that goes wrong; repeatable.")] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(help="Something that goes wrong (names: `musclesolve faults`); repeatable."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
 ) -> None:
     """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
@@ -190,13 +199,19 @@ def synthesize(
         key: value for key, value in locals().items() if key not in ("output", "gap", "fault", "cutoff_hz")
     }
     with messages():
-        from musclesolve.synthetic import synthetic_recording
+        from musclesolve.results import write_files
         from musclesolve.synthetic.options import parse_cutoff, parse_gap
+        from musclesolve.synthetic.recording import check_free, recording_files
 
         gaps = tuple(parse_gap(text) for text in gap or ())
-        cutoff = parse_cutoff(cutoff_hz)
-        trial = synthetic_recording(output, gaps=gaps, faults=tuple(fault or ()), cutoff_hz=cutoff, **given)
-        say_files([trial, trial.with_name("truth.nc")])
+        faults, cutoff = tuple(fault or ()), parse_cutoff(cutoff_hz)
+        files = recording_files(gaps=gaps, faults=faults, cutoff_hz=cutoff, **given)
+        check_free(output, files)
+        say_files(write_files(output, files))
+        if faults:
+            say(f"{'planted':<17} {', '.join(faults)}")
+        trial = output / "trial.toml"
+        say(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
 
 
 @app.command()
@@ -262,7 +277,7 @@ def average(
             paths = write_files(output, files)
         console().print(table(averaged))
         for remark in remarks(averaged):
-            console().print(remark, soft_wrap=True)
+            say(remark)
         say_files(paths)
         if averaged.attrs["invalid"]:
             raise typer.Exit(SOME_FRAMES_FAILED)
@@ -291,6 +306,15 @@ def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by it
         console().print(table() if name is None else set_in_full(name))
 
 
+@app.command()
+def faults() -> None:
+    """List the faults that `synthesize` can plant into a recording."""
+    with messages():
+        from musclesolve.synthetic.fault_table import table
+
+        console().print(table())
+
+
 def analyse(trial: Path, output: Path, **options: str | None) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     import musclesolve as ms
@@ -306,7 +330,7 @@ def analyse(trial: Path, output: Path, **options: str | None) -> None:
         files = {"result.nc": netcdf_bytes(result), **figure_files(result, report)}
         report("writing", 1.0)
         paths = write_files(output, files, FILES)
-    console().print(summary(result), soft_wrap=True)
+    say(summary(result))
     say_files(paths)
     if any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
@@ -351,25 +375,6 @@ def progress() -> Iterator[Callable[[str, float], None]]:
             bar.update(task, description=stage, completed=fraction)
 
         yield report
-
-
-def say_files(paths: list[Path]) -> None:
-    """Say where the results are."""
-    names = ", ".join(path.name for path in paths)
-    console().print(f"{'files':<17} {paths[0].parent}: {names}", soft_wrap=True)
-
-
-def complain(message: str) -> None:
-    """One message on the standard error stream."""
-    console(stderr=True).print(f"musclesolve: {message}", style="red", soft_wrap=True)
-
-
-def console(stderr: bool = False) -> Console:
-    """An output that prints what it is given, "[mm]" included; wide enough for a table where it is not a terminal."""
-    out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-    if not out.is_terminal:
-        out.width = 140
-    return out
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable, Mapping
 
 from matplotlib.figure import Figure
@@ -20,7 +21,14 @@ def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> 
     files = {}
     for number, (name, draw) in enumerate(pages.items()):
         progress("drawing", number / len(pages))
-        memory = io.BytesIO()
-        draw().savefig(memory, dpi=200, format="png")
-        files[f"{name}.png"] = memory.getvalue()
+        files[f"{name}.png"] = _png(draw())
     return files
+
+
+def _png(page: Figure) -> bytes:
+    """One page; a letter that the font does not have, in the name of a person say, is drawn as a box without ado."""
+    memory = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        page.savefig(memory, dpi=200, format="png")
+    return memory.getvalue()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import os
 import re
@@ -18,6 +19,8 @@ from musclesolve.errors import InputError
 Array = NDArray[np.float64]
 
 EXPORT_AGAIN = "export the file again"
+RECORDED = (".trc", ".c3d", ".csv", ".mot", ".sto", ".toml")
+"""How the names of the files end that a trial consists of."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
@@ -117,7 +120,13 @@ def is_file(path: Path) -> bool:
 
 
 def binary_file(path: Path) -> InputError:
-    """Return the refusal of a file that is not text."""
+    """Return the refusal of a file that is not text, or text that Windows calls Unicode."""
+    with opening(path), path.open("rb") as stream:
+        start = stream.read(2)
+    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return InputError(
+            "the text is UTF-16", file=path, expected="UTF-8", remedy="save it again with the encoding UTF-8"
+        )
     return InputError(
         "this is a binary file",
         file=path,
@@ -139,7 +148,7 @@ def no_file(path: Path) -> tuple[str, str, str]:
     if not folder.is_dir():
         return "there is no such file", f"a file in {folder}, but there is no such folder", "check the folder"
     try:
-        there = sorted(os.listdir(folder))
+        there = sorted(name for name in os.listdir(folder) if _alike(name, path))
     except OSError:
         there = []
     return (
@@ -147,6 +156,11 @@ def no_file(path: Path) -> tuple[str, str, str]:
         f"a file in {folder}",
         suggestion(path.name, there) or "check the name and the folder",
     )
+
+
+def _alike(name: str, path: Path) -> bool:
+    """Whether a file could be meant: a recording or a file of the same kind, no script that is called alike."""
+    return Path(name).suffix.casefold() in (*RECORDED, path.suffix.casefold())
 
 
 def decimal_point(text: str) -> str | None:

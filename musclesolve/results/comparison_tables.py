@@ -42,7 +42,8 @@ def verdicts(comparison: xr.Dataset) -> Table:
         "without valid solution",
         "largest KKT residual",
     ):
-        table.add_column(heading, justify="left" if heading in ("cost", "leg") else "right")
+        named = heading in ("cost", "leg")
+        table.add_column(heading, justify="left" if named else "right", no_wrap=named)
     for name in comparison["cost"].values:
         one = comparison.sel(cost=name)
         for side in frames.sides(comparison):
@@ -76,19 +77,21 @@ def muscles(comparison: xr.Dataset, most: int = MOST_MUSCLES) -> Table:
 
 
 def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: np.ndarray, title: str) -> Table:
+    """A section for each row, in it a line for each cost: names stay whole on a terminal of 80 columns."""
     table = Table(title=title, title_justify="left")
     names = [str(name) for name in comparison["cost"].values]
-    for heading in (dim.replace("_", " "), "cost", "peak [N]", *OF_PAIR):
-        table.add_column(heading, justify="left" if heading in (dim.replace("_", " "), "cost") else "right")
+    table.add_column(dim.replace("_", " "), overflow="fold")
+    for heading in ("peak [N]", *OF_PAIR):
+        table.add_column(heading, justify="right", no_wrap=True)
     peak = _peak(comparison, dim)
     for row in rows:
+        table.add_row(str(row))
         for number, name in enumerate(names):
             at = {"cost": name, "other": names[0], dim: row}
             pair = [float(comparison[prefix + measure].sel(at)) for measure in OF_PAIR.values()]
             numbers = [_plain(pair[0], 0), _plain(pair[1], 3), _plain(pair[2], 2)] if number else ["", "", ""]
-            label = "" if number else str(row)
             most = _plain(float(peak.sel({"cost": name, dim: row})), 0)
-            table.add_row(label, name, most, *numbers, end_section=number == len(names) - 1)
+            table.add_row(f"  {name}", most, *numbers, end_section=number == len(names) - 1)
     return table
 
 
@@ -96,9 +99,9 @@ def joints(comparison: xr.Dataset) -> Table:
     """Peak contact forces [body weights] and mean co-contraction [%] under every cost."""
     names = [str(name) for name in comparison["cost"].values]
     table = Table(title="joints", title_justify="left")
-    table.add_column("quantity")
+    table.add_column("quantity", overflow="fold")
     for name in names:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     size = _magnitude(comparison) / body_weight(comparison)
     for joint in comparison["joint"].values:
         values = [_plain(float(size.sel(cost=name, joint=joint).max()), 2) for name in names]

@@ -126,7 +126,7 @@ def _pelvis_residual(result: xr.Dataset) -> str:
     )
     return (
         f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
-        f"moment: peak {_plain(moment.max(), 3)}, rms {_plain(_rms(moment), 3)} N m"
+        f"moment: peak {_plain(moment.max(), 3)} N m, rms {_plain(_rms(moment), 3)} N m"
     )
 
 

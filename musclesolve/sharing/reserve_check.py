@@ -62,9 +62,11 @@ class ReserveCheck:
             return f"{dof} needs no reserve"
         if not np.isfinite(self.share[k]):
             return f"the reserve of {dof} stands against no moment at all"
+        percent = 100.0 * self.share[k]
+        reached = f"{percent:.0f}" if percent >= 10.0 else f"{percent:.2g}"
         side = "beyond" if verdict is Verdict.LARGE else "within"
         return (
-            f"the reserve of {dof} reaches {100.0 * self.share[k]:.2g} % of its peak moment, {side} the limit of "
+            f"the reserve of {dof} reaches {reached} % of its peak moment, {side} the limit of "
             f"{100.0 * limit:g} %: {verdict}"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,14 @@ def synthetic_recording(
     Raises:
         InputError: an option that is unknown or makes no recording, or files that cannot be written.
     """
-    folder, chosen = file_path(folder), _options(options)
+    folder = file_path(folder)
+    write_files(folder, recording_files(stride, truth, **options))
+    return folder / TRIAL
+
+
+def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
+    """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
+    chosen = _options(options)
     stride = stride or reference_stride()
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
@@ -79,8 +87,23 @@ def synthetic_recording(
         contents = {file.name: file.read_bytes() for file in sorted(beside.iterdir()) if file.is_file()}
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
-    write_files(folder, contents)
-    return folder / TRIAL
+    return contents
+
+
+def check_free(folder: Path, names: Iterable[str]) -> None:
+    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it.
+
+    Raises:
+        InputError: files of these names are there, and no truth.
+    """
+    there = [name for name in names if (folder / name).exists()]
+    if there and not (folder / TRUTH).is_file():
+        raise InputError(
+            f"there is another recording: {', '.join(there)}",
+            file=folder,
+            expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
+            remedy="choose another folder with -o",
+        )
 
 
 def _options(given: dict[str, object]) -> RecordingOptions:

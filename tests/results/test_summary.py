@@ -62,7 +62,7 @@ def test_pelvis_residual_in_per_cent_of_body_weight():
     text = line(summary(data), "pelvis residual")
     assert "force: peak 5 %" in text
     assert f"rms {5 / np.sqrt(60):.2g} %" in text
-    assert "moment: peak 8," in text
+    assert "moment: peak 8 N m," in text
     assert "limit" not in text
     data.attrs["balance_limit"] = 0.25
     assert "% of body weight (limit 25 %);" in summary(data)
@@ -74,7 +74,7 @@ def test_large_numbers_are_plain():
     data["pelvis_residual"][9, 4] = 12345.0
     text = line(summary(data), "pelvis residual")
     assert "force: peak 1100 %" in text
-    assert "moment: peak 12345," in text
+    assert "moment: peak 12345 N m," in text
 
 
 def test_frames_out_of_balance_are_said_in_words():

@@ -1,0 +1,51 @@
+"""What the command line prints: text that stays in its column on a terminal, whole lines for other programs."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+from rich.console import Console
+
+INDENT = 18
+"""Characters of the column in which the lines of a summary say what they are about, with the blank after it."""
+WIDE = 140
+
+
+def console(stderr: bool = False) -> Console:
+    """An output that prints what it is given, "[mm]" included; wide enough for a table where it is not a terminal."""
+    out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    if not out.is_terminal:
+        out.width = WIDE
+    return out
+
+
+def say(text: str) -> None:
+    """Print lines of a summary, subject and statement; a terminal gets them wrapped under the statement."""
+    out = console()
+    out.print(wrapped(text, out.width) if out.is_terminal else text, soft_wrap=True)
+
+
+def wrapped(text: str, width: int) -> str:
+    """Lines no longer than a width, as far as blanks allow; what is left of a line stands below its statement."""
+    return "\n".join(
+        textwrap.fill(
+            line,
+            max(width, 2 * INDENT),
+            subsequent_indent=" " * INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in text.splitlines()
+    )
+
+
+def say_files(paths: list[Path]) -> None:
+    """Say where the results are."""
+    names = ", ".join(path.name for path in paths)
+    say(f"{'files':<17} {paths[0].parent}: {names}")
+
+
+def complain(message: str) -> None:
+    """One message on the standard error stream."""
+    console(stderr=True).print(f"musclesolve: {message}", style="red", soft_wrap=True)
