@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _HEADER = re.compile(r"""\s*\[\[?(?P<name>[\w.\-"' ]+)\]\]?\s*(#.*)?$""")
 _STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'')
@@ -69,7 +70,9 @@ class Region:
         return Region(self.lines, begin, begin + 1)
 
 
+@lru_cache(maxsize=4096)
 def _header(line: str) -> str | None:
+    """The name that a line heads, if any; every table of a file looks through the same lines."""
     found = _HEADER.match(line)
     return re.sub(r"[\s\"']", "", found["name"]) if found else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -32,8 +33,13 @@ _VELOCITY = "max_shortening_velocity"
 
 def available() -> list[str]:
     """Names of the databases that come with the package."""
+    return list(_bundled())
+
+
+@cache
+def _bundled() -> tuple[str, ...]:
     folder = resources.files("muscle_db").iterdir()
-    return sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml"))
+    return tuple(sorted(entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml")))
 
 
 def load(name_or_path: str | Path = "silva_2003") -> MuscleDatabase:
@@ -43,12 +49,17 @@ def load(name_or_path: str | Path = "silva_2003") -> MuscleDatabase:
         name_or_path: one of `available()`, or the path of a TOML file of the same form.
 
     Returns:
-        The database, every value checked, in SI units.
+        The database, every value checked, in SI units; the same object for the same text, so do not change it.
 
     Raises:
         MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.
     """
-    text, file = _read(name_or_path)
+    return _parsed(*_read(name_or_path))
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, file: str) -> MuscleDatabase:
+    """Parsed and checked once for each text: a file that was edited is another text."""
     try:
         values = tomllib.loads(text)
     except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits

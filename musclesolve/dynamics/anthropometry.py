@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 import numpy as np
@@ -59,8 +60,9 @@ def segment_inertia(
     )
 
 
+@cache
 def read_table(folder: str, file: str) -> dict:
-    """A bundled data file of this package."""
+    """A bundled data file of this package, read once; not to be changed."""
     return tomllib.loads(
         (resources.files("musclesolve.dynamics") / folder / file).read_text(encoding="utf-8")
     )

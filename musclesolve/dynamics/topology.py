@@ -7,6 +7,7 @@ What a model consists of is in `topology_data`, what is asked of it in `topology
 from __future__ import annotations
 
 import tomllib
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -42,7 +43,7 @@ __all__ = [
 
 
 def load_topology(name: str | Path = "inverse_human") -> Topology:
-    """Read a model definition, bundled (by name) or a person's own (by path).
+    """Read a model definition, bundled (by name) or a person's own (by path); the same object for the same text.
 
     Raises:
         InputError: the file is not a model definition; says which entry is at fault.
@@ -51,9 +52,15 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
     if path.suffix != ".toml":
         path = Path(str(resources.files("musclesolve.dynamics") / "models" / f"{name}.toml"))
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        return _parsed(path.read_text(encoding="utf-8"), path)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise InputError(f"cannot read the model definition: {fault}", file=path) from fault
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, path: Path) -> Topology:
+    """Parsed and checked once for each text: a file that was edited is another text."""
+    raw = tomllib.loads(text)
     topology = from_tables(raw, path)
     check_topology(topology, path)
     check_drivers(topology, standing_layout(topology), path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -95,12 +96,18 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
         "flag_meanings": " ".join(status.name for status in Status),
     }
     name_verdicts(result)
-    meaning = tomllib.loads(
-        resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8")
-    )
+    meaning = _meaning()
     for name, variable in result.data_vars.items():
         variable.attrs |= meaning[str(name)]
     return result
+
+
+@cache
+def _meaning() -> dict[str, dict[str, str]]:
+    """Unit and sentence of every variable."""
+    return tomllib.loads(
+        resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8")
+    )
 
 
 def _ordered(model: Model) -> list[str]:
