@@ -23,7 +23,7 @@ from musclesolve.dynamics.fit import Fit, resting
 from musclesolve.dynamics.inverse import projected_moments
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import motion_from
-from musclesolve.dynamics.nearest import curvature
+from musclesolve.dynamics.normal_equations import normal_equations
 from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity import Sensitivity
 from musclesolve.dynamics.targets import Targets
@@ -102,8 +102,9 @@ def coordinate_response(model: Model, targets: Targets, fit: Fit) -> Array:
     directions = tree.allowed(fit.q, origin, targets.slots)[..., free]
     weighted = directions * targets.weights[:, None, None]
     pull = (targets.values - fit.q[:, targets.slots]) * targets.weights[:, None]
-    hessian = np.einsum("tnxk,tnxl->tkl", weighted, directions, optimize=True)
-    hessian += np.diag(resting(model, targets)[free]) - curvature(tree, fit.q, directions, pull, free)
+    whole = np.ones(len(fit.q))
+    hessian, _ = normal_equations(tree, fit.q, origin, targets.slots, targets.weights, pull, free, whole)
+    hessian += np.diag(resting(model, targets)[free])
     frames, count = len(fit.q), 3 * len(targets.slots)
     speeds = np.zeros((frames, len(free), count))
     pulls = np.moveaxis(weighted, 3, 1).reshape(frames, -1, count)

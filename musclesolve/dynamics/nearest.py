@@ -1,8 +1,9 @@
 """The nearest pose, step by step: all frames advance together along the allowed directions.
 
 Minimise 1/2 sum_n w_n |q_n - target_n|^2 over the joint coordinates. The step ds solves
-(D^T W D - curvature) ds = D^T W (target - q); without the curvature it is that of Gauss-Newton, which finds its way
-from afar, with it that of Newton, which converges quadratically although markers and model disagree.
+(D^T W D - curvature) ds = D^T W (target - q), as `normal_equations` forms it; without the curvature it is that of
+Gauss-Newton, which finds its way from afar, with it that of Newton, which converges quadratically although markers and
+model disagree.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve.dynamics.model import Model
+from musclesolve.dynamics.normal_equations import normal_equations
 from musclesolve.dynamics.rotation_vector import from_vector
 from musclesolve.dynamics.targets import Targets
 from musclesolve.dynamics.tree import Tree
@@ -144,17 +146,15 @@ class NearestPose:
     def _step(self, q: Array, pose: Pose, damping: Array, near: Array) -> Array:
         """One step in the speeds, (T, K+6), zero where locked; with the full curvature in frames that are near (T,)."""
         targets, count, joints = self.targets, int(self.free.sum()), pose.angles.shape[1]
-        directions = self.model.tree.allowed(q, pose.position, targets.slots, self.free)
-        frames = directions.shape[0]
         pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
-        jacobian = (directions * np.sqrt(targets.weights)[:, None, None]).reshape(frames, -1, count)
-        hessian = np.swapaxes(jacobian, 1, 2) @ jacobian
-        hessian -= near[:, None, None] * curvature(self.model.tree, q, directions, pull, self.free)
-        hessian += np.diag(self.rest[self.free]) + damping[:, None, None] * np.eye(count)
-        gradient = np.einsum("tnxk,tnx->tk", directions, pull, optimize=True)
+        hessian, gradient = normal_equations(
+            self.model.tree, q, pose.position, targets.slots, targets.weights, pull, self.free, near
+        )
+        diagonal = np.arange(count)
+        hessian[:, diagonal, diagonal] += self.rest[self.free] + damping[:, None]
         drawn = self.free[:joints]
         gradient[:, : drawn.sum()] -= self.rest[:joints][drawn] * pose.angles[:, drawn]
-        step = np.zeros((frames, len(self.free)))
+        step = np.zeros((len(q), len(self.free)))
         step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
         return step * np.minimum(1.0, _LARGEST_TURN / np.maximum(turns, 1e-12))[:, None]
@@ -177,22 +177,3 @@ def _listed(names: Array) -> str:
         f"{name:.3f} s" if isinstance(name, float) else f"frame {name}" for name in names[:3].tolist()
     )
     return shown + (f" and {len(names) - 3} more frames" if len(names) > 3 else "")
-
-
-def curvature(tree: Tree, q: Array, directions: Array, pull: Array, free: Array) -> Array:
-    """Sum of w (target - q) . d2q / ds_i ds_j, (T, F, F), over the free speeds: what Gauss-Newton leaves out.
-
-    Turning about axis a_i before joint j turns what j moves: d2q = a_i x D_j, and
-    p . (a_i x D_j) = a_i . (D_j x p); two turns of the base, or of a spherical joint, share the difference.
-    """
-    frames = len(q)
-    axes = np.concatenate(
-        [tree.axes(q), np.zeros((frames, 3, 3)), np.broadcast_to(np.eye(3), (frames, 3, 3))], axis=1
-    )
-    dx, dy, dz = (directions[:, :, x] for x in range(3))
-    px, py, pz = (pull[:, None, :, x] for x in range(3))
-    twist = np.concatenate([pz @ dy - py @ dz, px @ dz - pz @ dx, py @ dx - px @ dy], axis=1)
-    turned = axes[:, free] @ twist
-    before = tree.before[np.ix_(free, free)]
-    both = before + before.T
-    return (before * turned + np.swapaxes(before * turned, 1, 2)) / np.maximum(both, 1.0)

@@ -189,14 +189,18 @@ class Tree:
         return way
 
     @cached_property
-    def before(self) -> Array:
-        """(K+6, K+6): speed i turns all that speed j turns; a turn is before itself, a shift is before nothing."""
+    def share(self) -> Array:
+        """(K+6, K+6): 1 where speed i moves all that speed j moves, 1/2 where both move the same, as i = j does.
+
+        A symmetric quantity of two speeds that is known where the first is before the second is then
+        share X + (share X)^T.
+        """
         count = self.joint_count
-        before = np.zeros((count + 6, count + 6))
+        before = np.ones((count + 6, count + 6))
         before[:count, :count] = self.carries[self.child].T
-        turns = np.r_[:count, count + 3 : count + 6]
-        before[np.ix_(range(count + 3, count + 6), turns)] = 1.0
-        return before
+        before[:count, count:] = 0.0
+        share: Array = before / np.maximum(before + before.T, 1.0)
+        return share
 
     def axes(self, q: Array) -> Array:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""

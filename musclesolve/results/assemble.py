@@ -105,9 +105,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
 @cache
 def _meaning() -> dict[str, dict[str, str]]:
     """Unit and sentence of every variable."""
-    return tomllib.loads(
-        resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8")
-    )
+    return tomllib.loads(resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8"))
 
 
 def _ordered(model: Model) -> list[str]:
