@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve.dynamics.components import components, cross
 from musclesolve.dynamics.tree import Tree
 
 Array = np.ndarray
@@ -43,8 +44,8 @@ def normal_equations(
     point = slots < tree.point_count
     moved = np.column_stack([tree.moves[slots], np.ones((len(slots), 6))])[:, free]
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
-    place = _apart(q[:, slots] - point[:, None] * origin[:, None])
-    pull = _apart(pull)
+    place = components(q[:, slots] - point[:, None] * origin[:, None])
+    pull = components(pull)
     heavy = weights * place
     behind = [heavy[x] * place[y] for x, y in _SYMMETRIC]
     behind += [place[x] * pull[y] for x in range(3) for y in range(3)]
@@ -79,18 +80,8 @@ def _screws(tree: Tree, q: Array, origin: Array, free: Array) -> tuple[Array, Ar
     """Axis a and offset c of the free speeds, (3, T, F) each; c from the origin."""
     joints, frames = tree.joint_count, len(q)
     axis, offset = np.zeros((2, 3, frames, joints + 6))
-    axis[:, :, :joints] = _apart(tree.axes(q))
-    offset[:, :, :joints] = cross(_apart(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
+    axis[:, :, :joints] = components(tree.axes(q))
+    offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
     # The base: three shifts, then three turns about its origin.
     offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
     return axis[:, :, free], offset[:, :, free]
-
-
-def _apart(vectors: Array) -> Array:
-    """(T, n, 3) as (3, T, n): products of components are then products of contiguous arrays."""
-    return np.ascontiguousarray(vectors.transpose(2, 0, 1))
-
-
-def cross(a: Array, b: Array) -> Array:
-    """Vector product of arrays whose first axis are the components."""
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])

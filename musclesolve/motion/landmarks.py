@@ -41,12 +41,9 @@ def standing_markers(static: Markers) -> Points:
 
     The median over the frames rather than the mean: one bad frame does not move it.
     """
-    seen = np.logical_not(np.isnan(static.position).any(axis=2).all(axis=0))
-    return {
-        name: np.nanmedian(static[name], axis=0)
-        for name, there in zip(static.names, seen, strict=True)
-        if there
-    }
+    seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
+    middle = np.nanmedian(static.position[:, seen], axis=0)
+    return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
 
 
 def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:

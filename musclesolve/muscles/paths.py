@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve.dynamics.components import components, cross
 from musclesolve.dynamics.elements import PLACES, Elements
 
 Array = np.ndarray
@@ -53,13 +54,44 @@ class Paths:
         return self.elements.subset(self.body).coordinates(self.standing)
 
     @cached_property
-    def _starts(self) -> Array:
-        """First point of each segment."""
-        return np.flatnonzero(self.muscle[:-1] == self.muscle[1:])
+    def _placing(self) -> Array:
+        """(4 b, P): the same coefficients against r_i, r_j, u and v of all bodies (b) that have points."""
+        bodies, place = self._bodies
+        placing = np.zeros((len(bodies), 4, len(place)))
+        placing[place, :, np.arange(len(place))] = self._coordinates
+        return placing.reshape(-1, len(place))
 
     @cached_property
-    def _sum_segments(self) -> Array:
-        return (self.muscle[self._starts] == np.arange(self.count)[:, None]).astype(float)
+    def _first(self) -> Array:
+        """(n,) first point of each muscle."""
+        return np.searchsorted(self.muscle, np.arange(self.count))
+
+    @cached_property
+    def _joined(self) -> Array:
+        """(P-1,): one where a point and the next are of the same muscle."""
+        return (self.muscle[:-1] == self.muscle[1:]).astype(float)
+
+    def of_muscles(self, values: Array) -> Array:
+        """Sums over the points or segments of each muscle, from (..., P) or (..., P-1) to (..., n)."""
+        return np.add.reduceat(values, self._first, axis=-1)
+
+    def _placed(self, basic: Array) -> Array:
+        """Path points, or their velocities, by components (3, T, P), from r_i, r_j, u and v of the bodies."""
+        flat = components(basic)
+        return flat.reshape(*flat.shape[:2], -1) @ self._placing
+
+    def _segments(self, q: Array, on: Array) -> tuple[Array, Array, Array]:
+        """Position (3, T, P), step to the next point (3, T, P-1), its length (T, P-1); on (T, C) as in `evaluate`."""
+        position = self._placed(self._own.basic(q))
+        for c, point in enumerate(self.switched):
+            # An absent point lies on the one before it: its segment has no length and no direction.
+            position[..., point] = np.where(on[:, c], position[..., point], position[..., point - 1])
+        step = (position[..., 1:] - position[..., :-1]) * self._joined
+        return position, step, np.sqrt((step**2).sum(axis=0))
+
+    def lengths(self, q: Array, on: Array) -> Array:
+        """Lengths (T, n) [m] with given conditional points (T, C) on the path."""
+        return self.of_muscles(self._segments(q, on)[2])
 
     def evaluate(self, q: Array, coordinates: Array) -> PathState:
         """Lengths (T, n) and gradients by the path points (T, P, 3).
@@ -68,24 +100,20 @@ class Paths:
             q: (T, N, 3) natural coordinates.
             coordinates: (T, K+6) joint coordinates, which switch the conditional points.
         """
-        basic = self._own.basic(q)[:, self._bodies[1]]
-        position = np.einsum("pc,tpcx->tpx", self._coordinates, basic)
         angle = coordinates[:, self.switch_dof]
         on = (angle >= self.switch_lower) & (angle <= self.switch_upper)
-        for c, point in enumerate(self.switched):
-            # An absent point lies on the one before it: its segment has no length and no direction.
-            position[:, point] = np.where(on[:, c, None], position[:, point], position[:, point - 1])
-        step = position[:, self._starts + 1] - position[:, self._starts]
-        length = np.linalg.norm(step, axis=2)
-        unit = step / np.where(length > 0.0, length, 1.0)[..., None]
+        position, step, length = self._segments(q, on)
+        unit = step / np.where(length > 0.0, length, 1.0)
         gradient = np.zeros_like(position)
-        gradient[:, self._starts + 1] += unit
-        gradient[:, self._starts] -= unit
+        gradient[..., 1:] += unit
+        gradient[..., :-1] -= unit
         for c, point in reversed(list(enumerate(self.switched))):
-            passed = np.where(on[:, c, None], 0.0, gradient[:, point])
-            gradient[:, point - 1] += passed
-            gradient[:, point] -= passed
-        return PathState(self, q, position, gradient, length @ self._sum_segments.T)
+            passed = np.where(on[:, c], 0.0, gradient[..., point])
+            gradient[..., point - 1] += passed
+            gradient[..., point] -= passed
+        return PathState(
+            self, q, position.transpose(1, 2, 0), gradient.transpose(1, 2, 0), self.of_muscles(length)
+        )
 
 
 @dataclass(frozen=True)
@@ -118,25 +146,26 @@ class PathState:
 
     def rate(self, qd: Array) -> Array:
         """dL_MT/dt (T, n) [m/s]: the gradient by the path points times their velocities."""
-        paths = self.paths
-        basic = paths._own.basic_velocity(self.q, qd)[:, paths._bodies[1]]
-        velocity = np.einsum("pc,tpcx->tpx", paths._coordinates, basic)
-        return np.einsum("tpx,tpx->tp", self.gradient, velocity) @ self._pick().T
+        velocity = self.paths._placed(self.paths._own.basic_velocity(self.q, qd))
+        return self.paths.of_muscles((components(self.gradient) * velocity).sum(axis=0))
 
     def pull(self, bodies: Array) -> Array:
         """Sum of dL_MT/dr over the points on some bodies, (T, n, 3): minus the force of unit tension on them."""
-        return self._pick(bodies) @ self.gradient
+        own = components(self.gradient) * np.isin(self.paths.body, bodies)
+        return np.ascontiguousarray(self.paths.of_muscles(own).transpose(1, 2, 0))
 
-    def moment_arm(self, bodies: Array, axis: Array, pivot: Array) -> Array:
-        """-dL_MT/dtheta (T, n) [m] when some bodies turn about an axis through a pivot, both (T, 3).
+    def moment_arms(self, moved: Array, axis: Array, pivot: Array) -> Array:
+        """-dL_MT/dtheta (T, m, n) [m] of turns about axes through pivots, both (T, m, 3).
 
-        Equal to the rows of the Jacobian times the allowed direction of that turn, without forming either.
+        -dL/dtheta = -sum (a x (r - o)) . dL/dr = -(a . sum r x dL/dr + (o x a) . sum dL/dr): equal to the rows of the
+        Jacobian times the allowed directions of these turns, without forming either.
+
+        Args:
+            moved: (m, P) one where a turn moves a point, else zero.
+            axis: unit axes a.
+            pivot: o [m].
         """
-        pick = self._pick(bodies)
-        twist = pick @ np.cross(self.position, self.gradient) - np.cross(pivot[:, None], pick @ self.gradient)
-        return -np.einsum("tnx,tx->tn", twist, axis)
-
-    def _pick(self, bodies: Array | None = None) -> Array:
-        """(n, P): one where a point belongs to a muscle, and to one of the bodies if they are given."""
-        own = self.paths.muscle == np.arange(self.paths.count)[:, None]
-        return (own if bodies is None else own & np.isin(self.paths.body, bodies)).astype(float)
+        position, gradient = components(self.position), components(self.gradient)
+        wrench = np.concatenate([cross(position, gradient), gradient]).transpose(1, 0, 2)
+        screw = np.concatenate([axis, np.cross(pivot, axis)], axis=2)
+        return -self.paths.of_muscles((screw @ wrench) * moved)

@@ -38,12 +38,9 @@ class MuscleState:
 
 def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> Array:
     """(T, 7, n) [m]."""
-    tree, axes = model.tree, model.tree.axes(motion.q)
-    arms = []
-    for dof in muscles.dof_names:
-        k = model.dof(dof)
-        arms.append(path.moment_arm(model.behind(dof), axes[:, k], motion.q[:, tree.pivot[k]]))
-    return np.stack(arms, axis=1)
+    tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
+    moved = tree.carries[muscles.paths.body][:, joints].T
+    return path.moment_arms(moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
 
 
 def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleState:

@@ -49,15 +49,13 @@ def search_grid(edges: Array) -> Array:
 
 def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
     """Length through all conditional points less length past them, (P, n) [m], one joint turned."""
-    coordinates = np.zeros((len(angles), len(model.topology.dof_names)))
+    joints, size = model.tree.joint_count, len(angles)
+    coordinates = np.zeros((size, joints))
     coordinates[:, dof] = angles
-    size = len(angles)
     base = np.broadcast_to(np.eye(3), (size, 3, 3))
-    q = model.tree.pose(coordinates[:, : model.tree.joint_count], np.zeros((size, 3)), base)
-    always = np.full_like(paths.switch_upper, np.inf)
-    through = replace(paths, switch_lower=-always, switch_upper=always).evaluate(q, coordinates).length
-    past = replace(paths, switch_lower=always, switch_upper=always).evaluate(q, coordinates).length
-    return through - past
+    q = model.tree.pose(coordinates, np.zeros((size, 3)), base, turned=np.arange(joints) == dof)
+    every = np.ones((size, len(paths.switched)), dtype=bool)
+    return paths.lengths(q, every) - paths.lengths(q, ~every)
 
 
 def settled(edge: float, angles: Array, gap: Array) -> float:
