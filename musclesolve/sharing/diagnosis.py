@@ -16,11 +16,11 @@ shortage. The muscles that y asks for, (A^T y)_i > 0, are at their upper bound; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import linprog
 
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.arguments import a_problem, an_array
@@ -41,30 +41,45 @@ class Diagnosis:
     Attributes:
         frame: (k,) their numbers.
         shortage: (k, m) [N m], signed: the moment that the muscles lack, with the least sum of its sizes.
-        alone: (k, m) [N m], signed: the least shortage if this degree of freedom alone may lack something; infinite
-            where that would not do.
         certain: (k, m) [N m], signed: what is lacking even if all other degrees of freedom may lack anything.
         limited: (k, n) the muscles that could help, but are at their upper bound.
         weight: (k, n) [N m], what those muscles contribute along the proof; says in which order to name them.
-        strength_factor: (k,) the smallest factor on the strength of all muscles that makes the frame feasible;
-            infinite if there is none.
-        limited_factor: (k,) the same with the limited muscles alone made stronger.
         proof: (k, m) y of the module's text; checked.
         muscle: n names.
         dof: m names.
+
+    What takes programmes of its own is found when it is asked for, from `part`, the k frames of the problem, and
+    `passive`, the moments of their passive forces (k, m, n) [N m].
     """
 
     frame: NDArray[np.int64]
     shortage: Array
-    alone: Array
     certain: Array
     limited: NDArray[np.bool_]
     weight: Array
-    strength_factor: Array
-    limited_factor: Array
     proof: Array
     muscle: tuple[str, ...]
     dof: tuple[str, ...]
+    part: Problem = field(repr=False)
+    passive: Array = field(repr=False)
+
+    @cached_property
+    def alone(self) -> Array:
+        """(k, m) [N m], signed: the least shortage if this degree of freedom alone may lack something, or infinite."""
+        return np.array([_alone(self.part, k) for k in range(len(self.frame))]).reshape(self.shortage.shape)
+
+    @cached_property
+    def strength_factor(self) -> Array:
+        """(k,) the smallest factor on the strength of all muscles that makes the frame feasible, or infinite."""
+        every = np.ones(self.limited.shape[1], dtype=bool)
+        return np.array([_factor_of(self.part, self.passive, k, every, 0.0) for k in range(len(self.frame))])
+
+    @cached_property
+    def limited_factor(self) -> Array:
+        """(k,) the same with the limited muscles alone made stronger."""
+        return np.array(
+            [_factor_of(self.part, self.passive, k, who, 1.0) for k, who in enumerate(self.limited)]
+        )
 
     @property
     def total(self) -> Array:
@@ -111,11 +126,10 @@ class Diagnosis:
         more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
         shown = _listed(names[:_NAMED] + more)
         verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
-        own, together = self.limited_factor[number], self.strength_factor[number]
         remedy = "no strength would do"
-        if np.isfinite(own):
+        if np.isfinite(own := self.limited_factor[number]):
             remedy = f"{_factor(own)} times {whose} strength would do"
-        elif np.isfinite(together):
+        elif np.isfinite(together := self.strength_factor[number]):
             remedy = f"{_factor(together)} times the strength of all muscles would do"
         return f"{shown} {verb} at {whose} limit; {remedy}"
 
@@ -147,21 +161,17 @@ def diagnose(
     pull = np.matmul(proof[:, None, :], part.moment_matrix)[:, 0, :]
     largest = np.abs(pull).max(axis=1, keepdims=True)
     limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
-    every = np.ones(problem.n_muscles, dtype=bool)
     return Diagnosis(
         frame=number,
         shortage=shortage,
-        alone=np.array([_alone(problem, int(t)) for t in number]).reshape(-1, problem.n_dof),
         certain=_certain(part),
         limited=limited,
         weight=np.where(limited, pull * part.upper, 0.0),
-        strength_factor=np.array([_factor_of(problem, passive, int(t), every, 0.0) for t in number]),
-        limited_factor=np.array(
-            [_factor_of(problem, passive, int(t), who, 1.0) for t, who in zip(number, limited, strict=True)]
-        ),
         proof=proof,
         muscle=problem.muscle or (),
         dof=problem.dof or (),
+        part=part,
+        passive=passive[number],
     )
 
 
@@ -284,6 +294,8 @@ def _programme(
     limits: Array | None = None,
 ) -> tuple[Array, Array] | None:
     """Solution and multipliers of minimise cost . x, rows x = right, limits x <= 0; None if there is none."""
+    from scipy.optimize import linprog
+
     below = None if limits is None else np.zeros(len(limits))
     found = linprog(cost, A_ub=limits, b_ub=below, A_eq=rows, b_eq=right, bounds=bounds)
     return (found.x, found.eqlin.marginals) if found.status == 0 else None
