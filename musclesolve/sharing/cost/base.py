@@ -59,6 +59,11 @@ class Cost(ABC):
         return False
 
     @property
+    def quadratic(self) -> bool:
+        """Whether a quadratic programme finds the optimum: no term is of a higher degree than the second."""
+        return False
+
+    @property
     def label(self) -> str:
         """The name, with whatever differs from the defaults."""
         own: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()

@@ -50,6 +50,12 @@ class Sum(Cost):
         return all(term.linear for term in self.terms)
 
     @property
+    def quadratic(self) -> bool:
+        """Whether some term is quadratic, and every other one linear if not quadratic too."""
+        fit = all(term.quadratic or term.linear for term in self.terms)
+        return fit and not self.linear
+
+    @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]
         """What the terms need of a problem."""
         return tuple(dict.fromkeys(field for term in self.terms for field in term.data))
@@ -146,6 +152,11 @@ class Scaled(Cost):
     def linear(self) -> bool:
         """Whether the cost is linear."""
         return self.cost.linear
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether the cost is quadratic."""
+        return self.cost.quadratic
 
     @property
     def data(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -36,6 +36,11 @@ class EmgTracking(Cost):
     def __post_init__(self) -> None:
         check_positive(self.name, "unmeasured_weight", self.unmeasured_weight)
 
+    @property
+    def quadratic(self) -> bool:
+        """Yes."""
+        return True
+
     def _wanted(self, problem: Problem) -> Array:
         return np.nan_to_num(self._measured(problem))
 

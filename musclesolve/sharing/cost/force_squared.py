@@ -22,6 +22,11 @@ class ForceSquared(Cost):
     formula: ClassVar[str] = "sum_i F_i^2"
     source: ClassVar[str] = "Silva 2003, eq. 6.15"
 
+    @property
+    def quadratic(self) -> bool:
+        """Yes."""
+        return True
+
     def value(self, problem: Problem, activation: Array) -> Array:
         """(T,) [N^2]."""
         return np.square(problem.force_capacity * activation).sum(axis=-1)

@@ -35,6 +35,11 @@ class PowerSum(Cost):
         """For p = 1."""
         return self.exponent == 1
 
+    @property
+    def quadratic(self) -> bool:
+        """For p = 2."""
+        return self.exponent == 2
+
     def value(self, problem: Problem, activation: Array) -> Array:
         """(T,)."""
         return np.power(self.full(problem) * activation, self.exponent).sum(axis=-1)

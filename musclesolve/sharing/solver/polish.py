@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from musclesolve.sharing.problem import Array
 
-if TYPE_CHECKING:
-    from musclesolve.sharing.solver.programme import Programme
-
 STEPS = 4
 LAST = 1e-13
 
 
-def polished(programme: Programme, x: Array, price: Array) -> tuple[Array, Array]:
+class Smooth(Protocol):
+    """A cost with bounds lower and upper, (n,), on its unknowns x, and rows of which matrix x = moment."""
+
+    @property
+    def lower(self) -> Array:
+        """(n,)."""
+
+    @property
+    def upper(self) -> Array:
+        """(n,)."""
+
+    @property
+    def matrix(self) -> Array:
+        """(m, n)."""
+
+    @property
+    def moment(self) -> Array:
+        """(m,)."""
+
+    def gradient(self, x: Array, /) -> Array:
+        """(n,)."""
+
+    def hessian(self, x: Array, /) -> Array:
+        """(n, n)."""
+
+
+def polished(programme: Smooth, x: Array, price: Array) -> tuple[Array, Array]:
     """The answer and its multipliers of the rows after some steps, or as they were if these lead out of the bounds.
 
     An unknown is held at a bound if the force that presses it there, |g - A^T lambda|, exceeds its distance. On the

@@ -38,7 +38,7 @@ class SolverRecord:
         batched: whether all frames are solved at once.
         warm_start: whether it can start from given activations.
         proves_infeasibility: whether it proves itself that moments are out of reach (otherwise it is done for it).
-        can: which words of `Cost.needs` it can satisfy.
+        can: which words of `Cost.needs` it can satisfy; `quadratic_programme` stands for quadratic costs and no others.
     """
 
     name: str
@@ -58,19 +58,25 @@ class SolverRecord:
         return importlib.util.find_spec(self.package) is not None
 
     def fits(self, cost: Cost, reserves: bool = False) -> bool:
-        """Whether it can minimise that cost; what finds the optimum of levels finds that of a linear cost too."""
+        """Whether it can minimise that cost."""
         return _fits(self.can, cost, reserves)
 
 
 def _fits(can: frozenset[str], cost: Cost, reserves: bool = False) -> bool:
-    """Quadratic reserves are no part of a linear programme; beside levels they have priority instead."""
-    return cost.needs <= can or (cost.linear and "linear_programme" in can and not reserves)
+    """What finds the optimum of levels finds that of a linear cost too; a quadratic programme is a word of `can` alone.
+
+    Quadratic reserves are no part of a linear programme; beside levels they have priority instead.
+    """
+    if cost.needs <= can or (cost.quadratic and QUADRATIC in can):
+        return True
+    return cost.linear and "linear_programme" in can and not reserves
 
 
+QUADRATIC = "quadratic_programme"
 _HERE = "musclesolve.sharing.solver"
 _CONVEX = frozenset({"separable", "rows"})
 _SMOOTH = _CONVEX | {"coupled", "nonconvex"}
-_RECORDS = (
+_RECORDS: tuple[SolverRecord, ...] = (
     SolverRecord(
         name="batch",
         summary="own interior-point method, all frames at once",
@@ -144,6 +150,30 @@ _RECORDS = (
         can=frozenset({"linear_programme"}),
     ),
 )
+_QUADRATIC = (
+    ("daqp", "DAQP, a dual active-set method", "daqp"),
+    ("quadprog", "quadprog, the dual active-set method of Goldfarb and Idnani", "quadprog"),
+    ("osqp", "OSQP, operator splitting", "osqp"),
+    ("piqp", "PIQP, a proximal interior-point method", "piqp"),
+    ("proxqp", "ProxQP, a proximal augmented-Lagrangian method", "proxsuite"),
+    ("clarabel", "Clarabel, an interior-point method", "clarabel"),
+    ("highs", "HiGHS, its active-set method for quadratic programmes, which misses some frames", "highspy"),
+)
+_RECORDS += tuple(
+    SolverRecord(
+        name=name,
+        summary=f"{what}, frame by frame: quadratic costs only",
+        module=f"{_HERE}.quadratic_backends",
+        kind=name.capitalize(),
+        package=package,
+        install="pip install 'musclesolve[qp]'",
+        batched=False,
+        warm_start=False,
+        proves_infeasibility=False,
+        can=frozenset({QUADRATIC}),
+    )
+    for name, what, package in _QUADRATIC
+)
 REGISTRY: dict[str, SolverRecord] = {record.name: record for record in _RECORDS}
 
 
@@ -194,6 +224,8 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         return
     able = [name for name, other in REGISTRY.items() if other.fits(cost, reserves)]
     lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
+    if QUADRATIC in can:
+        lacking = [f"costs that are not quadratic, such as {cost.formula or cost.name}"]
     if _fits(can, cost):
         lacking = ["the quadratic cost of reserves"]
     raise UnfitSolverError(

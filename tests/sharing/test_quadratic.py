@@ -1,0 +1,86 @@
+"""Quadratic costs: which they are, and who else is refused by solvers that take nothing but these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sharing_cases import SMOOTH
+
+from musclesolve.sharing import Status, kkt_residual, solve, solvers
+from musclesolve.sharing.cost import ActivationPower, ForceSquared, StressCubed
+from musclesolve.sharing.cost.registry import REGISTRY
+from musclesolve.sharing.solver.quadratic import Found, QuadraticSolver
+from musclesolve.sharing.solver.registry import UnfitSolverError
+
+QUADRATIC = [name for name, record in solvers().items() if "quadratic_programme" in record.can]
+COSTS = {name: REGISTRY[name]() for name in SMOOTH} | {
+    "cube": ActivationPower(3.0),
+    "line": ActivationPower(1.0),
+    "square and line": ForceSquared() + 2.0 * ActivationPower(1.0),
+    "square and cube": ForceSquared() + StressCubed(),
+    "lines": ActivationPower(1.0) + 2.0 * ActivationPower(1.0),
+    "twice": 2.0 * ForceSquared(),
+}
+
+
+def installed(name):
+    record = solvers()[name]
+    if not record.installed:
+        pytest.skip(f"{name} needs the package {record.package}: {record.install}")
+    return name
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_a_cost_is_quadratic_if_its_curvature_is_the_same_everywhere(name, make_leg):
+    cost, problem = COSTS[name], make_leg(3)
+    low, high = (cost.hessian(problem, np.full_like(problem.lower, share)) for share in (0.1, 0.6))
+    bent = np.abs(high - low).max() > 1e-9 * np.abs(high).max()
+    assert cost.quadratic == (not bent and not cost.linear)
+
+
+@pytest.mark.parametrize("solver", QUADRATIC)
+def test_other_costs_are_refused_by_name(solver, make_leg):
+    installed(solver)
+    for cost in ("stress_cubed", "square and cube"):
+        given = COSTS[cost]
+        with pytest.raises(UnfitSolverError, match="not take costs that are not quadratic") as caught:
+            solve(make_leg(1), given, solver)
+        assert given.name in str(caught.value) and "one of batch, ipopt" in str(caught.value)
+
+
+@pytest.mark.parametrize("solver", QUADRATIC)
+@pytest.mark.parametrize("reserves", [False, True])
+def test_sums_of_squares_and_lines_are_taken(solver, reserves, make_leg):
+    cost, problem = COSTS["square and line"], make_leg(4, seed=2)
+    if reserves:
+        problem = replace(problem, moment=1.5 * problem.moment, reserve_weight=np.linspace(1.0, 1e6, 7))
+    answer, own = solve(problem, cost, installed(solver)), solve(problem, cost)
+    assert answer.solved.all()
+    np.testing.assert_array_equal(answer.status, own.status)
+    np.testing.assert_allclose(answer.activation, own.activation, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", QUADRATIC)
+def test_they_are_silent(solver, make_leg, capfd):
+    assert solve(make_leg(2), "force_squared", installed(solver)).solved.all()
+    assert capfd.readouterr() == ("", "")
+
+
+class Wrong(QuadraticSolver):
+    """A backend that claims a wrong answer."""
+
+    name = "wrong"
+    can = frozenset({"quadratic_programme"})
+
+    def open(self, frame):
+        return lambda frame: Found(frame.upper.copy(), np.zeros(len(frame.moment)), 1, Status.SOLVED)
+
+
+def test_what_a_backend_claims_is_not_believed(make_leg):
+    problem = make_leg(3)
+    answer = solve(problem, "force_squared", Wrong())
+    assert (answer.status == Status.SOLVER_FAILED).all() and np.isnan(answer.activation).all()
+    own = solve(problem, "force_squared")
+    assert (kkt_residual(problem, ForceSquared(), own.activation, own.reserve, own.multiplier) <= 1e-6).all()
