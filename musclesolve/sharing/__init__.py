@@ -6,6 +6,7 @@ that list the registries; the classes are imported from the packages of the same
 
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost import Cost, costs, expression_cost
+from musclesolve.sharing.derivatives import SolutionChange, SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.diagnosis import Diagnosis, diagnose
 from musclesolve.sharing.full import FullProblem
 from musclesolve.sharing.full_solving import FullSolution, solve_full
@@ -35,6 +36,8 @@ __all__ = [
     "RateLimits",
     "ReserveCheck",
     "Solution",
+    "SolutionChange",
+    "SolutionDerivatives",
     "Status",
     "Verdict",
     "check_reserves",
@@ -46,6 +49,7 @@ __all__ = [
     "kkt_residual",
     "near_optimal_range",
     "pareto_front",
+    "solution_derivatives",
     "solve",
     "solve_full",
     "solve_rate_limited",

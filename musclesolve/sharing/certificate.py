@@ -98,15 +98,20 @@ def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -
 
 def stationarity_miss(problem: Problem, activation: Array, slope: Array, pull: Array, own: Array) -> Array:
     """The same for slopes g and scales theta, (T, n), that are known already."""
-    size = np.maximum(np.abs(pull), own)
-    size = np.where(np.isfinite(slope), np.maximum(size, np.abs(slope)), size)
-    size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
+    size = stationarity_size(slope, pull, own)
     difference = np.clip(slope - pull, -size, size)
     step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
     step = np.where(
         np.isfinite(slope), step, np.sign(slope)
     )  # an infinite slope is a full miss, NaN stays NaN
     return np.abs(activation - np.clip(activation - step, problem.lower, problem.upper)).max(axis=1)
+
+
+def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
+    """S, (T, n), for slopes g, pull = A^T lambda and scales theta."""
+    size = np.maximum(np.abs(pull), own)
+    size = np.where(np.isfinite(slope), np.maximum(size, np.abs(slope)), size)
+    return np.asarray(np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True)))
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.power_sum import PowerSum
 from musclesolve.sharing.problem import Array, Problem
 
@@ -33,3 +34,7 @@ class ActivationPower(PowerSum):
     def full(self, problem: Problem) -> Array:
         """Ones, (T, n)."""
         return np.ones_like(problem.force_capacity)
+
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))

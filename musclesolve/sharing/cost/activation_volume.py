@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.power_sum import PowerSum, check_exponent, check_positive
 from musclesolve.sharing.problem import Array, Problem
 
@@ -42,3 +43,10 @@ class ActivationVolume(PowerSum):
         assert problem.optimal_fiber_length is not None
         volume = problem.max_isometric_force * problem.optimal_fiber_length / self.specific_strength
         return np.broadcast_to(np.power(volume, 1.0 / self.exponent), problem.force_capacity.shape)
+
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """c_i / p times the relative changes of F0_i and L0_i, (K, T, n)."""
+        assert problem.optimal_fiber_length is not None
+        strength = change.get("max_isometric_force") / problem.max_isometric_force
+        length = change.get("optimal_fiber_length") / problem.optimal_fiber_length
+        return np.asarray(self.full(problem) / self.exponent * (strength + length))

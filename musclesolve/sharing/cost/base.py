@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import Field, fields, is_dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Array, Problem
+
+if TYPE_CHECKING:
+    from musclesolve.sharing.change import ProblemChange
 
 NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
@@ -123,6 +126,21 @@ class Cost(ABC):
         """Of terms and soft rows, (T, n, n)."""
         rows, curvature = self.soft_rows(problem), self.term_hessian(problem, activation)
         return curvature if rows is None else curvature + rows.hessian()
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """How `total_gradient` at fixed activations answers to changes of the problem, (K, T, n).
+
+        By differences of the gradient, good to about nine digits, unless a cost knows its formula.
+        """
+        from musclesolve.sharing.cost.differences import difference
+
+        return difference(lambda moved: self.total_gradient(moved, activation), problem, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """How `largest_activation` answers to changes of the problem, (K, T, n); by differences as well."""
+        from musclesolve.sharing.cost.differences import difference
+
+        return difference(self.largest_activation, problem, change)
 
     def require(self, problem: Problem) -> None:
         """See that the problem has what the cost is made of.

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
 from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
 from musclesolve.sharing.problem import Array, Problem
 
@@ -87,6 +89,20 @@ class Sum(Cost):
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The rows of the terms, one after the other."""
         return joined_rows([term.soft_rows(problem) for term in self.terms])
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """See Cost."""
+        parts = [gradient_change(term, problem, activation, change) for term in self.terms]
+        return np.asarray(sum(parts[1:], start=parts[0]))
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """That of the term whose domain ends first."""
+        ends = np.stack([term.largest_activation(problem) for term in self.terms])
+        first, change_of_first = ends.argmin(axis=0), np.zeros((1, 1, 1))
+        for number, term in enumerate(self.terms):
+            moved = largest_activation_change(term, problem, change)
+            change_of_first = np.where(first == number, moved, change_of_first)
+        return change_of_first
 
     def parameters(self, problem: Problem) -> Array:
         """Those of the terms, one after the other."""
@@ -188,6 +204,14 @@ class Scaled(Cost):
         """Those of the cost, with the factor in their weights."""
         rows = self.cost.soft_rows(problem)
         return None if rows is None else rows.scaled(self.factor)
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """See Cost."""
+        return self.factor * gradient_change(self.cost, problem, activation, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """See Cost."""
+        return largest_activation_change(self.cost, problem, change)
 
     def parameters(self, problem: Problem) -> Array:
         """See Cost."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.power_sum import check_positive
 from musclesolve.sharing.problem import Array, Problem
@@ -65,6 +66,14 @@ class EmgTracking(Cost):
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """(T, n)."""
         return 2.0 * self._weight(problem)
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """-2 de_i of the measured muscles, (K, T, n)."""
+        return np.asarray(np.where(np.isnan(self._measured(problem)), 0.0, -2.0 * change.get("emg")))
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))
 
     def parameters(self, problem: Problem) -> Array:
         """What is wanted and with which weight, (T, 2, n)."""

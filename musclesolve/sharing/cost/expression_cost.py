@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.expression_change import expression_change
 from musclesolve.sharing.problem import Array, Problem
 
 Formula = Callable[[Any, Any, Any], Any]
@@ -211,6 +213,14 @@ class ExpressionCost(Cost):
         for row, (name, constant) in enumerate(self.constants, start=1 + len(self.uses)):
             rows[name] = parameters[row, 0] if len(constant) == 1 else parameters[row, :].T
         return self.function(activation, parameters[0, :].T * activation, SimpleNamespace(**rows))
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """(K, T, n), by CasADi."""
+        return expression_change(self, problem, activation, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))
 
     def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
         frames, muscles = activation.shape

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.sharing.cost.power_sum import PowerSum, check_positive
+from musclesolve.sharing.change import ProblemChange
+from musclesolve.sharing.cost.power_sum import PowerSum, check_positive, ratio_change
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -38,3 +39,13 @@ class ForceMomentSquared(PowerSum):
         """force_capacity_i / M_i, (T, n) [1/m]."""
         arm = np.maximum(np.linalg.norm(problem.moment_arm, axis=1), self.least_arm)
         return problem.force_capacity / (problem.max_isometric_force * arm)
+
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """d(force_capacity_i / (F0_i r_i)) with dr_i = sum_k r_ik dr_ik / r_i, (K, T, n)."""
+        size = np.linalg.norm(problem.moment_arm, axis=1)
+        arm = np.maximum(size, self.least_arm)
+        stretch = np.asarray(0.0)
+        if change.moment_arm is not None:
+            along = (problem.moment_arm * change.moment_arm).sum(axis=2)
+            stretch = np.where(size > self.least_arm, along / np.square(arm), 0.0)
+        return ratio_change(problem, change) / arm - self.full(problem) * stretch

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
@@ -38,6 +39,14 @@ class ForceSquared(Cost):
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """(T, n) [N^2]."""
         return 2.0 * np.square(problem.force_capacity)
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """4 force_capacity_i a_i d(force_capacity_i), (K, T, n)."""
+        return np.asarray(4.0 * problem.force_capacity * activation * change.get("force_capacity"))
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))
 
     def parameters(self, problem: Problem) -> Array:
         """The force capacity, (T, 1, n)."""

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
 from musclesolve.sharing.cost.power_sum import check_weight
 from musclesolve.sharing.cost.soft_rows import SoftRows
@@ -74,6 +75,30 @@ class JointReactionSquared(NormalizedForceSquared):
         matrix = problem.reaction_matrix[:, used] * problem.force_capacity[:, None, :]
         target = -problem.reaction_offset[:, used]
         return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[used], target.shape))
+
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """sqrt(e) d(force_capacity_i / F0_i), (K, T, n) [N]."""
+        return np.sqrt(self.effort) * super().full_change(problem, change)
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """That of the effort, and d(f M^T W R) with the capacity f, M = reaction_matrix and W = 2 w, (K, T, n)."""
+        self.require(problem)
+        weight = 2.0 * self.component_weights(problem)[:, None]
+        matrix, capacity, offset = problem.reaction_matrix, problem.force_capacity, problem.reaction_offset
+        assert matrix is not None and offset is not None
+        force = capacity * activation
+        weighted = weight * (matrix @ force[..., None] + offset[..., None])
+        stronger, moved = change.get("force_capacity"), np.asarray(change.get("reaction_offset"))[..., None]
+        answer = moved + matrix @ np.asarray(stronger * activation)[..., None]
+        load = matrix.transpose(0, 2, 1) @ weighted
+        if change.reaction_matrix is not None:
+            answer = answer + change.reaction_matrix @ force[..., None]
+            load_change = np.swapaxes(change.reaction_matrix, -1, -2) @ weighted
+        else:
+            load_change = np.zeros_like(load)
+        load_change = load_change + matrix.transpose(0, 2, 1) @ (weight * answer)
+        rows = stronger * load[..., 0] + capacity * load_change[..., 0]
+        return super().gradient_change(problem, activation, change) + rows
 
     def component_weights(self, problem: Problem) -> Array:
         """w, (k,), for the reactions of a problem.

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.power_sum import PowerSum, check_exponent, check_positive
 from musclesolve.sharing.problem import Array, Problem
 
@@ -46,3 +47,11 @@ class MusclePower(PowerSum):
         self.require(problem)
         assert problem.fiber_velocity is not None
         return problem.force_capacity * np.hypot(problem.fiber_velocity, self.least_speed)
+
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """d(force_capacity_i u_i) with du_i = v_i dv_i / u_i, (K, T, n)."""
+        velocity = problem.fiber_velocity
+        assert velocity is not None
+        speed = np.hypot(velocity, self.least_speed)
+        faster = velocity * change.get("fiber_velocity") / speed
+        return np.asarray(change.get("force_capacity") * speed + problem.force_capacity * faster)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from musclesolve.sharing.cost.power_sum import PowerSum
+from musclesolve.sharing.change import ProblemChange
+from musclesolve.sharing.cost.power_sum import PowerSum, ratio_change
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -24,3 +25,7 @@ class NormalizedForceSquared(PowerSum):
     def full(self, problem: Problem) -> Array:
         """force_capacity_i / F0_i, (T, n)."""
         return problem.force_capacity / problem.max_isometric_force
+
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """d(force_capacity_i / F0_i), (K, T, n)."""
+        return ratio_change(problem, change)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.differences import difference
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -59,6 +61,19 @@ class PowerSum(Cost):
             bent = full * full * np.power(full * activation, self.exponent - 2.0)
         return self.exponent * (self.exponent - 1.0) * np.where(full > 0, bent, 0.0)
 
+    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """How c_i answers to changes of the problem, (K, T, n); by differences unless a cost knows its formula."""
+        return difference(self.full, problem, change)
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """p^2 (c_i a_i)^(p-1) dc_i, (K, T, n)."""
+        power = np.power(self.full(problem) * activation, self.exponent - 1.0)
+        return self.exponent**2 * power * self.full_change(problem, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))
+
     def parameters(self, problem: Problem) -> Array:
         """c_i, (T, 1, n)."""
         return self.full(problem)[:, None, :]
@@ -66,6 +81,13 @@ class PowerSum(Cost):
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
         return casadi.sum1((parameters.T * activation) ** self.exponent)
+
+
+def ratio_change(problem: Problem, change: ProblemChange) -> Array:
+    """How the capacity over the maximum isometric force answers to changes of the problem, (K, T, n)."""
+    share = problem.force_capacity / problem.max_isometric_force
+    moved = change.get("force_capacity") - share * change.get("max_isometric_force")
+    return np.asarray(moved / problem.max_isometric_force)
 
 
 def check_exponent(name: str, exponent: float) -> None:

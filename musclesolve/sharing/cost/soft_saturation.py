@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.cost.power_sum import check_exponent
+from musclesolve.sharing.cost.power_sum import check_exponent, ratio_change
 from musclesolve.sharing.problem import Array, Problem
 
 SHORT_OF_SATURATION = 1e-9
@@ -80,6 +81,20 @@ class SoftSaturation(Cost):
         with np.errstate(divide="ignore", invalid="ignore"):
             bent = np.power(load, p - 2.0) * np.power(self._remainder(load), 1.0 / p - 2.0)
             return np.where(ratio > 0, (p - 1.0) * np.square(ratio) * bent, 0.0)
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """x^(p-1) (1 - x^p)^(1/p - 2) (p - x^p) dc with x = c a, (K, T, n)."""
+        p = self.exponent
+        load = self._ratio(problem) * activation
+        left = self._remainder(load)
+        bent = np.power(load, p - 1.0) * np.power(left, 1.0 / p - 2.0) * (p - 1.0 + left)
+        return bent * ratio_change(problem, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """-largest^2 dc / (1 - 1e-9), (K, T, n); zero where there is none."""
+        largest = self.largest_activation(problem)
+        ends = np.where(np.isfinite(largest), largest, 0.0)
+        return -np.square(ends) / (1.0 - SHORT_OF_SATURATION) * ratio_change(problem, change)
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity over the maximum isometric force, (T, 1, n)."""

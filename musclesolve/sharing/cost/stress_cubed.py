@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.power_sum import ratio_change
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -46,6 +50,15 @@ class StressCubed(Cost):
         """(T, n) [(N/cm^2)^3]; zero at rest."""
         full = self._full_stress(problem)
         return 6.0 * full * full * full * activation
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """9 (c_i a_i)^2 dc_i with the stress c_i at full activation, (K, T, n)."""
+        stress = self._full_stress(problem) * activation
+        return 9.0 * stress * stress * self.specific_strength * ratio_change(problem, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))
 
     def parameters(self, problem: Problem) -> Array:
         """The stress at full activation, (T, 1, n)."""
