@@ -23,7 +23,6 @@ from musclesolve.dynamics.rotation_vector import (
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.dynamics.topology import Topology
 
 Array = np.ndarray
@@ -101,33 +100,53 @@ class Tree:
             base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
             turned: (K,) the joints that count, the others stay as in standing; all unless given.
         """
-        count = len(self.carries)
+        rotation, shift = self._frames(angles, base_position, base_rotation, turned)
+        return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
+
+    def _frames(
+        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None
+    ) -> tuple[Array, Array]:
+        """The same as (F, 3, 3, T) and (F, 3, T): sums over three of anything run along the frames of the motion."""
         kind = np.result_type(angles, base_position, base_rotation)
-        rotation = np.full((len(angles), count, 3, 3), np.nan, kind)
-        shift = np.full((len(angles), count, 3), np.nan, kind)
-        rotation[:, self.root], shift[:, self.root] = base_rotation, base_position
+        rotation = np.full((len(self.carries), 3, 3, len(angles)), np.nan, kind)
+        rotation[self.root] = base_rotation.transpose(1, 2, 0)
         wanted = np.ones(self.joint_count, bool) if turned is None else turned
         turns = self._turns(angles, wanted)
-        for k, (p, c) in enumerate(zip(self.parent, self.child, strict=True)):
+        for k, (p, c) in enumerate(zip(self.parent.tolist(), self.child.tolist(), strict=True)):
             if k in turns:
-                rotation[:, c] = rotation[:, p] @ turns[k]
-                shift[:, c] = shift[:, p] + (rotation[:, p] - rotation[:, c]) @ self.standing[self.pivot[k]]
+                np.einsum("ijt,jkt->ikt", rotation[p], turns[k], out=rotation[c])
             elif not wanted[k]:
-                rotation[:, c], shift[:, c] = rotation[:, p], shift[:, p]
-        return rotation, shift
+                rotation[c] = rotation[p]
+        # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
+        stays = _applied(rotation[self.parent] - rotation[self.child], self._pivots)
+        steps = self.carries @ stays.reshape(len(stays), -1)
+        return rotation, base_position.T + steps.reshape(-1, 3, len(angles))
+
+    @cached_property
+    def _pivots(self) -> Array:
+        """(K, 3) standing pivots; zero but for the first joint of a spherical one, which stands for all three."""
+        pivots: Array = self.standing[self.pivot].copy()
+        pivots[self.spherical[:, 1:].ravel()] = 0.0
+        return pivots
+
+    @cached_property
+    def _skews(self) -> tuple[Array, Array]:
+        """S and S^2 (K, 3, 3) of the standing axes: a turn by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
+        skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
+        return skew, skew @ skew
 
     def _turns(self, angles: Array, wanted: Array) -> dict[int, Array]:
-        """Rotation (T, 3, 3) of the child against the parent by joint, a spherical one by the first of its three."""
+        """Rotation (3, 3, T) of the child against the parent by joint, a spherical one by the first of its three."""
         single = wanted.copy()
         single[self.spherical.ravel()] = False
         hinges = np.flatnonzero(single)
-        axes = self.axes(self.standing[None])[0, hinges]
-        turns = dict(
-            zip(hinges.tolist(), np.swapaxes(rotation_about(axes, angles[:, hinges]), 0, 1), strict=True)
-        )
+        sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
+        skew, square = (x[hinges, :, :, None] for x in self._skews)
+        turned = sine * skew + (1.0 - cosine) * square + np.eye(3)[:, :, None]
+        turns = dict(zip(hinges.tolist(), turned, strict=True))
         for joints, directions in zip(self.spherical, self.fixed_axes, strict=True):
             if wanted[joints[0]]:
-                turns[int(joints[0])] = from_vector(angles[:, joints] @ directions)
+                turns[int(joints[0])] = from_vector(angles[:, joints] @ directions).transpose(1, 2, 0)
         return turns
 
     def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
@@ -178,10 +197,10 @@ class Tree:
 
         The arguments are those of `frames`.
         """
-        rotation, shift = self.frames(angles, base_position, base_rotation, turned)
-        q = np.einsum("tnxy,ny->tnx", rotation[:, self.owner], self.standing)
-        q[:, : self.point_count] += shift[:, self.owner[: self.point_count]]
-        return q
+        rotation, shift = self._frames(angles, base_position, base_rotation, turned)
+        q = _applied(rotation[self.owner], self.standing)
+        q[: self.point_count] += shift[self.owner[: self.point_count]]
+        return np.ascontiguousarray(q.transpose(2, 0, 1))
 
     def way_to(self, slots: Array) -> Array:
         """(K,) the joints that move any of these slots; their axes and pivots are moved by no others."""
@@ -301,6 +320,13 @@ class Tree:
         offset = self._sum(np.cross(turns, pivot)) + (np.cross(angular, origin) - linear)[:, None]
         moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
         return moved
+
+
+def _applied(matrices: Array, vectors: Array) -> Array:
+    """Products (n, 3, T) of matrices (n, 3, 3, T) with vectors (n, 3)."""
+    x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
+    product: Array = x + y + z
+    return product
 
 
 def _behind(parent: Array, child: Array, count: int) -> Array:
