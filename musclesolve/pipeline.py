@@ -152,22 +152,29 @@ def run(
     return assemble(trial, recorded, moments, legs)
 
 
-def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
+def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
     """Everything up to inverse dynamics: the anatomy on the recording, the person, his motion, the ground reactions.
 
     Args:
         trial: a checked trial.
         progress: as in `run`.
+        start: as in `moved`.
     """
     report = progress or (lambda stage, fraction: None)
     report("markers", 0.05)
     measured = anatomy(trial, MARGIN)
     report("kinematics", 0.15)
-    return moved(trial, measured)
+    return moved(trial, measured, start)
 
 
-def moved(trial: Trial, measured: Anatomy) -> Mechanics:
+def moved(trial: Trial, measured: Anatomy, start: Array | None = None) -> Mechanics:
     """What follows from the anatomy on a recording: the person, his consistent motion, the ground reactions.
+
+    Args:
+        trial: a checked trial.
+        measured: the anatomy on its recording.
+        start: coordinates near the answer that spare time, `fit.coordinates` of the same frames with other markers or
+            another person, say; they do not show in the answer.
 
     Raises:
         InputError: a weight of what this recording does not show.
@@ -176,7 +183,7 @@ def moved(trial: Trial, measured: Anatomy) -> Mechanics:
     person, how = trial.subject, trial.consistency
     model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     targets = _targets(trial, model, measured)
-    fit, motion = consistent_motion(model, targets, measured.time, how.method, how.derivatives)
+    fit, motion = consistent_motion(model, targets, measured.time, how.method, how.derivatives, start)
     motion = motion.frames(_inside(trial, measured.time))
     return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time, measured.filter))
 

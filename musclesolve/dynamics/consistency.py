@@ -24,6 +24,7 @@ def consistent_motion(
     time: Array,
     method: str = "nearest",
     derivatives: str = "constraints",
+    start: Array | None = None,
 ) -> tuple[Fit, Motion]:
     """Positions that satisfy every constraint, and their velocities and accelerations (Silva 2003, 5.3).
 
@@ -34,6 +35,7 @@ def consistent_motion(
         method: "nearest", the pose nearest to all that was measured (`fit_pose`), or "joint_angles", the model driven
             by measured angles (`drive_pose`).
         derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`).
+        start: (T, K+6) coordinates near the answer, as in `fit_pose`.
 
     Raises:
         InputError: an unknown method; fewer than six frames; no point of the base was measured.
@@ -42,7 +44,7 @@ def consistent_motion(
     for name, known in ((method, METHODS), (derivatives, DERIVATIVES)):
         if name not in known:
             raise unknown_name(name, "way to consistency", known)
-    fit = METHODS[method](model, targets, time)
+    fit = METHODS[method](model, targets, time, start=start)
     return fit, DERIVATIVES[derivatives](model, time, fit)
 
 
@@ -67,7 +69,7 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
 
 
-METHODS: dict[str, Callable[[Model, Targets, Array], Fit]] = {
+METHODS: dict[str, Callable[..., Fit]] = {
     "nearest": fit_pose,
     "joint_angles": drive_pose,
 }

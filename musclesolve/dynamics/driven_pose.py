@@ -34,6 +34,7 @@ def drive_pose(
     time: Array | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
+    start: Array | None = None,
 ) -> Fit:
     """The pose of every frame with the base and the joint angles as they were measured, body by body.
 
@@ -45,6 +46,7 @@ def drive_pose(
         time: (T,) [s], to name frames by; their numbers are named without it.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: give up after so many steps.
+        start: for the nearest pose, as in `fit_pose`.
 
     Raises:
         InputError: no point of the base body was measured.
@@ -52,15 +54,15 @@ def drive_pose(
     """
     frames, joints = len(targets.values), model.tree.joint_count
     free, rest = informed_dofs(model, targets), resting(model, targets)
-    nearest = fit_pose(model, targets, time, tolerance, max_iterations)
+    nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
     plan = _plan(model, targets, free)
     base = nearest.coordinates[:, joints:]
-    start = Pose(nearest.coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
+    near = Pose(nearest.coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
     every = NearestPose(model, targets, free, rest, np.arange(frames) if time is None else time)
     parts = []
     for first in range(0, frames, BLOCK):
         block = slice(first, first + BLOCK)
-        parts.append(_driven(every.frames(block), plan, start.frames(block), tolerance, max_iterations))
+        parts.append(_driven(every.frames(block), plan, near.frames(block), tolerance, max_iterations))
     shown = np.zeros_like(free)
     shown[[k for step in plan for k in step.joints]] = True
     borrowed = np.flatnonzero(free[:joints] & ~shown[:joints]).tolist()

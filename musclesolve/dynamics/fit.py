@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve.dynamics.branches import one_branch
+from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.nearest import NearestPose, Pose
-from musclesolve.dynamics.rotations import best_rotation, to_cardan
+from musclesolve.dynamics.rotations import best_rotation, from_cardan, to_cardan
 from musclesolve.dynamics.targets import Targets
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, MuscleSolveError
 
 Array = np.ndarray
 
@@ -50,10 +51,12 @@ def fit_pose(
     time: Array | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
+    start: Array | None = None,
 ) -> Fit:
     """Nearest consistent pose of every frame.
 
-    Every tenth frame is found from the standing pose, the others from their neighbours among those.
+    Every tenth frame is found from the standing pose, the others from splines through those. A good guess spares most
+    of that; where one does not lead to an answer it is left aside.
 
     Args:
         model: the model.
@@ -61,22 +64,47 @@ def fit_pose(
         time: (T,) [s], to name frames by; their numbers are named without it.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: give up after so many steps.
+        start: (T, K+6) coordinates near the answer, those of the same motion with other markers or lengths, say; they
+            do not show in the answer.
 
     Raises:
-        InputError: no point of the base body was measured.
+        InputError: no point of the base body was measured; a start of another shape.
         MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
     """
     frames = len(targets.values)
     names = np.arange(frames) if time is None else time
     free, rest = informed_dofs(model, targets), resting(model, targets)
     every = NearestPose(model, targets, free, rest, names)
-    keys = every.frames(slice(None, None, _KEY_FRAMES))
-    few = keys.without_leaps(keys.converge(_start(model, keys.targets), 1e-3, max_iterations), max_iterations)
-    few = replace(few, angles=one_branch(model, few.angles))
-    start = few.spread(frames, _KEY_FRAMES)
-    blocks = [slice(first, first + BLOCK) for first in range(0, frames, BLOCK)]
-    pose = Pose.joined([every.frames(b).converge(start.frames(b), tolerance, max_iterations) for b in blocks])
+    pose = None if start is None else _from_guess(every, start, tolerance, max_iterations)
+    if pose is None:
+        pose = _in_blocks(every, _searched(every, max_iterations), tolerance, max_iterations)
     return fit_of(model, targets, pose, locked=np.flatnonzero(~free))
+
+
+def _searched(every: NearestPose, max_iterations: int) -> Pose:
+    """A pose of all frames near the answer, found from the standing pose."""
+    model, frames = every.model, len(every.names)
+    chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
+    keys = every.frames(chosen)
+    few = keys.without_leaps(keys.converge(_start(model, keys.targets), 1e-3, max_iterations), max_iterations)
+    return replace(few, angles=one_branch(model, few.angles)).spread(frames, chosen)
+
+
+def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iterations: int) -> Pose | None:
+    """The answer from coordinates near it; None if they are not near enough."""
+    names = every.model.topology.dof_names
+    start = numbers(start, "the start", (len(every.names), len(names)), names)
+    joints = every.model.tree.joint_count
+    pose = Pose(start[:, :joints], start[:, joints : joints + 3], from_cardan(*start[:, joints + 3 :].T))
+    try:
+        return _in_blocks(every, pose, tolerance, max_iterations)
+    except MuscleSolveError:
+        return None
+
+
+def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations: int) -> Pose:
+    blocks = [slice(first, first + BLOCK) for first in range(0, len(every.names), BLOCK)]
+    return Pose.joined([every.frames(b).converge(start.frames(b), tolerance, max_iterations) for b in blocks])
 
 
 def fit_of(model: Model, targets: Targets, pose: Pose, locked: Array, borrowed: Sequence[int] = ()) -> Fit:

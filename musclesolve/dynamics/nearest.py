@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.normal_equations import normal_equations
@@ -60,30 +61,35 @@ class Pose:
             np.where(chosen[:, None, None], other.rotation, self.rotation),
         )
 
-    def frames(self, keep: slice) -> Pose:
+    def frames(self, keep: slice | Array) -> Pose:
         """The same at some frames."""
         return Pose(self.angles[keep], self.position[keep], self.rotation[keep])
+
+    def put(self, places: Array, other: Pose) -> None:
+        """Write the frames of another pose into some frames of this one."""
+        for own, new in zip(self._arrays(), other._arrays(), strict=True):
+            own[places] = new
+
+    def copy(self) -> Pose:
+        """With arrays of its own."""
+        return Pose(*(array.copy() for array in self._arrays()))
+
+    def _arrays(self) -> tuple[Array, Array, Array]:
+        return self.angles, self.position, self.rotation
 
     @classmethod
     def joined(cls, parts: list[Pose]) -> Pose:
         """Stretches of frames, one after the other."""
-        return cls(
-            np.concatenate([part.angles for part in parts]),
-            np.concatenate([part.position for part in parts]),
-            np.concatenate([part.rotation for part in parts]),
-        )
+        return cls(*(np.concatenate(part) for part in zip(*(p._arrays() for p in parts), strict=True)))
 
-    def spread(self, frames: int, every: int) -> Pose:
-        """From every so-manieth frame to all: angles and position between neighbours, rotation of the nearest."""
-        at = np.arange(frames) / every
-        low = np.minimum(at.astype(int), len(self.angles) - 1)
-        high, part = np.minimum(low + 1, len(self.angles) - 1), (at - low)[:, None]
-        nearest = np.where(part[:, 0] < 0.5, low, high)
-        return Pose(
-            (1.0 - part) * self.angles[low] + part * self.angles[high],
-            (1.0 - part) * self.position[low] + part * self.position[high],
-            self.rotation[nearest],
-        )
+    def spread(self, frames: int, keys: Array) -> Pose:
+        """From some frames (k,), the first and the last among them, to all between, by cubic splines."""
+        if len(keys) == frames:
+            return self
+        at, degree = np.arange(frames), min(3, len(keys) - 1)
+        angles, position, rotation = (make_interp_spline(keys, a, k=degree)(at) for a in self._arrays())
+        left, _, right = np.linalg.svd(rotation)
+        return Pose(angles, position, left @ right)
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,7 @@ class NearestPose:
     rest: Array
     names: Array
 
-    def frames(self, keep: slice) -> NearestPose:
+    def frames(self, keep: slice | Array) -> NearestPose:
         """The same at some frames."""
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
@@ -117,24 +123,41 @@ class NearestPose:
         return Pose(angles, position, rotation)
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """Steps until no frame moves any more: Gauss-Newton from afar, Newton when near, damped where it gets worse."""
-        damping, largest = np.full(len(self.names), _DAMPING), np.full(len(self.names), np.inf)
+        """Steps until no frame moves any more: Gauss-Newton from afar, Newton when near, damped where it gets worse.
+
+        Args:
+            pose: where to start.
+            tolerance: largest change of an angle [rad] or position [m] in the last step of a frame.
+            max_iterations: give up after so many steps.
+
+        Raises:
+            MuscleSolveError: frames that do not converge.
+        """
+        found, going, some = pose.copy(), np.arange(len(self.names)), self
+        damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
         # What moves no target is left as it is in standing.
         way = self.model.tree.way_to(self.targets.slots)
-        q, misfit = self._misfit(pose, way)
+        q, misfit = some._misfit(pose, way)
         for _ in range(max_iterations):
-            step = self._step(q, pose, damping, largest < _NEAR)
+            newton = largest < _NEAR
+            step = some._step(q, pose, damping, newton)
             tried = pose.moved(self.model.tree, step)
-            q_tried, misfit_tried = self._misfit(tried, way)
+            q_tried, misfit_tried = some._misfit(tried, way)
             # Near the optimum the misfit no longer falls: what is left is round-off.
             better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
             pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
             misfit = np.where(better, misfit_tried, misfit)
             damping = np.clip(np.where(better, 0.1 * damping, 100.0 * damping), _DAMPING, 1.0)
             largest = np.where(better, np.abs(step).max(axis=1), np.inf)
-            if (largest < tolerance).all():
-                return pose
-        raise MuscleSolveError(self._complaint(q, largest, tolerance))
+            # A short step of Gauss-Newton, which converges but linearly, does not say that the answer is as near.
+            if (done := newton & (largest < tolerance)).any():
+                found.put(going[done], pose.frames(done))
+                if done.all():
+                    return found
+                left = ~done
+                some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
+                misfit, damping, largest = misfit[left], damping[left], largest[left]
+        raise MuscleSolveError(some._complaint(q, largest, tolerance))
 
     def _misfit(self, pose: Pose, way: Array) -> tuple[Array, Array]:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""

@@ -62,7 +62,7 @@ class Targets:
             slots, values, factors * np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
         )
 
-    def frames(self, keep: slice) -> Targets:
+    def frames(self, keep: slice | Array) -> Targets:
         """The same at some frames."""
         return Targets(self.slots, self.values[keep], self.weights)
 

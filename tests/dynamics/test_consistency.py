@@ -257,3 +257,18 @@ def test_splines_of_points_keep_the_positions(model, motion):
     found = {name: consistent_motion(model, targets, motion.time, "nearest", name)[1] for name in DERIVATIVES}
     np.testing.assert_allclose(found["splines"].q, found["constraints"].q, atol=1e-13)
     np.testing.assert_array_equal(found["splines"].coordinates, found["constraints"].coordinates)
+
+
+@METHOD
+def test_a_start_does_not_show_in_the_answer(method, model, motion):
+    """A guess near the answer, one that leads nowhere, and none."""
+    targets = measured(model, noisy(motion.q, 0.005, 30))
+    plain = method(model, targets, motion.time)
+    rng = np.random.default_rng(31)
+    for size in (0.05, 50.0):
+        start = plain.coordinates + size * rng.normal(size=plain.coordinates.shape[1])
+        again = method(model, targets, motion.time, start=start)
+        np.testing.assert_allclose(again.q, plain.q, atol=1e-9)
+        np.testing.assert_allclose(again.coordinates, plain.coordinates, atol=1e-8)
+    with pytest.raises(InputError, match="the start has the shape"):
+        method(model, targets, motion.time, start=start[1:])
