@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from musclesolve.checking import check
     from musclesolve.comparison import compare
     from musclesolve.errors import InputError, MuscleSolveError
+    from musclesolve.many import TrialRecord, run_many
     from musclesolve.motion import gait_events, low_pass, residual_analysis, smoothing_spline
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
@@ -61,6 +62,7 @@ _HOME = {
     "Solution": "musclesolve.sharing",
     "Status": "musclesolve.sharing",
     "Table": "musclesolve.recording",
+    "TrialRecord": "musclesolve.many",
     "__version__": "musclesolve.version",
     "average_cycles": "musclesolve.results",
     "calibrate": "musclesolve.cameras",
@@ -90,6 +92,7 @@ _HOME = {
     "reference_stride": "musclesolve.synthetic",
     "residual_analysis": "musclesolve.motion",
     "run": "musclesolve.pipeline",
+    "run_many": "musclesolve.many",
     "smoothing_spline": "musclesolve.motion",
     "solution_derivatives": "musclesolve.sharing",
     "solve": "musclesolve.sharing",
@@ -112,6 +115,7 @@ __all__ = [
     "Solution",
     "Status",
     "Table",
+    "TrialRecord",
     "__version__",
     "average_cycles",
     "calibrate",
@@ -141,6 +145,7 @@ __all__ = [
     "reference_stride",
     "residual_analysis",
     "run",
+    "run_many",
     "smoothing_spline",
     "solution_derivatives",
     "solve",

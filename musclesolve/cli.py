@@ -11,16 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from musclesolve.interrupts import interrupts
 from musclesolve.printing import complain, console, say, say_files
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
@@ -77,15 +74,33 @@ def demo(output: Output = Path("demo-output")) -> None:
 
 @app.command()
 def run(
-    trial: Annotated[Path, typer.Argument(metavar="TRIAL.toml", help="The trial file.")],
+    trial: Annotated[
+        list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files; a folder: those in it.")
+    ],
     output: Output,
     cost: Cost = None,
     solver: Solver = None,
     side: Sides = Side.both,
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")] = True,
+    jobs: Annotated[int | None, typer.Option(help="Trials at a time; default: as many as cores.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Compute trials too whose result is there and of the same input.")
+    ] = False,
 ) -> None:
-    """Compute the muscle forces of one trial: result.nc, figures and a printed summary."""
+    """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
+
+    With several trials, a folder, or one of --jobs, --scheduler and --again: each into a folder of its own, a table of
+    all, and trials.csv. What has been computed from the same input is kept; no trial stops the others.
+    """
+    options = {"cost": cost, "solver": solver, "side": side.value}
     with messages():
-        analyse(trial, output, cost=cost, solver=solver, side=side.value)
+        if len(trial) > 1 or trial[0].is_dir() or jobs is not None or scheduler is not None or again:
+            analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+        else:
+            analyse(trial[0], output, figures, **options)
 
 
 @app.command()
@@ -315,25 +330,39 @@ def faults() -> None:
         console().print(table())
 
 
-def analyse(trial: Path, output: Path, **options: str | None) -> None:
+def analyse(trial: Path, output: Path, figures: bool = True, **options: str | None) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
-    import musclesolve as ms
-    from musclesolve.plotting import figure_files
-    from musclesolve.plotting.save import FILES
-    from musclesolve.results import check_folder, netcdf_bytes, summary, write_files
+    from musclesolve.many.one import analyse as compute
+    from musclesolve.results import summary
     from musclesolve.results.summary import any_failed
 
     given = {key: value for key, value in options.items() if value is not None}
-    check_folder(output, "result.nc", trial)
     with progress() as report:
-        result: xr.Dataset = ms.run(ms.read_trial(trial), progress=report, **given)
-        files = {"result.nc": netcdf_bytes(result), **figure_files(result, report)}
-        report("writing", 1.0)
-        paths = write_files(output, files, FILES)
+        result, paths = compute(trial, output, given, figures, report)
     say(summary(result))
     say_files(paths)
     if any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
+
+
+def analyse_many(
+    trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
+) -> None:
+    """Compute trials side by side and say what became of each; ends with exit code 2 where none could be read."""
+    import musclesolve as ms
+    from musclesolve.many import table as tables
+
+    with progress() as report:
+        records = ms.run_many(trials, output, figures=figures, progress=report, **options, **how)
+    console().print(tables.table(records))
+    for record in records:
+        if record.message:
+            complain(f"{record.name}: {record.message}")
+    for line in tables.remarks(records, output):
+        say(line)
+    code = tables.exit_code(records)
+    if code:
+        raise typer.Exit(code)
 
 
 @contextmanager
@@ -344,8 +373,8 @@ def messages() -> Iterator[None]:
     except _input_errors() as error:
         complain(str(error))
         raise typer.Exit(INPUT_AT_FAULT) from None
-    except KeyboardInterrupt:
-        complain("stopped by Ctrl-C; nothing was written")
+    except KeyboardInterrupt as stop:
+        complain(str(stop) or "stopped by Ctrl-C; nothing was written")
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -58,6 +58,19 @@ def find_options(trial: Trial, cost: str | Cost | None, solver: str | Solver | N
     )
 
 
+def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
+    """Refuse names that are not known, without a trial; None is what the trial will say.
+
+    Raises:
+        InputError: there is no such cost, solver or side.
+    """
+    _sides(side)
+    if cost is not None:
+        find_cost(cost)
+    if solver is not None:
+        find_solver(solver)
+
+
 def _in_trial(trial: Trial, table: str, key: str, find: Callable[..., Found], name: object) -> Found:
     """What a trial file names; a complaint that points at no file points at the key."""
     try:

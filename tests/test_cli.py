@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import weakref
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -45,7 +46,10 @@ def pipeline(monkeypatch):
                 raise answer
             return answer
 
-        monkeypatch.setattr(ms, "read_trial", lambda path: path, raising=False)
+        def read_trial(path):
+            return SimpleNamespace(path=path, files={})
+
+        monkeypatch.setattr(ms, "read_trial", read_trial, raising=False)
         monkeypatch.setattr(ms, "run", run, raising=False)
         return seen
 
@@ -56,7 +60,7 @@ def test_run_writes_result_and_figures_and_says_so(call, pipeline, tmp_path):
     options = pipeline(result())
     done = call("run", "walk.toml", "-o", tmp_path / "out", "--cost", "force_squared", "--side", "r")
     assert done.exit_code == 0, done.output
-    assert str(options["trial"]) == "walk.toml"
+    assert str(options["trial"].path) == "walk.toml"
     assert (options["cost"], options["side"]) == ("force_squared", "r")
     assert "solver" not in options
     written = {path.name for path in (tmp_path / "out").iterdir()}

@@ -31,6 +31,7 @@ from musclesolve.recording.formats import is_c3d, read_forces_table, read_marker
 from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.functional import hip_regression, read_functional
 from musclesolve.recording.gaps import fill_trial
+from musclesolve.recording.marker_set import marker_sets
 from musclesolve.recording.meaning import Meaning, read_meaning
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
@@ -112,6 +113,7 @@ def assembled(
             "trial": document.path,
             **files,
             **further_files(meaning.walk, meaning.static, *functional.values()),
+            **own_tables(document, content),
         },
         events=stated_events(files),
         notes=(*meaning.notes, *notes_of(content, forces), *notes),
@@ -321,6 +323,17 @@ def further_files(*recordings: Markers | None) -> dict[str, Path]:
     """Return the files that the named files of markers were put together from, such as the pixels of cameras."""
     sources = dict.fromkeys(path for markers in recordings if markers is not None for path in markers.sources)
     return {f"markers part {k}": path for k, path in enumerate(sources, start=1)}
+
+
+def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
+    """Return a marker set and a muscle database that are files of one's own, not names of bundled ones."""
+    asked, database = content["markers"]["set"], content["muscles"]["database"]
+    found = {}
+    if asked is not None and asked not in marker_sets():
+        found["marker set"] = document.input_file("markers", "set", asked)
+    if database.endswith(".toml"):
+        found["muscles"] = document.path.parent / database
+    return found
 
 
 def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:

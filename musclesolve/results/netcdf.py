@@ -57,3 +57,13 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError(
             "this is no NetCDF 4 file, or a damaged one", file=path, expected=EXPECTED
         ) from error
+
+
+def result_attribute(path: Path, name: str) -> str | None:
+    """One attribute of a result, without reading the numbers; None where there is no such file or attribute."""
+    try:
+        with h5netcdf.File(path, "r") as file:
+            value = file.attrs.get(name)
+    except (OSError, ValueError, KeyError):
+        return None
+    return None if value is None else str(value)

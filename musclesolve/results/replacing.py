@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import xarray as xr
-
 from musclesolve.errors import InputError
+from musclesolve.results.netcdf import result_attribute
 
 
 def check_folder(folder: Path, name: str, trial: Path) -> None:
@@ -23,8 +22,9 @@ def check_folder(folder: Path, name: str, trial: Path) -> None:
     Raises:
         InputError: there is a result of another trial.
     """
-    there = _trial_of(folder / name)
-    if there is None or there.resolve() == trial.resolve():
+    said = result_attribute(folder / name, "trial_file")
+    there = trial if said is None else Path(said)
+    if there.resolve() == trial.resolve():
         return
     if there.name == trial.name and not there.exists():
         return
@@ -34,13 +34,3 @@ def check_folder(folder: Path, name: str, trial: Path) -> None:
         expected="a new folder, or that of the same trial",
         remedy="choose another folder with -o, or remove this one first",
     )
-
-
-def _trial_of(path: Path) -> Path | None:
-    """The trial file of a result, if there is one and it says so."""
-    try:
-        with xr.open_dataset(path, engine="h5netcdf") as result:
-            trial = result.attrs.get("trial_file")
-    except (OSError, ValueError, KeyError):
-        return None
-    return None if trial is None else Path(str(trial))

@@ -68,12 +68,14 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """A Ctrl-C in the moment in which finished files are put in place comes too late."""
+    """A Ctrl-C in the moment in which finished files are put in place comes too late; so does a SIGTERM that raises."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    heeded = [each for each in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(each))]
+    handlers = {each: signal.signal(each, signal.SIG_IGN) for each in heeded}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        for each, handler in handlers.items():
+            signal.signal(each, handler)

@@ -1,0 +1,123 @@
+"""One trial, from its file to the files of its result."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import xarray as xr
+
+import musclesolve as ms
+from muscle_db import MuscleDatabaseError
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.many.recipe import ATTRIBUTE, is_current, recipe
+from musclesolve.many.record import Measures, Outcome, TrialRecord
+from musclesolve.results import check_folder, netcdf_bytes, read_result, write_files
+from musclesolve.results.netcdf import result_attribute
+
+Progress = Callable[[str, float], None]
+
+RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A trial that is to be computed.
+
+    Args:
+        name: of its folder.
+        trial: the trial file, absolute.
+        folder: where its files go, absolute.
+        options: keyword arguments of `run`.
+        figures: whether they are drawn.
+        again: compute it even where the result that is there is of the same input, options and version.
+    """
+
+    name: str
+    trial: Path
+    folder: Path
+    options: Mapping[str, object]
+    figures: bool = True
+    again: bool = False
+
+    def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
+        """The record of a trial without a result."""
+        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, details=details)
+
+
+def analyse(
+    trial: Path, folder: Path, options: Mapping[str, object], figures: bool, progress: Progress
+) -> tuple[xr.Dataset, list[Path]]:
+    """Read, compute, draw and write one trial; all files are written, or none.
+
+    Args:
+        trial: the trial file.
+        folder: for result.nc and the figures; figures and messages of an earlier result in it vanish.
+        options: keyword arguments of `run`.
+        figures: whether they are drawn.
+        progress: as in `run`.
+
+    Returns:
+        The result and the files.
+
+    Raises:
+        InputError: whatever `run` refuses, a folder with the result of another trial, or one that cannot be written.
+    """
+    from musclesolve.plotting import figure_files
+    from musclesolve.plotting.save import FILES
+
+    check_folder(folder, RESULT, trial)
+    loaded = ms.read_trial(trial)
+    result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+    drawn = figure_files(result, progress) if figures else {}
+    result.attrs[ATTRIBUTE] = recipe(loaded, options, [RESULT, *drawn])
+    progress("writing", 1.0)
+    files = {RESULT: netcdf_bytes(result), **drawn}
+    return result, write_files(folder, files, [*FILES, ERROR, EARLIER])
+
+
+def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:
+    """Compute a trial unless its result is there; whatever is wrong with it is told in the record, never raised."""
+    start = time.perf_counter()
+    try:
+        check_folder(job.folder, RESULT, job.trial)
+        result = None if job.again else _current(job)
+        outcome = Outcome.COMPUTED if result is None else Outcome.UNCHANGED
+        if result is None:
+            result, _ = analyse(job.trial, job.folder, job.options, job.figures, progress)
+        measures = Measures.of(result)
+    except (MuscleSolveError, MuscleDatabaseError) as error:
+        return job.record(Outcome.REFUSED, str(error))
+    except Exception as fault:
+        # A fault of the program ends here: it must not stop the other trials. Where it happened is kept for its report.
+        said = f"the program failed: {type(fault).__name__}: {fault}"
+        return job.record(Outcome.FAILED, said, traceback.format_exc())
+    return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
+
+
+def _current(job: Job) -> xr.Dataset | None:
+    """The result that is there, if it is what would be computed; None where there is none, or a broken one."""
+    text = result_attribute(job.folder / RESULT, ATTRIBUTE) or ""
+    if not is_current(text, job.trial, job.folder, job.options, job.figures):
+        return None
+    with contextlib.suppress(InputError):
+        return read_result(job.folder / RESULT)
+    return None
+
+
+def leave_message(record: TrialRecord) -> None:
+    """Write why a trial has no result into its folder; an earlier result steps aside, for it is not of this input.
+
+    Nothing is changed in a folder that holds the result of another trial. Where nothing can be written, the record
+    alone tells it.
+    """
+    text = "\n".join(part for part in (record.message, record.details) if part)
+    with contextlib.suppress(InputError, OSError):
+        check_folder(record.folder, RESULT, record.trial)
+        write_files(record.folder, {ERROR: f"{text.rstrip()}\n".encode()})
+        if (record.folder / RESULT).is_file():
+            (record.folder / RESULT).replace(record.folder / EARLIER)

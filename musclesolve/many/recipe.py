@@ -1,0 +1,87 @@
+"""What a result was made from, so that it need not be made again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from musclesolve.version import __version__
+
+if TYPE_CHECKING:
+    from musclesolve.recording import Trial
+
+ATTRIBUTE = "recipe"
+"""Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
+
+
+def recipe(trial: Trial, options: Mapping[str, object], written: Iterable[str]) -> str:
+    """What makes the result of a trial what it is.
+
+    Args:
+        trial: the trial, whose files are named from the folder of the trial file.
+        options: those that are given to the computation.
+        written: names of the files that are written with the result.
+    """
+    folder = trial.path.resolve().parent
+    hashes = {_relative(path.resolve(), folder): _sha256(path) for path in trial.files.values()}
+    return json.dumps(_choices(options) | {"files": hashes, "written": sorted(written)}, sort_keys=True)
+
+
+def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, object], figures: bool) -> bool:
+    """Whether what would be computed now is what was: same version, options and contents of all input files.
+
+    Args:
+        text: the recipe of the result.
+        trial: the trial file.
+        folder: with the result, of which no file may be missing.
+        options: those that would be given to the computation.
+        figures: whether they are wanted.
+    """
+    try:
+        given = json.loads(text)
+        made = {key: given[key] for key in ("version", "options")}
+        files, written = dict(given["files"]), list(given["written"])
+    except (ValueError, KeyError, TypeError):
+        return False
+    # A trial file that names other files is another trial file: the files of the recipe are all that there are.
+    return (
+        made == _choices(options)
+        and trial.name in files
+        and all(_unchanged(trial.resolve().parent / name, sha) for name, sha in files.items())
+        and all((folder / name).is_file() for name in written)
+        and (not figures or any(name.endswith(".png") for name in written))
+    )
+
+
+def _choices(options: Mapping[str, object]) -> dict[str, Any]:
+    return {"version": __version__, "options": {key: _plain(value) for key, value in options.items()}}
+
+
+def _plain(value: object) -> object:
+    """An option as JSON has it; an object, such as a cost, by name and content."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    content = hashlib.sha256(pickle.dumps(value)).hexdigest()
+    return f"{getattr(value, 'label', type(value).__name__)} sha256:{content}"
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path from a folder, so that a study can be moved; the whole one where there is no way, to another drive."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _unchanged(path: Path, sha: str) -> bool:
+    return path.is_file() and _sha256(path) == sha
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,147 @@
+"""Many trials, one call."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from musclesolve.errors import InputError
+from musclesolve.many.naming import find_trials, folder_names
+from musclesolve.many.one import Job, leave_message
+from musclesolve.many.record import Outcome, TrialRecord
+from musclesolve.many.table import CSV, csv_bytes
+from musclesolve.results import write_files
+from musclesolve.sharing import Cost
+from musclesolve.sharing.solver.base import Solver
+
+Progress = Callable[[str, float], None]
+MOST_NAMES = 2
+
+
+def run_many(
+    trials: str | Path | Iterable[str | Path],
+    output: str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    figures: bool = True,
+    progress: Progress | None = None,
+) -> list[TrialRecord]:
+    """Compute many trials side by side; none stops the others.
+
+    Every trial gets a folder in `output` with result.nc and its figures, or error.txt where it has no result. The
+    folder has the name of the trial file, "walk" for walk.toml; where several have the same, that of their folders
+    before it: "subject1-walk". A result that is there already, of the same version, options and contents of all input
+    files, is kept. A table of all trials is written to trials.csv.
+
+    On one machine every trial is computed in a process of its own kind, with one thread: in a script, call this below
+    ``if __name__ == "__main__":``. A process that dies is replaced, and its trial tried once more.
+
+    Args:
+        trials: trial files; a folder stands for the trial files in it.
+        output: folder for the folders of the trials; made when it is missing.
+        cost: as in `run`, for all trials.
+        solver: as in `run`, for all trials.
+        side: as in `run`, for all trials.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
+            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+        again: compute all trials, whatever results there are.
+        figures: draw the figures of every trial.
+        progress: called with the names of running trials, and the share of the work that is done.
+
+    Returns:
+        What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
+
+    Raises:
+        InputError: a folder without trials, a cost, solver or side that is not known, no scheduler, or an output that
+            cannot be written.
+        KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text says how many are done.
+    """
+    options = {"cost": cost, "solver": solver, "side": side}
+    _check(options, jobs)
+    paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
+    output = Path(output).resolve()
+    todo = [
+        Job(name, path, output / name, {k: v for k, v in options.items() if v is not None}, figures, again)
+        for name, path in zip(folder_names(paths), paths, strict=True)
+    ]
+    _make(output)
+    records = {job.name: job.record(Outcome.STOPPED) for job in todo}
+    report = _Report(len(todo), progress or (lambda stage, fraction: None))
+    try:
+        with closing(_records(todo, jobs, scheduler, report)) as found:
+            for record in found:
+                records[record.name] = record
+                report.done += 1
+                if not record.outcome.has_result:
+                    leave_message(record)
+    except KeyboardInterrupt:
+        done = sum(record.outcome is not Outcome.STOPPED for record in records.values())
+        raise KeyboardInterrupt(
+            f"stopped by Ctrl-C: {done} of {len(todo)} trials are done; the same command goes on with the others"
+        ) from None
+    finally:
+        if report.done:
+            write_files(output, {CSV: csv_bytes(list(records.values()))})
+    return list(records.values())
+
+
+def _records(
+    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: _Report
+) -> Generator[TrialRecord]:
+    """The records, from this machine or from a cluster."""
+    if scheduler is None:
+        from musclesolve.many.local import compute_here, cores
+
+        return compute_here(todo, min(jobs or cores(), len(todo)), report)
+    from musclesolve.many.cluster import compute_on_cluster
+
+    return compute_on_cluster(todo, scheduler, report)
+
+
+class _Report:
+    """Progress of all trials, from that of each."""
+
+    def __init__(self, total: int, progress: Progress) -> None:
+        self.total, self.progress, self.done = total, progress, 0
+
+    def __call__(self, running: list[str], fraction: float) -> None:
+        more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
+        names = ", ".join([*running[:MOST_NAMES], *more])
+        self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
+
+
+def _check(options: Mapping[str, object], jobs: int | None) -> None:
+    """Refuse before anything is computed what would fail for every trial."""
+    from musclesolve.options import check_choices
+
+    check_choices(options["cost"], options["solver"], str(options["side"]))  # type: ignore[arg-type]
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        raise InputError(f"{jobs!r} trials at a time", where="--jobs", expected="a whole number from 1")
+    try:
+        pickle.dumps(options)
+    except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
+        raise InputError(
+            f"the cost or solver cannot be sent to another process: {error}",
+            expected="a name, or an object of a class that stands in a module",
+            remedy="compute the trials one by one with ms.run",
+        ) from error
+
+
+def _make(output: Path) -> None:
+    """Make the folder of all folders: where it cannot be, every trial would fail."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror or error}",
+            file=output,
+            remedy="choose another place with -o",
+        ) from error

@@ -1,0 +1,149 @@
+"""A process that computes one trial after the other, seen from inside and from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from musclesolve.many.one import Job
+    from musclesolve.many.record import TrialRecord
+
+READY, PROGRESS, DONE = "ready", "progress", "done"
+GRACE = 5.0
+"""So long a process may take to end after it was asked to [s]."""
+ONE_THREAD = dict.fromkeys(
+    (
+        "OPENBLAS_NUM_THREADS",
+        "OMP_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)
+"""Each library reads its own when it is loaded: processes that each used all cores would stand in each other's way."""
+
+
+def serve(connection: Connection) -> None:
+    """Take jobs and answer with records, until there are no more or SIGTERM says to end.
+
+    A Ctrl-C on the terminal reaches every process of a command: the one that started this one decides.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
+    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
+        connection.send((READY, None))
+        from musclesolve.many.one import attempt
+
+        while True:
+            connection.send((DONE, attempt(connection.recv(), partial(_tell, connection))))
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as after a Ctrl-C: files that are half written are taken away."""
+    raise KeyboardInterrupt
+
+
+def _tell(connection: Connection, stage: str, fraction: float) -> None:
+    try:
+        connection.send((PROGRESS, fraction))
+    except OSError:
+        raise KeyboardInterrupt from None  # nobody listens any more
+
+
+class Worker:
+    """Such a process, started with its first job.
+
+    Attributes:
+        job: what it computes, or has computed last.
+        fraction: how much of that is done.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.connection, theirs = get_context("spawn").Pipe()
+        self.process = get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
+        with _environment(), _sheltered():
+            self.process.start()
+        theirs.close()
+        self.give(job)
+
+    def give(self, job: Job) -> None:
+        """Let it compute a trial; if it has died, `hear` says so."""
+        self.job, self.fraction = job, 0.0
+        with contextlib.suppress(OSError):
+            self.connection.send(job)
+
+    def hear(self) -> TrialRecord | None:
+        """Take its next message; a record when a trial is done.
+
+        Raises:
+            EOFError: it has died.
+        """
+        try:
+            kind, content = self.connection.recv()
+        except OSError:
+            raise EOFError from None
+        if kind == PROGRESS:
+            self.fraction = content
+        record: TrialRecord | None = content if kind == DONE else None
+        return record
+
+    def end(self) -> None:
+        """Ask it to end, and do not wait for it: `join` does."""
+        self.process.terminate()
+        self.connection.close()
+
+    def join(self) -> None:
+        """Wait until it has ended, and see to it that it does."""
+        self.process.join(GRACE)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    @property
+    def death(self) -> str:
+        """How it died, in words."""
+        self.end()
+        self.join()
+        code = self.process.exitcode or 0
+        if code >= 0:
+            return f"the process that computed it ended with exit code {code}"
+        name = signal.Signals(-code).name if -code in {int(each) for each in signal.Signals} else str(-code)
+        memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
+        return f"the process that computed it was ended by {name}{memory}"
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """A process that is started now uses one thread."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _sheltered() -> Iterator[None]:
+    """A process that is started now is not struck by Ctrl-C before it can ignore it; here it comes a moment later."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
