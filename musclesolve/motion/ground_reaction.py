@@ -54,7 +54,9 @@ def ground_reactions(trial: Trial, time: Array, chosen: FilterChoice | None = No
     for side in SIDES:
         plates = [plate for plate in trial.forces if plate.side == side]
         if plates:
-            wrench = sum(_sampled(p, wrench_at_origin(p, trial.unloaded_below), used, time) for p in plates)
+            wrench = sum(
+                sampled_wrench(p, wrench_at_origin(p, trial.unloaded_below), used, time) for p in plates
+            )
             height = _surface(plates, trial.unloaded_below)
             reactions.append(_reaction(side, np.asarray(wrench), height))
     return reactions
@@ -97,7 +99,7 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     return np.stack([x, y, np.where(np.isnan(vertical), np.nan, height)], axis=1)
 
 
-def _sampled(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
+def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
     """Return the wrench (S, 6) of a plate filtered at its own rate and sampled at other times, (T, 6)."""
     smooth = chosen.smooth_force(wrench, plate.rate)
     inside = np.clip(time, plate.time[0], plate.time[-1])

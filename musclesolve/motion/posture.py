@@ -6,7 +6,8 @@ the pelvis at a published tilt, and each leg at the instant its foot lies flatte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,13 @@ class Posture:
     legs: dict[Side, Points]
     pelvis_axes: Array
     notes: tuple[str, ...]
+
+    def with_hips_moved(self, shift: Mapping[Side, Array]) -> Posture:
+        """The same with hip centers "hip_r", "hip_l" moved by (3,), in the neutral axes of the pelvis [m]."""
+        moved = {
+            f"hip_{side}": self.pelvis[f"hip_{side}"] + self.pelvis_axes @ by for side, by in shift.items()
+        }
+        return replace(self, pelvis={**self.pelvis, **moved})
 
 
 def posture(trial: Trial, standing: Points, moving: Points) -> Posture:

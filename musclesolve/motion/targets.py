@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ from musclesolve.motion.proportions import check_hips, check_landmarks, check_se
 from musclesolve.motion.upper_body import completed, elbow_axes, upper_body
 from musclesolve.motion.vectors import across, unit
 from musclesolve.motion.weight import weight_notes
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
 from musclesolve.recording.rigid import Poses
 from musclesolve.recording.sides import check_sides
 
@@ -67,6 +68,27 @@ class Anatomy:
     filter: FilterChoice
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What markers say of the body: the points, axes and offsets of an Anatomy, and what they rest on.
+
+    Args:
+        moving: landmark -> (T, 3) [m].
+        stance: the standing posture.
+        points: as in Anatomy.
+        directions: as in Anatomy.
+        offsets: as in Anatomy.
+        firm: the groups of markers that were followed as rigid bodies.
+    """
+
+    moving: Points
+    stance: Posture
+    points: Points
+    directions: Points
+    offsets: Points
+    firm: dict[str, Poses]
+
+
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """Measure points, axes and dimensions of the body on a trial.
 
@@ -81,45 +103,73 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     chosen = filter_choice(trial)
     walk = filtered_markers(trial, margin, chosen)
     standing = {} if trial.static is None else standing_markers(trial.static)
+    found = measured_body(trial, walk, standing)
+    firm, offsets = _leading(trial, found.firm), found.offsets
+    uncertain = [*loose_notes(firm), *length_notes(found.points, offsets)]
+    serious = [
+        *weight_notes(trial, walk.time, found.moving),
+        *stature_notes(trial, offsets),
+        *uncertain,
+        *filter_notes(trial, chosen),
+    ]
+    notes = [*serious, *trial.notes, *found.stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
+    parts = completed(found.moving, found.points)
+    return Anatomy(walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen)
+
+
+def measured_body(
+    trial: Trial,
+    walk: Markers,
+    standing: Points,
+    hip_shift: Mapping[Side, Array] | None = None,
+    checked: bool = True,
+) -> Measured:
+    """Find points, axes and dimensions of the body in filtered markers.
+
+    Args:
+        trial: the trial.
+        walk: the markers of its motion, filtered.
+        standing: marker -> (3,) in its standing trial [m]; empty where there is none.
+        hip_shift: side -> (3,) by how much a hip center that is not mapped lies elsewhere, neutral axes of the
+            pelvis [m].
+        checked: refuse what the markers of no person show.
+
+    Raises:
+        InputError: markers that cannot show what they are mapped to.
+    """
     poses = cluster_poses(trial, standing, walk)
     moving = moving_landmarks(trial, walk, standing, poses)
-    check_sides(trial, moving)
+    if checked:
+        check_sides(trial, moving)
     if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
         moving["trunk_top"] = top
-    stance = posture(trial, standing, moving)
+    stance = posture(trial, standing, moving).with_hips_moved(hip_shift or {})
     bodies = _bodies(trial, stance, moving, poses)
     firm = bodies | poses
-    check_rigid(trial, firm)
+    if checked:
+        check_rigid(trial, firm)
     regression = {f"hip_{side}": bodies["pelvis"].point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
     hips = {f"hip_{side}": moving.get(f"hip_center_{side}", regression[f"hip_{side}"]) for side in SIDES}
     if trial.static is not None:
         moving, triangles = moving_medials(trial, moving, hips, stance.pelvis)
-        check_rigid(trial, triangles)
+        if checked:
+            check_rigid(trial, triangles)
         firm |= triangles
     points, directions = _legs(stance, moving, bodies, hips)
     points |= hips
     directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
-    _check_axes(trial, directions)
-    check_landmarks(trial, moving)
-    check_hips(trial, hips, regression)
+    if checked:
+        _check_axes(trial, directions)
+        check_landmarks(trial, moving)
+        check_hips(trial, hips, regression)
     points |= upper_body(
         moving, hips, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]), trial.subject.stature
     )
     directions |= elbow_axes(moving, points)
     offsets = standing_offsets(trial, stance, points)
-    check_segments(trial, offsets)
-    firm = _leading(trial, firm)
-    uncertain = [*loose_notes(firm), *length_notes(points, offsets)]
-    serious = [
-        *weight_notes(trial, walk.time, moving),
-        *stature_notes(trial, offsets),
-        *uncertain,
-        *filter_notes(trial, chosen),
-    ]
-    notes = [*serious, *trial.notes, *stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
-    return Anatomy(
-        walk.time, points, directions, offsets, completed(moving, points), notes, uncertain, chosen
-    )
+    if checked:
+        check_segments(trial, offsets)
+    return Measured(moving, stance, points, directions, offsets, firm)
 
 
 def _leading(trial: Trial, bodies: dict[str, Poses]) -> dict[str, Poses]:

@@ -256,6 +256,7 @@ class Trial:
         filter: filter options.
         hip_regression: name of the hip centre regression; of the one to compare with when hips are functional.
         functional: side -> a recording, global frame, in which that hip moves all round; empty when there is none.
+        uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         consistency: how positions, velocities and accelerations are made to fit the model.
         muscles: muscle options.
         sharing: force-sharing options.
@@ -284,6 +285,7 @@ class Trial:
     consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
     gaps: tuple[Gap, ...] = ()
     functional: Mapping[Side, Markers] = field(default_factory=dict)
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""

@@ -109,6 +109,7 @@ def assembled(
         consistency=consistency_of(content["consistency"]),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
+        uncertainty={key: float(sd) for key, sd in content["uncertainty"].items() if sd is not None},
         files={
             "trial": document.path,
             **files,

@@ -1,0 +1,107 @@
+"""Tasks spread over processes, their answers in the order of the tasks."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+from musclesolve.errors import InputError, MuscleSolveError
+
+AHEAD = 3
+"""So many tasks of each process are under way or waiting: enough that none is idle, few enough for memory."""
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""Each process computes on one core: the processes share the cores among them."""
+
+_shared: Any = None
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def ordered(
+    function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any], workers: int
+) -> Iterator[Any]:
+    """Yield function(shared, task) of every task, in their order.
+
+    Args:
+        function: of a module.
+        shared: what all tasks need; sent to each process once.
+        tasks: what differs.
+        workers: number of processes; with 1 the tasks are done in this one.
+
+    Raises:
+        InputError: what all tasks need cannot be sent to another process, or processes cannot be started from where
+            this is called.
+    """
+    if workers == 1 or len(tasks) < 2:
+        yield from (function(shared, task) for task in tasks)
+        return
+    sent = _packed(shared)
+    with _one_thread_each():
+        pool = ProcessPoolExecutor(min(workers, len(tasks)), get_context("spawn"), _start, (sent,))
+        waiting: deque[Future[Any]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(pool.submit(_do, function, task))
+                if len(waiting) == AHEAD * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise MuscleSolveError(
+                "a process that computes samples ended: there is too little memory, or a script calls this without "
+                '`if __name__ == "__main__":` above. With workers=1 no processes are started.'
+            ) from error
+        finally:
+            # After Ctrl-C the processes finish the task they are at, and begin none.
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _packed(shared: Any) -> bytes:
+    try:
+        return pickle.dumps(shared)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"the analysis cannot be sent to other processes: {error}",
+            where="workers",
+            expected="a cost and a solver that can be pickled",
+            remedy="workers=1 computes in this process",
+        ) from error
+
+
+def _start(sent: bytes) -> None:
+    global _shared
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches every process; the first one ends the others
+    _shared = pickle.loads(sent)
+
+
+def _do(function: Callable[[Any, Any], Any], task: Any) -> Any:
+    return function(_shared, task)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Processes that are started meanwhile use one thread."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
