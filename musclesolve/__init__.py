@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         solvers,
     )
     from musclesolve.synthetic import reference_stride, synthetic_recording
+    from musclesolve.uncertainty import uncertainty
     from musclesolve.version import __version__
 
 _HOME = {
@@ -99,6 +100,7 @@ _HOME = {
     "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
     "synthetic_recording": "musclesolve.synthetic",
+    "uncertainty": "musclesolve.uncertainty",
     "write_camera_file": "musclesolve.recording",
     "write_mot": "musclesolve.recording",
     "write_trc": "musclesolve.recording",
@@ -152,6 +154,7 @@ __all__ = [
     "solve_rate_limited",
     "solvers",
     "synthetic_recording",
+    "uncertainty",
     "write_camera_file",
     "write_mot",
     "write_trc",

@@ -32,7 +32,7 @@ def _small_multiples(result: xr.Dataset, name: str, title: str, limits: tuple[fl
     x = abscissa(result)
     sides = frames.sides(result)
     validity = {side: Validity.of(result, side) for side in sides}
-    groups = _muscles_by_group(result)
+    groups = muscles_by_group(result)
     rows = -(-len(groups) // COLUMNS)
     figure, panels = page(result, title, rows, COLUMNS, sharey=limits is not None)
     for axes, (muscle, group) in zip(panels.flat, groups.items(), strict=False):
@@ -52,7 +52,7 @@ def _small_multiples(result: xr.Dataset, name: str, title: str, limits: tuple[fl
     return figure
 
 
-def _muscles_by_group(result: xr.Dataset) -> dict[str, str]:
+def muscles_by_group(result: xr.Dataset) -> dict[str, str]:
     """Names without side, muscles of one group side by side; the group of each."""
     group_of = {
         str(name)[:-2]: str(group)

@@ -52,6 +52,7 @@ def assemble(
     coords = {"dof": dofs, "quantile": list(QUANTILES), "source": list(replay.parameters.sd)}
     coords |= {name: result.coords[name] for name in ("muscle", "group", "short_name", "joint")}
     found = kept.assign_coords(coords)
+    sizes = {str(name): size for name, size in found.sizes.items()}
     parts = {
         "": statistics.nominal,
         "_mean": statistics.mean,
@@ -59,10 +60,10 @@ def assemble(
         "_quantile": statistics.quantiles(),
     }
     for suffix, values in parts.items():
-        for name, array in separated(values, found.sizes).items():
+        for name, array in separated(values, sizes).items():
             dims = ("quantile", *DIMS[name]) if suffix == "_quantile" else DIMS[name]
             found[name + suffix] = (dims, array, _attributes(name, suffix))
-    valid = _valid(separated(statistics.count, found.sizes)["muscle_force"], len(replay.options.sides))
+    valid = _valid(separated(statistics.count, sizes)["muscle_force"], len(replay.options.sides))
     found["valid_samples"] = (("time", "side"), valid, _said("1", "samples with a solution of the frame"))
     share = np.divide(reserve, valid, out=np.full(reserve.shape, np.nan), where=valid > 0)
     found["reserve_share"] = (

@@ -50,7 +50,7 @@ class Parameters:
     def errors(self, numbers: Array) -> dict[str, Array]:
         """Source -> error of its parameters: numbers (count,) times the standard deviation, in the source's shape.
 
-        Of a relative source it is the logarithm of the factor.
+        Of a factor it is the logarithm.
         """
         return {
             name: self.sd[name] * numbers[place].reshape(self.shapes[name])

@@ -126,12 +126,15 @@ class Replay:
         muscles = place_muscles(model, self.options.database, side, self.trial.muscles.strength_factor)
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
+        stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
+        slack = (
+            muscles.tendon_slack_length + muscles.optimal_fiber_length * errors["tendon_slack_length"][leg]
+        )
         return replace(
             muscles,
-            max_isometric_force=muscles.max_isometric_force
-            * np.exp(errors["strength"] + errors["max_isometric_force"][leg]),
+            max_isometric_force=muscles.max_isometric_force * stronger,
             optimal_fiber_length=muscles.optimal_fiber_length * np.exp(errors["optimal_fiber_length"][leg]),
-            tendon_slack_length=muscles.tendon_slack_length * np.exp(errors["tendon_slack_length"][leg]),
+            tendon_slack_length=np.maximum(slack, 0.0),
         )
 
     def leg(self, body: Body, errors: Errors, leg: int) -> tuple[MuscleState, JointLoads]:

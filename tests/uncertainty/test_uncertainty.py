@@ -1,0 +1,70 @@
+"""Monte Carlo over the sources of error: reproducible, zero where nothing errs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.data import reference_stride
+from musclesolve.plotting.uncertainty import uncertainty_figures
+from musclesolve.recording import Trial, read_trial
+from musclesolve.results import read_result, write_result
+from musclesolve.uncertainty.sources import sources
+
+NONE = {source.key: 0.0 for source in sources().values()}
+
+
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    return read_trial(reference_stride())
+
+
+@pytest.fixture(scope="module")
+def found(trial: Trial):
+    return ms.uncertainty(trial, samples=6, seed=3, side="r", workers=1)
+
+
+def test_without_errors_there_is_no_spread(trial: Trial) -> None:
+    found = ms.uncertainty(trial, samples=3, sd=NONE, side="r", workers=1)
+    for name in ("muscle_force", "contact_force", "joint_moment", "contact_force_peak"):
+        assert (found[f"{name}_sd"] == 0.0).all()
+        assert (found[f"{name}_mean"] == found[name]).all()
+        assert (found[f"{name}_quantile"] == found[name]).all()
+
+
+def test_the_seed_alone_decides(trial: Trial, found) -> None:
+    again = ms.uncertainty(trial, samples=6, seed=3, side="r", workers=2)
+    assert again.identical(found)
+    other = ms.uncertainty(trial, samples=2, seed=4, side="r", workers=1)
+    assert other.attrs["seed"] == 4
+    assert not np.array_equal(other["muscle_force_mean"], found["muscle_force_mean"])
+
+
+def test_what_errs_spreads(found) -> None:
+    assert (found["joint_moment_sd"].max("time") > 0.1).all()
+    low, middle, high = (found["muscle_force_quantile"].sel(quantile=q) for q in (0.025, 0.5, 0.975))
+    assert ((low <= middle) & (middle <= high)).all()
+    assert found["valid_samples"].max() == 6
+    assert ((found["reserve_share"] >= 0.0) & (found["reserve_share"] <= 1.0)).all()
+    assert found.attrs["failed_samples"] == 0
+
+
+def test_plates_cannot_change_the_angles(trial: Trial) -> None:
+    found = ms.uncertainty(trial, 3, sd=NONE | {"center_of_pressure_mm": 5.0}, side="r", workers=1)
+    assert (found["joint_angle_sd"] == 0.0).all()
+    assert (found["joint_moment_sd"].sel(dof="ankle_dorsiflexion_r").max()) > 1.0
+
+
+def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
+    write_result(found, tmp_path / "uncertainty.nc")
+    read = read_result(tmp_path / "uncertainty.nc")
+    assert (read["muscle_force_sd"] == found["muscle_force_sd"]).all()
+    figures = uncertainty_figures(read)
+    assert all(content.startswith(b"\x89PNG") for content in figures.values())
+
+
+@pytest.mark.parametrize("wrong", [{"samples": 1}, {"samples": 2.5}, {"seed": -1}, {"workers": 0}])
+def test_numbers_that_cannot_be_are_refused(trial: Trial, wrong: dict[str, object]) -> None:
+    with pytest.raises(ms.InputError, match=next(iter(wrong))):
+        ms.uncertainty(trial, **({"samples": 2} | wrong))  # type: ignore[arg-type]
