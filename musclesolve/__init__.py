@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from musclesolve.motion import gait_events, low_pass, residual_analysis, smoothing_spline
     from musclesolve.muscles import muscle_geometry
     from musclesolve.pipeline import run
+    from musclesolve.propagation import uncertainty
     from musclesolve.recording import (
         Markers,
         Table,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
         solvers,
     )
     from musclesolve.synthetic import reference_stride, synthetic_recording
-    from musclesolve.uncertainty import uncertainty
     from musclesolve.version import __version__
 
 _HOME = {
@@ -100,7 +100,7 @@ _HOME = {
     "solve_rate_limited": "musclesolve.sharing",
     "solvers": "musclesolve.sharing",
     "synthetic_recording": "musclesolve.synthetic",
-    "uncertainty": "musclesolve.uncertainty",
+    "uncertainty": "musclesolve.propagation",
     "write_camera_file": "musclesolve.recording",
     "write_mot": "musclesolve.recording",
     "write_trc": "musclesolve.recording",

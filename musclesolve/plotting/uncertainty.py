@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from musclesolve.plotting.abscissa import Abscissa, abscissa
 from musclesolve.plotting.curves import Validity, draw, mark_stance
@@ -33,7 +33,7 @@ def uncertainty_figures(
         found: what ``musclesolve.uncertainty`` returns or ``uncertainty.nc`` holds.
         progress: called before every figure with "drawing" and the share of the figures that is done.
     """
-    return png_files({name: partial(draw_, found) for name, draw_ in FIGURES.items()}, progress)
+    return png_files({name: partial(figure, found) for name, figure in FIGURES.items()}, progress)
 
 
 def muscle_force_bands(found: xr.Dataset) -> Figure:
@@ -103,11 +103,12 @@ def _banded(
     for part in x.passes[side]:
         shown = ~part.again & ~validity.failed[part.index]
         for low, high, opacity in BANDS:
-            edges: list[NDArray[np.float64]] = [
+            below, above = (
                 np.where(shown, factor * quantiles.sel(quantile=q).values[part.index], np.nan)
                 for q in (low, high)
-            ]
-            axes.fill_between(part.place, *edges, color=SIDE_COLOR[side], alpha=opacity, linewidth=0.0)
+            )
+            style: dict[str, Any] = {"color": SIDE_COLOR[side], "alpha": opacity, "linewidth": 0.0}
+            axes.fill_between(part.place, below, above, **style)
     draw(axes, x, side, factor * found[name].sel(where).values, validity)
 
 

@@ -1,5 +1,5 @@
 """How far the results of a trial can be trusted: errors drawn at random, the road run again, spread and its causes."""
 
-from musclesolve.uncertainty.run import uncertainty
+from musclesolve.propagation.run import uncertainty
 
 __all__ = ["uncertainty"]

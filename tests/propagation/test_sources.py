@@ -8,9 +8,9 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
+from musclesolve.propagation.sources import sources, standard_deviations
 from musclesolve.recording import Trial, read_trial
 from musclesolve.recording.schema import trial_keys
-from musclesolve.uncertainty.sources import sources, standard_deviations
 
 
 @pytest.fixture(scope="module")

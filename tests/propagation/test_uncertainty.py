@@ -8,9 +8,9 @@ import pytest
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.plotting.uncertainty import uncertainty_figures
+from musclesolve.propagation.sources import sources
 from musclesolve.recording import Trial, read_trial
 from musclesolve.results import read_result, write_result
-from musclesolve.uncertainty.sources import sources
 
 NONE = {source.key: 0.0 for source in sources().values()}
 

@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 
 from musclesolve.pipeline import LegResult
+from musclesolve.propagation.replay import Body, Replay, leg_dofs
 from musclesolve.sharing.status import Status
-from musclesolve.uncertainty.replay import Body, Replay, leg_dofs
 
 Array = np.ndarray
 

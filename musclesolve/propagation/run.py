@@ -13,16 +13,16 @@ import xarray as xr
 from musclesolve import pipeline
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.options import find_options
+from musclesolve.propagation.dataset import assemble
+from musclesolve.propagation.quantities import joined, quantities, reserves
+from musclesolve.propagation.replay import Replay
+from musclesolve.propagation.sources import standard_deviations
+from musclesolve.propagation.streaming import Statistics
+from musclesolve.propagation.workers import cores, ordered
 from musclesolve.recording import Trial, read_trial
 from musclesolve.results import frames
 from musclesolve.sharing import Cost
 from musclesolve.sharing.solver.base import Solver
-from musclesolve.uncertainty.dataset import assemble
-from musclesolve.uncertainty.quantities import joined, quantities, reserves
-from musclesolve.uncertainty.replay import Replay
-from musclesolve.uncertainty.sources import standard_deviations
-from musclesolve.uncertainty.streaming import Statistics
-from musclesolve.uncertainty.workers import cores, ordered
 
 Array = np.ndarray
 Progress = Callable[[str, float], None]

@@ -13,9 +13,7 @@ import numpy as np
 from musclesolve.dynamics import Model, Motion, Wrench, human_model, projected_moments
 from musclesolve.dynamics.consistency import consistent_motion
 from musclesolve.dynamics.inertia import MassProperties
-from musclesolve.dynamics.nearest import Pose
 from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
-from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion.filter_choice import FilterChoice
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
@@ -25,9 +23,9 @@ from musclesolve.muscles import LEG_DOFS, LegMuscles, MuscleState, muscle_state,
 from musclesolve.muscles.switches import settle_switches
 from musclesolve.options import Options
 from musclesolve.pipeline import MARGIN, JointLoads, LegResult, joint_loads, mechanics, share_leg
+from musclesolve.propagation.markers import MarkerErrors
+from musclesolve.propagation.parameters import Parameters
 from musclesolve.recording.data import SIDES, Side, Trial
-from musclesolve.uncertainty.markers import MarkerErrors
-from musclesolve.uncertainty.parameters import Parameters
 
 Array = np.ndarray
 Errors = dict[str, Array]
@@ -53,7 +51,7 @@ class Replay:
         options: what is computed of it.
         parameters: what may err.
         markers: where errors of markers go.
-        start: the nominal poses, from which the fit starts.
+        start: (T, K+6) nominal coordinates, from which the fit starts.
         inside: which frames of the markers are analysed.
         plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
     """
@@ -62,7 +60,7 @@ class Replay:
     options: Options
     parameters: Parameters
     markers: MarkerErrors
-    start: Pose
+    start: Array
     inside: Array
     plates: list[tuple[Side, Array, Array]]
 
@@ -81,13 +79,10 @@ class Replay:
         standing = {} if trial.static is None else standing_markers(trial.static)
         neutral = measured_body(trial, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
-        joints = model.tree.joint_count
-        turned = from_cardan(*fit.coordinates[:, joints + 3 :].T)
-        start = Pose(fit.coordinates[:, :joints], fit.coordinates[:, joints : joints + 3], turned)
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
         parameters = Parameters(_shapes(model, options, markers, len(plates)), sd)
-        return cls(trial, options, parameters, markers, start, inside, plates)
+        return cls(trial, options, parameters, markers, fit.coordinates, inside, plates)
 
     @property
     def time(self) -> Array:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.uncertainty.parameters import Parameters
-from musclesolve.uncertainty.streaming import QUANTILES, Statistics
+from musclesolve.propagation.parameters import Parameters
+from musclesolve.propagation.streaming import QUANTILES, Statistics
 
 
 def filled(values: np.ndarray, nominal: np.ndarray) -> Statistics:

@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import xarray as xr
 
-from musclesolve.uncertainty.quantities import DIMS, separated
-from musclesolve.uncertainty.replay import Replay, leg_dofs
-from musclesolve.uncertainty.sources import sources
-from musclesolve.uncertainty.streaming import QUANTILES, Statistics
+from musclesolve.propagation.quantities import DIMS, separated
+from musclesolve.propagation.replay import Replay, leg_dofs
+from musclesolve.propagation.sources import sources
+from musclesolve.propagation.streaming import QUANTILES, Statistics
 
 Array = np.ndarray
 
