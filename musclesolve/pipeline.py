@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from musclesolve.dynamics import (
     Model,
@@ -31,6 +31,9 @@ from musclesolve.recording.data import SIDES
 from musclesolve.recording.textfile import suggestion
 from musclesolve.sharing import Cost, Problem, Solution, solve
 from musclesolve.sharing.solver.base import Solver
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = np.ndarray
 Progress = Callable[[str, float], None]

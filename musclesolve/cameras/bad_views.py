@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, fdtri
 
 from musclesolve.cameras.camera import Camera
 from musclesolve.cameras.rays import SMALLEST_STEP, Meetings, no_meetings, solve_points
@@ -91,6 +90,8 @@ def _noise(
     image: Array, seen: Mask, met: Meetings, views: NDArray[np.int64], given: float | None
 ) -> Noise | None:
     """Return the noise of good points; None where no point tells it."""
+    from scipy.special import chdtri
+
     # Below the steps of the solution residuals are round-off, which knows no distribution.
     least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
     if given is not None:
@@ -106,6 +107,8 @@ def _noise(
 
 def _limits(cameras: int, chance: float, noise: Noise) -> Array:
     """Return by number of views, 0 to C, the misfit [px^2] that a good point exceeds with a probability."""
+    from scipy.special import fdtri
+
     spare = np.maximum(2.0 * np.arange(cameras + 1) - 3.0, 1.0)
     limits: Array = noise.variance * spare * fdtri(spare, noise.spare, 1.0 - chance)
     return limits

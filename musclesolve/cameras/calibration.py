@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import fdtri
 
 from musclesolve.cameras.camera import Camera
 from musclesolve.cameras.center_error import distance_and_error
@@ -218,6 +217,8 @@ def _check_fit(residual: Array, pixels: Array, names: Sequence[str], place: str)
 
 def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, ...]:
     """Return the points without which the others fit far better: F test of leaving one out, Bonferroni's limit."""
+    from scipy.special import fdtri
+
     count = len(names)
     spare = misfit.size - UNKNOWNS - 2
     # Residuals of the last digits say nothing.

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from musclesolve.dynamics.checks import increasing, numbers
 from musclesolve.dynamics.couples import Couples
@@ -98,6 +97,8 @@ class OutsideForces:
 
 def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], Array]:
     """A value through time as a function of times (T,)."""
+    from scipy.interpolate import CubicSpline
+
     if callable(value):
         return value
     if np.ndim(value) == 0:

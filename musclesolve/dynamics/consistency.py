@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.checks import increasing, unknown_name
 from musclesolve.dynamics.driven_pose import drive_pose
@@ -64,6 +63,8 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     Raises:
         InputError: fewer than six frames, or time that does not increase.
     """
+    from scipy.interpolate import make_interp_spline
+
     time = increasing(time, 6)
     spline = make_interp_spline(time, q, k=5)
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))

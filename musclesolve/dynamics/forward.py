@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.integrate import DOP853
 
 from musclesolve.dynamics.applied import Force
 from musclesolve.dynamics.checks import numbers
@@ -129,6 +128,8 @@ class _Run:
 
 def _integrate(system: System, times: Array, start: Array, tolerance: float, largest_step: float) -> _Run:
     """Steps of the integrator, each followed by the projection."""
+    from scipy.integrate import DOP853
+
     solver = DOP853(
         system.derivative,
         times[0],

@@ -16,7 +16,6 @@ The lengths and masses of the person are held: an error of a measured point move
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.external import Wrench
 from musclesolve.dynamics.fit import Fit, resting
@@ -83,6 +82,8 @@ def moment_response(
     keep: slice | Array = slice(None),
 ) -> Array:
     """Derivative of all moments (T, K+6) when the coordinates (T, K+6) move along a direction (T, K+6)."""
+    from scipy.interpolate import make_interp_spline
+
     state = []
     for values in (coordinates, along):
         spline = make_interp_spline(time, values, k=5)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.checks import increasing, numbers
 from musclesolve.dynamics.model import Model
@@ -70,6 +69,8 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     Raises:
         InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.
     """
+    from scipy.interpolate import make_interp_spline
+
     time = increasing(time, 6)
     dofs = model.topology.dof_names
     coordinates = numbers(coordinates, "the coordinate", (len(time), len(dofs)), dofs)

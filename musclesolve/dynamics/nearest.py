@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.normal_equations import normal_equations
@@ -84,6 +83,8 @@ class Pose:
 
     def spread(self, frames: int, keys: Array) -> Pose:
         """From some frames (k,), the first and the last among them, to all between, by cubic splines."""
+        from scipy.interpolate import make_interp_spline
+
         if len(keys) == frames:
             return self
         at, degree = np.arange(frames), min(3, len(keys) - 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import find_peaks, peak_prominences
 
 from musclesolve.motion.filtering import low_pass
 from musclesolve.runs import true_runs
@@ -49,15 +48,43 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
 
 def _peaks(smooth: Array, rate_hz: float, excursion: float) -> NDArray[np.intp]:
     """Maxima of one stretch that stand out on both sides, as far as the stretch shows them."""
-    peaks, _ = find_peaks(smooth, distance=max(1.0, SHORTEST_PERIOD * rate_hz))
-    _, left, right = peak_prominences(smooth, peaks)
+    peaks = _far_apart(_local_maxima(smooth), smooth, max(1.0, SHORTEST_PERIOD * rate_hz))
     # A side is cut where nothing as high comes between the peak and the end of the stretch.
     cut = np.array(
         [[smooth[:k].max() < smooth[k], smooth[k + 1 :].max() < smooth[k]] for k in peaks], bool
     ).reshape(-1, 2)
-    fall = smooth[peaks, None] - np.stack([smooth[left], smooth[right]], axis=1)
+    fall = np.array([_falls(smooth, int(peak)) for peak in peaks]).reshape(-1, 2)
     enough = fall >= np.where(cut, CUT_FALL, FULL_FALL) * excursion
     return peaks[enough.all(axis=1) & (fall.max(axis=1) >= FULL_FALL * excursion)]
+
+
+def _local_maxima(signal: Array) -> NDArray[np.intp]:
+    """Samples above those on both sides; of a flat top its middle."""
+    first = np.flatnonzero(np.diff(signal, prepend=np.nan) != 0.0)
+    last = np.append(first[1:], signal.size) - 1
+    level = signal[first]
+    top = np.zeros(first.size, dtype=bool)
+    top[1:-1] = (level[1:-1] > level[:-2]) & (level[1:-1] > level[2:])
+    middle: NDArray[np.intp] = (first[top] + last[top]) // 2
+    return middle
+
+
+def _far_apart(peaks: NDArray[np.intp], signal: Array, distance: float) -> NDArray[np.intp]:
+    """Drop what is nearer than a distance to a higher peak that stays."""
+    stays = np.ones(peaks.size, dtype=bool)
+    for k in np.argsort(signal[peaks])[::-1]:
+        if stays[k]:
+            stays &= np.abs(peaks - peaks[k]) >= np.ceil(distance)
+            stays[k] = True
+    return peaks[stays]
+
+
+def _falls(signal: Array, peak: int) -> tuple[float, float]:
+    """How far the signal falls on either side before it rises above the peak."""
+    higher = np.flatnonzero(signal > signal[peak])
+    start = int(higher[higher < peak].max(initial=-1)) + 1
+    end = int(higher[higher > peak].min(initial=signal.size))
+    return signal[peak] - signal[start : peak + 1].min(), signal[peak] - signal[peak:end].min()
 
 
 def _periodic(peaks: NDArray[np.intp], smooth: Array) -> NDArray[np.intp]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.fft import dst
 
 from musclesolve.motion.signals import checked_cutoffs, checked_order, checked_signal
 
@@ -55,6 +54,8 @@ def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int
         InputError: gaps, an order that there is not, a cut-off that is not below half the rate, or of which less than
             half a period passes in the whole signal.
     """
+    from scipy.fft import dst
+
     given = checked_signal(signal, rate_hz)
     order = checked_filter_order(order)
     cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz)
@@ -73,6 +74,8 @@ def sine_series(signal: Array) -> tuple[Array, Array]:
     The rest begins and ends at zero; its sines have the frequencies ``harmonics``, whole numbers of half periods, and
     the sum of their squares is that of the rest.
     """
+    from scipy.fft import dst
+
     ramp = np.linspace(0.0, 1.0, len(signal)).reshape(-1, *[1] * (signal.ndim - 1))
     line = signal[0] + ramp * (signal[-1] - signal[0])
     sines: Array = dst((signal - line)[1:-1], type=1, axis=0, norm="ortho")

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 from musclesolve.motion.filter_choice import FilterChoice, filter_choice
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
@@ -101,6 +100,8 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
 
 def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time: Array) -> Array:
     """Return the wrench (S, 6) of a plate filtered at its own rate and sampled at other times, (T, 6)."""
+    from scipy.interpolate import CubicSpline
+
     smooth = chosen.smooth_force(wrench, plate.rate)
     inside = np.clip(time, plate.time[0], plate.time[-1])
     sampled: Array = CubicSpline(plate.time, smooth, axis=0)(inside)

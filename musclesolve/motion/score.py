@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from musclesolve.recording.rigid import Poses
 
@@ -75,6 +74,8 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
 
 def _ranges(rotation: Array) -> Array:
     """Return how far rotations (T, 3, 3) range about the principal axes of their spread (3,) [rad]."""
+    from scipy.spatial.transform import Rotation
+
     turns = Rotation.from_matrix(rotation)
     vectors = (turns.mean().inv() * turns).as_rotvec()
     vectors = vectors - vectors.mean(axis=0)

@@ -17,15 +17,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
-from scipy.linalg import cho_solve_banded, cholesky_banded
 
 from musclesolve.errors import InputError
 from musclesolve.motion.filtering import HALF_POWER
 from musclesolve.motion.signals import checked_cutoffs, checked_order, checked_signal
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
 
 Array = NDArray[np.float64]
 
@@ -72,6 +74,8 @@ class SmoothingSpline:
 
     def curve(self) -> BSpline:
         """Return the spline as a function of time [s]: the natural one through its own positions."""
+        from scipy.interpolate import make_interp_spline
+
         ends = [
             (k, np.zeros(self.position.shape[1:])) for k in range(self.half_order, 2 * self.half_order - 1)
         ]
@@ -137,6 +141,8 @@ class _Band:
 
     def factor(self, p: float) -> Array:
         """Return the banded Cholesky factor of R + p D^T D."""
+        from scipy.linalg import cholesky_banded
+
         rows = np.repeat((self.gram + p * self.square)[:, None], self.size, axis=1)
         factor: Array = cholesky_banded(rows, lower=True, check_finite=False)
         return factor
@@ -147,6 +153,8 @@ class _Band:
 
     def rest(self, curvature: Array, p: float) -> Array:
         """Return y - g = p D c of coordinates (T, k) with these m-th differences."""
+        from scipy.linalg import cho_solve_banded
+
         c = cho_solve_banded((self.factor(p), True), curvature, check_finite=False)
         rest = np.zeros((self.frames, c.shape[1]), order="F")
         for k, weight in enumerate(p * self.differences):
@@ -159,6 +167,8 @@ class _Band:
         The inverse of a symmetric Toeplitz matrix follows from its first column x (Gohberg & Semencul 1972); summed
         along the d-th diagonal it is sum_k (N - d - 2k) x_k x_(k+d) / x_0.
         """
+        from scipy.linalg import cho_solve_banded
+
         unit = np.zeros(self.size)
         unit[0] = 1.0
         x = cho_solve_banded((self.factor(p), True), unit, check_finite=False)
@@ -200,6 +210,8 @@ def _cross_validated(band: _Band, signal: Array, rate_hz: float) -> Array:
 
 def _least(x: Array, score: Array) -> Array:
     """Return exp of the place (k,) of the least value of curves (n, k) over x (n,), interpolated."""
+    from scipy.interpolate import CubicSpline
+
     fine = np.linspace(x[0], x[-1], 20 * len(x))
     place = fine[np.argmin(CubicSpline(x, score, axis=0)(fine), axis=0)]
     return np.exp(place)

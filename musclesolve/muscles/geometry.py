@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 
 import muscle_db
@@ -16,6 +16,9 @@ from musclesolve.dynamics.motion import motion_from
 from musclesolve.errors import InputError
 from musclesolve.muscles.legs import place_muscles
 from musclesolve.muscles.state import muscle_state
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LARGEST_ANGLE = 2.0 * np.pi
 """No joint turns by more; a larger number was meant in degrees [rad]."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.intp]
@@ -47,6 +46,8 @@ def spline(nodes: Frames, length: int) -> Bridge:
     The sides disagree by what is left of the step across the gap once the mean of the velocities before and after
     it is taken off: p_L - p_-1 - (v_before + v_after) / 2 (L + 1).
     """
+    from scipy.interpolate import CubicSpline
+
     weights = CubicSpline(nodes, np.eye(nodes.size))(np.arange(length))
     before, after = nodes[nodes < 0], nodes[nodes >= length]
     turn = np.zeros(nodes.size)

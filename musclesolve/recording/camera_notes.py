@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri
 
 from musclesolve.cameras import Calibration, Reconstruction
 from musclesolve.recording.camera_file import CameraFile
@@ -51,6 +50,8 @@ def largest_noise(calibrations: Sequence[Calibration]) -> float:
     there are equations over exceeds with the probability ``CONFIDENCE``. One equation over makes it 16 times the
     estimate, thirteen 1.5 times.
     """
+    from scipy.special import chdtri
+
     total = sum(float(np.sum(fit.residual**2)) for fit in calibrations)
     return float(np.sqrt(total / chdtri(sum(fit.spare for fit in calibrations), CONFIDENCE)))
 

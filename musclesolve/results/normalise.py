@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from musclesolve.runs import true_runs
 
@@ -54,6 +53,8 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
 
 def _curve(time: Array, values: Array, at: Array, straight: bool) -> Array:
     """The cubic through frames that all have values and, beyond its ends, its tangents or the values there."""
+    from scipy.interpolate import PchipInterpolator
+
     cubic = PchipInterpolator(time, values, axis=0)
     nearest = np.clip(at, time[0], time[-1])
     found: Array = cubic(nearest)

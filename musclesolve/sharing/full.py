@@ -22,7 +22,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import an_array
@@ -130,6 +129,8 @@ class FullProblem:
     @cached_property
     def redundant(self) -> NDArray[np.bool_]:
         """(T, c) rows of the Jacobian that follow from others: their multipliers add nothing and are held at zero."""
+        from scipy.linalg import qr
+
         found = np.zeros(self.jacobian.shape[:2], dtype=bool)
         for t in np.flatnonzero(self.valid):
             triangle, order = qr(_unit(self.jacobian[t]).T, mode="r", pivoting=True)

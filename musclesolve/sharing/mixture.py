@@ -25,7 +25,6 @@ from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import nnls
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_number, a_problem, an_array, members
@@ -186,6 +185,8 @@ class _Conditions:
 
     def _with(self, taking: Mask) -> tuple[Array, Array, Array]:
         """The least squares of the conditions that take part."""
+        from scipy.optimize import nnls
+
         rows = np.where(taking[..., None], self.matrix.transpose(0, 2, 1), 0.0)  # (T, n, m)
         left, values, right = np.linalg.svd(rows, full_matrices=False)
         keep = values > DEPENDENT * values.max(axis=1, keepdims=True)

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, members
@@ -160,6 +159,8 @@ def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Arra
 
 def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | None:
     """Activation and multipliers of one linear programme; None if the moments are out of reach."""
+    from scipy.optimize import linprog
+
     bounds = np.column_stack([problem.lower[frame], problem.upper[frame]])
     found = linprog(slope, A_eq=problem.moment_matrix[frame], b_eq=problem.moment[frame], bounds=bounds)
     return (found.x, found.eqlin.marginals) if found.status == 0 else None

@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import get_lapack_funcs
 
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
@@ -235,6 +234,8 @@ class _Band:
     """The Newton system in (da, dlambda), frame by frame, as a banded matrix with its factors."""
 
     def __init__(self, frames: int, dofs: int, muscles: int) -> None:
+        from scipy.linalg import get_lapack_funcs
+
         self.shape = (frames, dofs, muscles)
         self.width = width = dofs + muscles
         self.size = frames * width

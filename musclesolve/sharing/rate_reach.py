@@ -11,14 +11,16 @@ which is checked here, whoever proposes y and v.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import linprog
 
 from musclesolve.sharing.infeasibility import is_proof
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.rate_certificate import Coupling
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,9 @@ class Reach:
 
 def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
     """The least reserves with which a motion can be produced within its limits."""
+    from scipy import sparse
+    from scipy.optimize import linprog
+
     frames, dofs, muscles = problem.moment_arm.shape
     scale = np.maximum(1.0, np.abs(problem.moment))
     moments = sparse.block_diag(list(problem.moment_matrix / scale[:, :, None]), format="csr")
@@ -87,6 +92,8 @@ def excess(problem: Problem, coupling: Coupling, direction: Array, price: Array)
 
 def limit_rows(coupling: Coupling, shape: tuple[int, int]) -> sparse.csr_matrix:
     """G as a sparse matrix, (2 (T-1) n, T n)."""
+    from scipy import sparse
+
     frames, muscles = shape
     count = (frames - 1) * muscles
     here = np.arange(count)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from musclesolve.dynamics.planar.kinematics import allowed, bias, place
 from musclesolve.dynamics.planar.tree import Array, PlanarTree
@@ -46,6 +45,8 @@ def planar_motion(tree: PlanarTree, time: Array, q: Array) -> PlanarMotion:
     Raises:
         InputError: fewer than six frames, times that do not increase, numbers that are not finite.
     """
+    from scipy.interpolate import make_interp_spline
+
     if q.shape != (len(time), len(tree.names) + 2):
         raise InputError(f"coordinates of shape {q.shape}", expected=f"({len(time)}, {len(tree.names) + 2})")
     if len(time) < 6 or not (np.diff(time) > 0.0).all():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from musclesolve.sharing.problem import Array
 
@@ -27,6 +26,8 @@ def least_squares_price(matrix: Array, slope: Array, x: Array, lower: Array, upp
     Returns:
         (m,); NaN where the slope is not finite.
     """
+    from scipy.optimize import lsq_linear
+
     if not (np.isfinite(slope).all() and np.isfinite(x).all()):
         return np.full(len(matrix), np.nan)
     size = np.maximum(np.abs(slope), LEAST_SIZE * max(float(np.abs(slope).max()), 1e-300))
