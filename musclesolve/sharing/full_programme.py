@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import casadi
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,6 +67,8 @@ class Scaled:
 
 def _sparse(rows: Array) -> tuple[Any, Array]:
     """Pattern of the transpose of rows (t, unknowns, N) over all frames, and its entries (t, k) column by column."""
+    import casadi
+
     unknown, equation = np.nonzero((rows != 0).any(axis=0))
     size = (rows.shape[2], rows.shape[1])
     pattern = casadi.Sparsity.triplet(*size, equation.tolist(), unknown.tolist())
@@ -94,6 +95,8 @@ def programme(scaled: Scaled, muscles: int, cost: Cost, tolerance: float, limit:
 
     Soft rows of the cost add 1/2 (t - B a).V (t - B a).
     """
+    import casadi
+
     soft, (count, wishes) = scaled.weight.shape[1], scaled.sizes
     size, unknowns = scaled.pattern.shape
     x, first = casadi.SX.sym("x", unknowns), unknowns - muscles - soft

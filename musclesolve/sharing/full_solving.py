@@ -17,7 +17,6 @@ from musclesolve.sharing.full_programme import Scaled, programme
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.ipopt import CLAIMS
 from musclesolve.sharing.solving import rested
 from musclesolve.sharing.status import Status
 
@@ -152,6 +151,8 @@ def _blank(full: FullProblem) -> _Answer:
 
 def _run(scaled: Scaled, answer: _Answer, problem: Problem, cost: Cost, tolerance: float, limit: int) -> None:
     """Ipopt on every frame, from the previous answer; enters what it claims, unscaled."""
+    from musclesolve.sharing.solver.ipopt import CLAIMS
+
     ipopt = programme(scaled, problem.n_muscles, cost, tolerance, limit)
     muscles, soft = problem.n_muscles, scaled.weight.shape[1]
     rows = scaled.column.shape[1] - problem.n_dof
