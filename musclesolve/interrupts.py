@@ -11,8 +11,8 @@ from types import FrameType
 
 
 @contextmanager
-def interrupts() -> Iterator[Callable[[], None]]:
-    """Raise KeyboardInterrupt where Ctrl-C finds the program, and again where the program asks.
+def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None]]:
+    """Raise KeyboardInterrupt where Ctrl-C, or another signal, finds the program, and again where the program asks.
 
     Raised while a callback of the garbage collector or of a C library runs, the exception is printed and dropped;
     the yielded function raises it again. Outside the main thread, which gets no signals, it does nothing.
@@ -34,10 +34,10 @@ def interrupts() -> Iterator[Callable[[], None]]:
     if threading.current_thread() is not threading.main_thread():
         yield ask
         return
-    hook, handler = sys.unraisablehook, signal.signal(signal.SIGINT, remember)
+    hook, handler = sys.unraisablehook, signal.signal(by, remember)
     sys.unraisablehook = dropped
     try:
         yield ask
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(by, handler)
         sys.unraisablehook = hook

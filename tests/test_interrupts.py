@@ -37,6 +37,13 @@ def test_ctrl_c_that_a_callback_drops_is_raised_at_the_next_question(capfd):
     assert capfd.readouterr().err == ""
 
 
+def test_another_signal_can_be_heeded_instead():
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), interrupts(signal.SIGTERM):
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
 def test_everything_is_as_before_afterwards():
     before = signal.getsignal(signal.SIGINT), sys.unraisablehook
     with interrupts():

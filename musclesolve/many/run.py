@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from musclesolve.errors import InputError
@@ -17,7 +17,8 @@ from musclesolve.sharing import Cost
 from musclesolve.sharing.solver.base import Solver
 
 Progress = Callable[[str, float], None]
-MOST_NAMES = 2
+MOST_NAMES, LONGEST_NAME = 2, 18
+"""Of the running trials, in the line of progress."""
 
 
 def run_many(
@@ -72,7 +73,7 @@ def run_many(
         Job(name, path, output / name, {k: v for k, v in options.items() if v is not None}, figures, again)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    _make(output)
+    made = _make(output)
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
     report = _Report(len(todo), progress or (lambda stage, fraction: None))
     try:
@@ -90,6 +91,8 @@ def run_many(
     finally:
         if report.done:
             write_files(output, {CSV: csv_bytes(list(records.values()))})
+        else:
+            _unmake(made)
     return list(records.values())
 
 
@@ -114,8 +117,13 @@ class _Report:
 
     def __call__(self, running: list[str], fraction: float) -> None:
         more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
-        names = ", ".join([*running[:MOST_NAMES], *more])
+        names = ", ".join([*map(_short, running[:MOST_NAMES]), *more])
         self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for the bar on a terminal; its end tells more than its beginning."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
 def _check(options: Mapping[str, object], jobs: int | None) -> None:
@@ -135,8 +143,9 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
         ) from error
 
 
-def _make(output: Path) -> None:
-    """Make the folder of all folders: where it cannot be, every trial would fail."""
+def _make(output: Path) -> list[Path]:
+    """Make the folder of all folders, and return what was made: where it cannot be, every trial would fail."""
+    missing = [each for each in (output, *output.parents) if not each.exists()]
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -145,3 +154,11 @@ def _make(output: Path) -> None:
             file=output,
             remedy="choose another place with -o",
         ) from error
+    return missing
+
+
+def _unmake(folders: list[Path]) -> None:
+    """Take empty folders away again; one in which a trial was written before it could be told stays."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from types import FrameType
 from typing import TYPE_CHECKING
+
+from musclesolve.interrupts import interrupts
 
 if TYPE_CHECKING:
     from musclesolve.many.one import Job
@@ -38,21 +39,17 @@ def serve(connection: Connection) -> None:
     A Ctrl-C on the terminal reaches every process of a command: the one that started this one decides.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end)
-    with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
+    ended = contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError)
+    with ended, interrupts(signal.SIGTERM) as raise_interrupt:
         connection.send((READY, None))
         from musclesolve.many.one import attempt
 
         while True:
-            connection.send((DONE, attempt(connection.recv(), partial(_tell, connection))))
+            connection.send((DONE, attempt(connection.recv(), partial(_tell, connection, raise_interrupt))))
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """End as after a Ctrl-C: files that are half written are taken away."""
-    raise KeyboardInterrupt
-
-
-def _tell(connection: Connection, stage: str, fraction: float) -> None:
+def _tell(connection: Connection, raise_interrupt: Callable[[], None], stage: str, fraction: float) -> None:
+    raise_interrupt()
     try:
         connection.send((PROGRESS, fraction))
     except OSError:

@@ -65,7 +65,8 @@ def test_no_scheduler_is_said(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "CONNECT_S", 0.2)
     with pytest.raises(InputError, match="there is no scheduler"):
-        ms.run_many(write_stride(tmp_path), tmp_path / "out", scheduler=address)
+        ms.run_many(write_stride(tmp_path), tmp_path / "new" / "out", scheduler=address)
+    assert not (tmp_path / "new").exists()
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from many_trials import write_stride
 import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.many.record import Outcome
+from musclesolve.many.run import _Report
 from musclesolve.sharing.cost import ActivationPower
 
 
@@ -56,6 +57,14 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
         assert [row["status"] for row in csv.DictReader(file)] == [record.outcome for record in found]
     assert next(stage for stage, _ in stages) == "0/4 a-walk"
     assert all(0.0 <= fraction <= 1.0 for _, fraction in stages)
+
+
+def test_the_line_of_progress_stays_short():
+    said = []
+    report = _Report(200, lambda stage, fraction: said.append((stage, fraction)))
+    report.done = 50
+    report([f"subject_{number:02d}-barefoot_walk" for number in range(16)], 10.0)
+    assert said == [("50/200 …_00-barefoot_walk, …_01-barefoot_walk, +14", 0.3)]
 
 
 @pytest.mark.parametrize(

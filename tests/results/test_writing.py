@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from musclesolve.errors import InputError
+from musclesolve.interrupts import interrupts
 from musclesolve.results import write_files
 
 NEW = {"a.txt": b"new a", "b.txt": b"new b"}
@@ -68,15 +69,17 @@ def test_ctrl_c_while_writing_changes_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_between_two_finished_files_comes_too_late(tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_raises_comes_too_late_between_two_finished_files(tmp_path, monkeypatch, number):
     replace = Path.replace
 
     def replace_and_interrupt(self: Path, target: Path) -> Path:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", replace_and_interrupt)
-    write_files(tmp_path, NEW)
+    with interrupts(number):
+        write_files(tmp_path, NEW)
     assert content(tmp_path) == NEW
 
 
