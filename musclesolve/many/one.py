@@ -16,11 +16,13 @@ from muscle_db import MuscleDatabaseError
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.many.recipe import ATTRIBUTE, is_current, recipe
 from musclesolve.many.record import Measures, Outcome, TrialRecord
-from musclesolve.results import check_folder, netcdf_bytes, read_result, write_files
+from musclesolve.results import check_folder, netcdf_bytes, write_files
 from musclesolve.results.netcdf import result_attribute
 
 Progress = Callable[[str, float], None]
 
+MEASURES = "measures"
+"""Attribute of result.nc with what the table of many trials says of it."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 
 
@@ -75,6 +77,7 @@ def analyse(
     result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
     drawn = figure_files(result, progress) if figures else {}
     result.attrs[ATTRIBUTE] = recipe(loaded, options, [RESULT, *drawn])
+    result.attrs[MEASURES] = Measures.of(result).as_json()
     progress("writing", 1.0)
     files = {RESULT: netcdf_bytes(result), **drawn}
     return result, write_files(folder, files, [*FILES, ERROR, EARLIER])
@@ -85,11 +88,10 @@ def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> Tria
     start = time.perf_counter()
     try:
         check_folder(job.folder, RESULT, job.trial)
-        result = None if job.again else _current(job)
-        outcome = Outcome.COMPUTED if result is None else Outcome.UNCHANGED
-        if result is None:
+        measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
+        if measures is None:
             result, _ = analyse(job.trial, job.folder, job.options, job.figures, progress)
-        measures = Measures.of(result)
+            measures, outcome = Measures.of(result), Outcome.COMPUTED
     except (MuscleSolveError, MuscleDatabaseError) as error:
         return job.record(Outcome.REFUSED, str(error))
     except Exception as fault:
@@ -99,14 +101,13 @@ def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> Tria
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 
-def _current(job: Job) -> xr.Dataset | None:
-    """The result that is there, if it is what would be computed; None where there is none, or a broken one."""
-    text = result_attribute(job.folder / RESULT, ATTRIBUTE) or ""
+def _current(job: Job) -> Measures | None:
+    """Measures of the result that is there, if it is what would be computed; its many numbers are not read for that."""
+    path = job.folder / RESULT
+    text = result_attribute(path, ATTRIBUTE) or ""
     if not is_current(text, job.trial, job.folder, job.options, job.figures):
         return None
-    with contextlib.suppress(InputError):
-        return read_result(job.folder / RESULT)
-    return None
+    return Measures.from_json(result_attribute(path, MEASURES) or "")
 
 
 def leave_message(record: TrialRecord) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -64,6 +65,18 @@ class Measures:
             residual_percent=float(100.0 * force.max() / weight),
             contact={joint: _peak(result, joint, legs) / weight for joint in JOINTS},
         )
+
+    def as_json(self) -> str:
+        """All of it in a line of text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Measures | None:
+        """What `as_json` wrote; None for any other text."""
+        try:
+            return cls(**json.loads(text))
+        except (ValueError, TypeError):
+            return None
 
 
 def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:

@@ -33,6 +33,12 @@ def test_measures_of_a_result():
     assert found.contact["knee"] == pytest.approx(3.0 * np.hypot(np.hypot(30.0, 5.0), WEIGHT) / WEIGHT)
 
 
+@pytest.mark.parametrize("measures", [FINE, BAD])
+def test_measures_are_kept_as_text(measures):
+    assert str(Measures.from_json(measures.as_json())) == str(measures)  # NaN is not NaN, but looks alike
+    assert all(Measures.from_json(text) is None for text in ("", "3", "{}", '{"solved": 1}'))
+
+
 def test_forces_of_frames_without_a_solution_do_not_count():
     data = result(sides="r")
     data["status"][5] = 2
