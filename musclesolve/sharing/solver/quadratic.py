@@ -88,7 +88,7 @@ class QuadraticSolver(ABC):
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is ignored; some backends start from the frame before by themselves."""
-        scaled = _Scaled.of(problem, cost)
+        scaled = ScaledFrames.of(problem, cost)
         found = _Answers.blank(scaled)
         opened: dict[tuple[int, ...], Ask] = {}
 
@@ -117,7 +117,7 @@ class _Answers:
     claim: NDArray[np.int8]
 
     @classmethod
-    def blank(cls, scaled: _Scaled) -> _Answers:
+    def blank(cls, scaled: ScaledFrames) -> _Answers:
         frames = len(scaled.row)
         claim = np.full(frames, Status.SOLVER_FAILED, np.int8)
         x, price = np.full_like(scaled.unit, np.nan), np.full_like(scaled.row, np.nan)
@@ -128,7 +128,7 @@ class _Answers:
 
 
 @dataclass(frozen=True)
-class _Scaled:
+class ScaledFrames:
     """All frames in the scale of this file, with every unknown and every row."""
 
     frames: Frame  # arrays with the frame axis first
@@ -142,7 +142,7 @@ class _Scaled:
     clean: NDArray[np.bool_]  # (T,) whether all unknowns are free and all rows independent
 
     @classmethod
-    def of(cls, problem: Problem, cost: Cost) -> _Scaled:
+    def of(cls, problem: Problem, cost: Cost) -> ScaledFrames:
         """Of a problem under a quadratic cost."""
         rows, dofs, muscles = cost.soft_rows(problem), problem.n_dof, problem.n_muscles
         bent = cost.hessian_diagonal(problem, problem.lower)
