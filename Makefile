@@ -29,6 +29,7 @@ lint: $(VENV)/linters
 	$(RUN) -m mypy
 
 bench: $(VENV)/installed
+	$(RUN) -m musclesolve.cli benchmark
 	$(RUN) -m benchmarks
 
 clean:

@@ -155,6 +155,44 @@ def check(
 
 
 @app.command()
+def benchmark(
+    trial: Annotated[
+        Path | None,
+        typer.Argument(metavar="TRIAL.toml", help="The trial file; default: the bundled reference stride."),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="The most frames that a solver gets.")] = 10_000,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(help="A cost function; repeatable; default: three smooth ones, min_max."),
+    ] = None,
+    solver: Annotated[
+        list[str] | None, typer.Option(help="A solver; repeatable; default: all, and bare rivals.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="More time for each, and growing frames, muscles and moments.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV and the figures.")
+    ] = None,
+) -> None:
+    """Measure the solvers side by side on this machine, one frame by itself, and where the time of a run goes."""
+    with messages():
+        from musclesolve.benchmarking import figures, report, tables
+        from musclesolve.results import write_files
+
+        with progress() as told:
+            found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), full, told)
+        console().print(tables.said_of_machine(found), soft_wrap=True)
+        console().print(tables.COLUMN_MEANING, soft_wrap=True)
+        for table in tables.tables(found):
+            console().print(table)
+        if output is not None:
+            with progress() as told:
+                drawn = figures.figure_files(found, told)
+            say_files(write_files(output, tables.files(found) | drawn, figures.FILES))
+
+
+@app.command()
 def plot(
     result: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run`.")],
     output: Annotated[

@@ -148,8 +148,10 @@ def run(
     segments = segment_motion(model, motion)
     legs = []
     for number, leg in enumerate(options.sides):
-        report("muscle forces", 0.45 + 0.5 * number / len(options.sides))
+        done = 0.45 + 0.5 * number / len(options.sides)
+        report("muscle rows", done)
         state, loads = leg_mechanics(trial, options, recorded, segments, leg)
+        report("sharing", done + 0.25 / len(options.sides))
         legs.append(share_leg(trial, options, state, moments, model, loads))
     report("result", 1.0)
     return assemble(trial, recorded, moments, legs)

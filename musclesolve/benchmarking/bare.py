@@ -17,7 +17,6 @@ from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import load, slope_size
 
-
 IPOPT = {
     **{"print_level": 0, "sb": "yes", "nlp_scaling_method": "none"},
     **{"tol": 1e-12, "compl_inf_tol": 1e-12, "bound_relax_factor": 0.0},
@@ -118,7 +117,7 @@ def _ipopt(problem: Problem, cost: Cost) -> Run:
     rows, moment, scale = casadi.SX.sym("A", dofs, muscles), casadi.SX.sym("b", dofs), casadi.SX.sym("scale")
     symbols = casadi.vertcat(casadi.vec(p), casadi.vec(rows), moment, scale)
     programme = {"x": a, "p": symbols, "f": scale * cost.expression(casadi, a, p), "g": rows @ a - moment}
-    quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
+    quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
     solver = casadi.nlpsol("bare", "ipopt", programme, quiet | {"ipopt": dict(IPOPT)})
     row = np.abs(problem.moment_matrix).max(axis=2)
     row = np.where(row > 0, row, 1.0)
@@ -154,6 +153,8 @@ def _ipopt(problem: Problem, cost: Cost) -> Run:
 BARE: dict[str, Bare] = {
     "daqp, bare": Bare("daqp.solve, each frame anew", "daqp", True, _daqp),
     "daqp, bare, warm": Bare("daqp.Model, each frame from the one before", "daqp", True, _daqp_warm),
-    "ipopt, bare": Bare("casadi.nlpsol with parameters, each frame from the one before", "casadi", False, _ipopt),
+    "ipopt, bare": Bare(
+        "casadi.nlpsol with parameters, each frame from the one before", "casadi", False, _ipopt
+    ),
 }
 """The rivals by name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -108,27 +109,31 @@ def _installed(solver: str) -> bool:
     return BARE[solver].installed if solver in BARE else REGISTRY[solver].installed
 
 
-def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, float | str]:
+def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
     """The figures of a row, measured in the process that calls this."""
     memory = Memory()
     try:
-        figures = _bare(problem, cost, solver, budget) if solver in BARE else _solve(problem, cost, solver, budget)
+        figures = (
+            _bare(problem, cost, solver, budget) if solver in BARE else _solve(problem, cost, solver, budget)
+        )
     except MuscleSolveError as error:
         return {"remark": " ".join(str(error).split())}
     return figures | {"memory_mb": memory.grown()}
 
 
-def _solve(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, float | str]:
+def _solve(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
     """Through `solve`, as everybody calls it: scaling, certificate and all."""
     from musclesolve.sharing.solving import solve
 
     first, _ = seconds_of(lambda: solve(problem.frames(np.array([0])), cost, solver))
-    frames = affordable(lambda count: solve(problem.frames(np.arange(count)), cost, solver), problem.n_frames, budget)
+    frames = affordable(
+        lambda count: solve(problem.frames(np.arange(count)), cost, solver), problem.n_frames, budget
+    )
     part = problem.frames(np.arange(frames))
     part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
     timing = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
     answer = timing.value
-    figures: dict[str, float | str] = {
+    figures: dict[str, Any] = {
         "frames": frames,
         "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
         "first_call_s": first,
@@ -138,12 +143,12 @@ def _solve(problem: Problem, cost: str, solver: str, budget: float) -> dict[str,
     known = answer.kkt_residual[np.isfinite(answer.kkt_residual)]
     if known.size:
         figures["certificate"] = float(known.max())
-    if figures["solved"] < frames:
+    if not answer.solved.all():
         figures["remark"] = f"{frames - int(answer.solved.sum())} frames without an answer"
     return figures
 
 
-def _bare(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, float | str]:
+def _bare(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
     """Of a rival nothing but the calls is timed; its answers are certified afterwards."""
     from musclesolve.sharing.certificate import TOLERANCE, kkt_residual
 

@@ -33,7 +33,9 @@ def bars(report: Report) -> Figure:
     groups = list(dict.fromkeys((row.cost, row.problem) for row in report.rows))
     sizes = [sum((row.cost, row.problem) == group for row in report.rows) for group in groups]
     figure = Figure(figsize=(7.5, 0.9 + sum(0.55 + 0.19 * size for size in sizes)), layout="constrained")
-    panels = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=[1 + size for size in sizes])
+    panels = figure.subplots(
+        len(groups), 1, sharex=True, squeeze=False, height_ratios=[1 + size for size in sizes]
+    )
     for axes, group in zip(panels[:, 0], groups, strict=True):
         _bars(axes, [row for row in report.rows if (row.cost, row.problem) == group])
     panels[-1, 0].set_xlabel("microseconds a frame", fontsize=TEXT)
@@ -45,11 +47,21 @@ def _bars(axes: Axes, rows: list[Row]) -> None:
     for place, row in enumerate(reversed(rows)):
         if np.isfinite(row.us_per_frame):
             color = COLORS[0] if row.solver == OWN else OTHERS
-            axes.barh(place, row.us_per_frame, color=color, hatch="///" if row.remark else None, edgecolor="white")
+            axes.barh(
+                place, row.us_per_frame, color=color, hatch="///" if row.remark else None, edgecolor="white"
+            )
             said = f" {number(row.us_per_frame)}" + (f"  {row.remark}" if row.remark else "")
             axes.text(row.us_per_frame, place, said, va="center", fontsize=SMALL)
         else:
-            axes.text(0.01, place, row.remark, va="center", fontsize=SMALL, color=NOTE_COLOR, transform=axes.get_yaxis_transform())
+            axes.text(
+                0.01,
+                place,
+                row.remark,
+                va="center",
+                fontsize=SMALL,
+                color=NOTE_COLOR,
+                transform=axes.get_yaxis_transform(),
+            )
     axes.set_xscale("log")
     axes.set_yticks(range(len(rows)), [row.solver for row in reversed(rows)])
     axes.set_title(f"{rows[0].cost}, {rows[0].problem}", fontsize=TEXT, loc="left")
@@ -78,7 +90,9 @@ def lines(report: Report) -> Figure:
             points = [(getattr(row, x), getattr(row, y)) for row in rows if row.solver == solver]
             shown = [point for point in points if np.isfinite(point[1])]
             if shown:
-                axes.plot(*zip(*shown, strict=True), "o-", color=color, label=solver, linewidth=1.2, markersize=3)
+                axes.plot(
+                    *zip(*shown, strict=True), "o-", color=color, label=solver, linewidth=1.2, markersize=3
+                )
         axes.set_xscale("log")
         axes.set_yscale("log" if y == "us_per_frame" else "symlog")
         axes.set_xlabel(x, fontsize=TEXT)

@@ -95,16 +95,23 @@ def benchmark(
     for number, (name, problem) in enumerate(problems.items()):
         done = growth * number / len(problems)
         rows += contest(
-            name, problem, named, contenders, budget, lambda what, at=done: progress(what, at)  # type: ignore[misc]
+            name,
+            problem,
+            named,
+            contenders,
+            budget,
+            lambda what, at=done: progress(what, at),  # type: ignore[misc]
         )
     smooth = [cost for cost in named if REGISTRY[OWN].fits(find_cost(cost))]
     part = varied(recorded, min(count, CALLS))
     progress("single frames", growth * 0.9)
     alone = [
-        in_fresh_process(single, part, cost, OWN, part.n_frames, limit=LIMIT) for cost in smooth if OWN in contenders
+        in_fresh_process(single, part, cost, OWN, part.n_frames, limit=LIMIT)
+        for cost in smooth
+        if OWN in contenders
     ]
     progress("where time goes", growth * 0.95)
-    steps, run = start(file), stages(file, repeats=3 if count < CALLS else 7)
+    steps, run = start(file), stages(file, repeats=1 if count < 100 else 5)
     grown = _growth(contenders, count, lambda what: progress(what, 0.6)) if full else []
     return Report(machine(), file.name, rows, alone, steps, run, grown)
 

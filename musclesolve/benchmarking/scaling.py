@@ -82,24 +82,38 @@ def _blocks(solver: str, cost: str, count: int) -> dict[str, Any]:
     }
 
 
-def with_muscles(solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress) -> list[Row]:
+def with_muscles(
+    solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress
+) -> list[Row]:
     """A row for each solver and number of muscles, with 7 moments."""
     return [
         row
         for muscles in MUSCLES
         for row in contest(
-            "muscles", random_problem(frames, 7, muscles), (cost,), solvers, budget, _of(progress, f"{muscles} muscles")
+            "muscles",
+            random_problem(frames, 7, muscles),
+            (cost,),
+            solvers,
+            budget,
+            _of(progress, f"{muscles} muscles"),
         )
     ]
 
 
-def with_moments(solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress) -> list[Row]:
+def with_moments(
+    solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress
+) -> list[Row]:
     """A row for each solver and number of moments, with 100 muscles."""
     return [
         row
         for moments in MOMENTS
         for row in contest(
-            "moments", random_problem(frames, moments, WIDE), (cost,), solvers, budget, _of(progress, f"{moments} moments")
+            "moments",
+            random_problem(frames, moments, WIDE),
+            (cost,),
+            solvers,
+            budget,
+            _of(progress, f"{moments} moments"),
         )
     ]
 

@@ -59,7 +59,11 @@ def start(trial: Path) -> dict[str, float]:
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-c", START, str(trial)], capture_output=True, text=True, timeout=LIMIT, check=True
+            [sys.executable, "-c", START, str(trial)],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=True,
         )
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
         raise NoAnswerError(f"a fresh Python did not run the trial: {error}") from None

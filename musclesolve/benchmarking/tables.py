@@ -9,13 +9,19 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 
 import numpy as np
+from rich import box
 from rich.table import Table
 
 from musclesolve.benchmarking.contest import Row
 from musclesolve.benchmarking.report import Report
 from musclesolve.benchmarking.timing import Latency
 
-COLUMNS = ("us/frame", "x batch", "frames", "solved", "certificate", "iter.", "first [s]", "MB")
+COLUMNS = ("us/frame", "x batch", "frames", "solved", "worst", "iter.", "first", "MB")
+"""Explained by `COLUMN_MEANING`."""
+COLUMN_MEANING = (
+    "us/frame: the fastest call; x batch: that over the same of batch; solved: frames whose certificate holds; worst: "
+    "certificate; first: call in a process, on one frame [s]; MB: memory that the calls took at most."
+)
 
 
 def tables(report: Report) -> list[Table]:
@@ -32,29 +38,42 @@ def tables(report: Report) -> list[Table]:
 def side_by_side(rows: list[Row]) -> Table:
     """The solvers on one problem under one cost."""
     first = rows[0]
-    table = _table(
-        f"{first.cost}: {first.problem}, {first.moments} moments, {first.muscles} muscles", ("solver",), COLUMNS
-    )
+    title = f"{first.cost}: {first.problem}, {first.moments} moments, {first.muscles} muscles"
+    table = _table(title, ("solver",), COLUMNS, _remarks(rows))
     for row in rows:
-        table.add_row(row.solver, *_cells(row), row.remark)
+        table.add_row(row.solver, *_cells(row))
     return table
 
 
 def growth(rows: list[Row], name: str) -> Table:
     """The solvers on growing problems."""
-    table = _table(f"growing {name}, {rows[0].cost}", ("solver", "moments", "muscles"), COLUMNS)
-    for row in (row for row in rows if row.problem == name):
-        table.add_row(row.solver, str(row.moments), str(row.muscles), *_cells(row), row.remark)
+    some = [row for row in rows if row.problem == name]
+    title = f"growing {name}, {rows[0].cost}"
+    table = _table(title, ("solver", "moments", "muscles"), COLUMNS, _remarks(some))
+    for row in some:
+        table.add_row(row.solver, str(row.moments), str(row.muscles), *_cells(row))
     return table
 
 
-def _table(title: str, names: Iterable[str], columns: Iterable[str]) -> Table:
-    table = Table(title=title, title_justify="left")
+def _remarks(rows: list[Row]) -> str:
+    """What went wrong, a line for each row where something did."""
+    return "\n".join(f"{row.solver}: {row.remark}" for row in rows if row.remark)
+
+
+def _table(title: str, names: Iterable[str], columns: Iterable[str], below: str = "") -> Table:
+    table = Table(
+        title=title,
+        title_justify="left",
+        caption=below or None,
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for heading in names:
         table.add_column(heading, no_wrap=True)
     for heading in columns:
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("remark")
     return table
 
 
@@ -80,9 +99,8 @@ def number(value: float) -> str:
 
 def single(report: Report) -> Table:
     """One frame by itself."""
-    table = Table(title="one frame by itself, ms.solve with batch [microseconds]", title_justify="left")
-    for heading in ("cost", "what", "median", "99th percentile", "largest", "calls"):
-        table.add_column(heading, justify="left" if heading in ("cost", "what") else "right", no_wrap=True)
+    title = "one frame by itself, ms.solve with batch [microseconds]"
+    table = _table(title, ("cost", "what"), ("median", "99th percentile", "largest", "calls"))
     for each in report.single:
         for what, times in (("solve", each.solving), ("Problem and solve", each.making_too)):
             table.add_row(each.cost, what, *_micro(times), str(times.calls))
@@ -96,10 +114,8 @@ def _micro(times: Latency) -> list[str]:
 def where_time_goes(report: Report) -> Table:
     """The start of Python, then the stages of a run."""
     run = report.stages
-    table = Table(title=f"where time goes: {report.trial}, {run.frames} frames", title_justify="left")
-    table.add_column("stage", no_wrap=True)
-    for heading in ("ms", "share", "us/frame"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    title = f"where time goes: {report.trial}, {run.frames} frames"
+    table = _table(title, ("stage",), ("ms", "share", "us/frame"))
     for name, seconds in report.start.items():
         table.add_row(f"fresh Python: {name}", f"{1e3 * seconds:.1f}")
     table.add_section()
