@@ -92,8 +92,9 @@ def run(
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
 
-    With several trials, a folder, or one of --jobs, --scheduler and --again: each into a folder of its own, a table of
-    all, and trials.csv. What has been computed from the same input is kept; no trial stops the others.
+    With several trials, a folder, --jobs, --scheduler or --again: each trial into a folder of its own, and trials.csv.
+
+    What has been computed from the same input, options and version is kept; no trial stops the others.
     """
     options = {"cost": cost, "solver": solver, "side": side.value}
     with messages():
