@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         write_trc,
     )
     from musclesolve.results import average_cycles, gait_cycles, leg_problem, read_result
+    from musclesolve.sensitivity import force_sensitivity
     from musclesolve.sharing import (
         Cost,
         Problem,
@@ -75,6 +76,7 @@ _HOME = {
     "explain": "musclesolve.sharing",
     "expression_cost": "musclesolve.sharing",
     "feasible_range": "musclesolve.sharing",
+    "force_sensitivity": "musclesolve.sensitivity",
     "gait_cycles": "musclesolve.results",
     "gait_events": "musclesolve.motion",
     "leg_problem": "musclesolve.results",
@@ -129,6 +131,7 @@ __all__ = [
     "explain",
     "expression_cost",
     "feasible_range",
+    "force_sensitivity",
     "gait_cycles",
     "gait_events",
     "leg_problem",

@@ -37,6 +37,16 @@ class PointDerivatives:
     musculotendon_length: Array
     musculotendon_velocity: Array
     moment_arm: Array
+    _body: Array
+    _segments: _Segments
+    _turn: Array
+
+    def pull(self, bodies: Array) -> Array:
+        """Of the force of `PathState.pull` on some bodies, the part of the muscle of each point, (T, 3, P, 3) [1/m]."""
+        on = np.isin(self._body, bodies).astype(float)[:, None]
+        shape = self.musculotendon_length.shape
+        bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
+        return np.stack([_on_standing(each, self._turn) for each in bent], axis=1)
 
 
 def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> PointDerivatives:
@@ -59,10 +69,6 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
     coordinates = own.coordinates(paths.standing)
     velocity = np.einsum("pc,tpcx->tpx", coordinates, rates)
 
-    def on_standing(force: Array, by: Array) -> Array:
-        """Derivatives by the place in space as those by the place in the body."""
-        return np.einsum("tpxs,tpx->tps", by, force)
-
     pull = segments.pull()
     arms = []
     axes = model.tree.axes(motion.q)
@@ -71,13 +77,21 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
         behind = np.isin(paths.body, model.behind(dof)).astype(float)[:, None]
         axis, pivot = axes[:, k, None], motion.q[:, model.tree.pivot[k]][:, None]
         turned = segments.bend(behind * np.cross(axis, places.position - pivot))
-        arms.append(-on_standing(turned + behind * np.cross(pull, axis), turn))
+        arms.append(-_on_standing(turned + behind * np.cross(pull, axis), turn))
     return PointDerivatives(
         paths.muscle,
-        on_standing(pull, turn),
-        on_standing(segments.bend(velocity), turn) + on_standing(pull, turn_rate),
+        _on_standing(pull, turn),
+        _on_standing(segments.bend(velocity), turn) + _on_standing(pull, turn_rate),
         np.stack(arms, axis=1),
+        paths.body,
+        segments,
+        turn,
     )
+
+
+def _on_standing(force: Array, turn: Array) -> Array:
+    """Derivatives by the place in space as those by the place in the body, (T, P, 3)."""
+    return np.einsum("tpxs,tpx->tps", turn, force)
 
 
 def _on_path(paths: Paths, coordinates: Array) -> Array:

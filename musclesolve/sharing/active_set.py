@@ -4,8 +4,9 @@ A muscle is held where the step of the certificate, a - (g - p) / S, leads to a 
 this set Newton's method brings an answer that is good to six digits to all its digits: muscles that are nearly
 at rest need them, because their curvature is that of their own small activation.
 
-Distances are relative: of a free muscle the way to the nearer bound over the way between the bounds, of a held one
-what its price lacks, |g - p| / S, both between 0 and 1.
+Distances are relative, between 0 and 1: of a held muscle what its price lacks, |g - p| / S; of a free one the way to
+the nearer bound over the way between the bounds, or the same of the marginal cost of the muscle alone if that is more:
+next to the end of the domain of soft saturation there is hardly any way to go, but it takes almost the whole price.
 """
 
 from __future__ import annotations
@@ -76,11 +77,8 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
         if not going.size:
             break
     held, below = _held(problem, cost, upper, a, price)
-    width = upper - problem.lower
-    room = np.minimum(a - problem.lower, upper - a)
-    free_distance = np.divide(room, width, out=np.zeros_like(room), where=width > 0)
-    distance = np.where(held > 0, held, free_distance)
-    distance = np.where(width > 0, distance, np.inf)
+    distance = np.where(held > 0, held, _room(problem, cost, upper, a))
+    distance = np.where(upper > problem.lower, distance, np.inf)
     here = held > 0
     return Optimum(a, price, here & below, here & ~below, distance, miss <= KNOWN)
 
@@ -94,6 +92,21 @@ def _held(problem: Problem, cost: Cost, upper: Array, a: Array, price: Array) ->
     high = (a - push >= upper) & (push < 0) & ~low
     lacks = np.where(low | high, np.maximum(np.abs(push), np.finfo(np.float64).tiny), 0.0)
     return lacks, low
+
+
+def _room(problem: Problem, cost: Cost, upper: Array, a: Array) -> Array:
+    """How far each muscle is from its nearer bound, (T, n)."""
+    lower, own = problem.lower, cost.needs <= {"separable", "rows"}
+    with np.errstate(all="ignore"):
+        way = np.stack([a - lower, upper - a]) / (upper - lower)
+        if own:
+            ends, here = (
+                [cost.gradient(problem, bound) for bound in (lower, upper)],
+                cost.gradient(problem, a),
+            )
+            rise = np.stack([here - ends[0], ends[1] - here]) / (ends[1] - ends[0])
+            way = np.fmax(way, np.where(np.isfinite(rise), rise, 0.0))
+    return np.asarray(np.nan_to_num(way, posinf=1.0).min(axis=0))
 
 
 def _slopes(problem: Problem, cost: Cost, a: Array, price: Array) -> tuple[Array, Array]:

@@ -135,8 +135,9 @@ class SolutionDerivatives:
     def margin(self) -> Array:
         """(T,) distance of the nearest muscle from a change of the active set, 0 to 1.
 
-        Of a free muscle it is the way to the nearer bound over the way between the bounds; of a held one, by which
-        share of its marginal cost its price falls short of making it leave the bound.
+        Of a held muscle it is by which share of its marginal cost its price falls short of making it leave the bound;
+        of a free one the way to the nearer bound over the way between the bounds, or the same of its marginal cost,
+        whichever is more.
         """
         nearest = np.minimum(self._optimum.distance.min(axis=1), 1.0)
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)
@@ -183,8 +184,7 @@ class SolutionDerivatives:
         if held:
             lacks = f"{100 * distance:.2g} % of its marginal cost"
             return f"The next to change is {name}: {lacks} keeps it at {bound}.{warning}"
-        way = f"{100 * distance:.2g} % of its range"
-        return f"The next to change is {name}: it is free, {way} from {bound}.{warning}"
+        return f"The next to change is {name}: it is free, {100 * distance:.2g} % from {bound}.{warning}"
 
     def along(self, **changes: ArrayLike | None) -> SolutionChange:
         """How the solution moves along changes of the problem's arrays (forward products).

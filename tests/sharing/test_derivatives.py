@@ -165,7 +165,7 @@ def test_two_muscles_on_both_sides_of_a_change():
     both, one = np.array([10.0, 5.0]) / 125.0, np.array([0.0, 0.2])
     np.testing.assert_allclose(found.by_moment[[0, 2, 3], :, 0], [both, both, one], atol=1e-12)
     np.testing.assert_allclose(found.margin[[0, 2]], [0.24, 0.08e-3], rtol=1e-6)
-    assert "muscle_1: it is free, 24 % of its range from its lower bound" in found.sentence(0)
+    assert "muscle_1: it is free, 24 % from its lower bound" in found.sentence(0)
     assert "keeps it at its upper bound, 1" in found.sentence(3)
     assert "differ" in found.sentence(1) and "differ" not in found.sentence(3)
 
