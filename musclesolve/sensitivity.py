@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from musclesolve.dynamics import Model, projected_moments
 from musclesolve.dynamics.motion import Motion
@@ -29,6 +29,9 @@ from musclesolve.pipeline import JOINTS, LegResult, Progress, leg_mechanics, mec
 from musclesolve.recording import Trial, read_trial
 from musclesolve.sharing import Cost, Problem, SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solver.base import Solver
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = np.ndarray
 
@@ -214,6 +217,8 @@ def force_sensitivity(
 
 
 def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
+    import xarray as xr
+
     per_frame = ("side", "time")
     forces = [each.leg.solution.force + each.leg.state.passive_force for each in legs]
     variables: dict[str, tuple[tuple[str, ...], Array]] = {

@@ -43,6 +43,8 @@ def muscle_geometry(
     Raises:
         InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full turn.
     """
+    import xarray as xr
+
     model = human_model() if subject is None else subject
     database = muscle_db.load() if database is None else database
     coordinates = _poses(model, angles)
