@@ -46,15 +46,20 @@ def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
     Raises:
         InputError: a wrench on a body that the model does not have, or with another number of frames.
     """
+    return model.elements.generalized(q, external_on_bodies(model, q, wrenches))
+
+
+def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
+    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3): at point i, with a couple."""
     check_frames(wrenches, len(q))
     elements = model.elements
     force = np.zeros((len(q), len(elements.slots), 4, 3), q.dtype)
-    couple = np.zeros((len(q), len(elements.slots), 3), q.dtype)
     for wrench in wrenches:
         body = model.body(wrench.body)
+        couple = wrench.about(q[:, elements.slots[body, 0]])
+        force[:, body] += elements.subset(np.array([body])).moment_forces(q, couple[:, None])[:, 0]
         force[:, body, 0] += wrench.force
-        couple[:, body] += wrench.about(q[:, elements.slots[body, 0]])
-    return elements.generalized(q, force + elements.moment_forces(q, couple))
+    return force
 
 
 def check_frames(wrenches: list[Wrench], frames: int) -> None:

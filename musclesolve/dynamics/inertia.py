@@ -122,7 +122,12 @@ def _basic_jacobian(elements: Elements, q: Array) -> Array:
 
 
 def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
-    """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for.
+    """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for."""
+    return elements.generalized(q, inertia_on_bodies(elements, basic, q, qd, qdd))
+
+
+def inertia_on_bodies(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
+    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3).
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
 
@@ -135,11 +140,16 @@ def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Ar
             expected="the motion of this model",
         )
     acceleration = elements.basic_acceleration(q, qd, qdd)
-    return elements.generalized(q, np.einsum("bef,tbfx->tbex", basic, acceleration))
+    return np.einsum("bef,tbfx->tbex", basic, acceleration)
 
 
 def weight_force(elements: Elements, mass: MassProperties, q: Array, gravity: Array) -> Array:
     """Generalized force of gravity (T, N, 3); gravity is (3,) [m/s2]."""
-    coordinates = elements.coordinates(mass.center)
-    force = np.einsum("b,be,x->bex", mass.mass, coordinates, gravity)
+    force = weight_on_bodies(elements, mass, gravity)
     return elements.generalized(q, np.broadcast_to(force, (len(q), *force.shape)))
+
+
+def weight_on_bodies(elements: Elements, mass: MassProperties, gravity: Array) -> Array:
+    """Gravity (3,) [m/s2] as forces on the basic coordinates of the bodies (B, 4, 3), the same in every pose."""
+    weight = mass.mass[:, None] * elements.coordinates(mass.center)
+    return weight[:, :, None] * gravity

@@ -8,8 +8,8 @@ import numpy as np
 
 from musclesolve.dynamics.base_driver import residual_about_origin
 from musclesolve.dynamics.drivers import driver_rows
-from musclesolve.dynamics.external import Wrench, external_force
-from musclesolve.dynamics.inertia import inertia_force, weight_force
+from musclesolve.dynamics.external import Wrench, external_on_bodies
+from musclesolve.dynamics.inertia import inertia_on_bodies, weight_on_bodies
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
 
@@ -21,9 +21,13 @@ _BLOCK = 64
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
-    inertial = inertia_force(model.elements, model.basic_mass, motion.q, motion.qd, motion.qdd)
-    weight = weight_force(model.elements, model.mass, motion.q, model.gravity)
-    return inertial - weight - external_force(model, motion.q, wrenches)
+    elements, q = model.elements, motion.q
+    # On the bodies first: what is added up there goes over to the generalized coordinates once.
+    force = inertia_on_bodies(elements, model.basic_mass, q, motion.qd, motion.qdd)
+    force = (
+        force - weight_on_bodies(elements, model.mass, model.gravity) - external_on_bodies(model, q, wrenches)
+    )
+    return elements.generalized(q, force)
 
 
 def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:

@@ -49,7 +49,7 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     spin = tree.angular_velocity(motion.q, motion.speeds)
     each = axes * motion.speed_rates[:, :joints, None]
     each += np.cross(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
-    twist = np.einsum("tkx,fk->tfx", each, tree.carries) + motion.speed_rates[:, None, joints + 3 :]
+    twist = tree.carries @ each + motion.speed_rates[:, None, joints + 3 :]
     base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     rotation = tree.frames(motion.coordinates[:, :joints], motion.origin, base)[0][:, :bodies]
     spin, twist = spin[:, :bodies], twist[:, :bodies]
