@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from muscle_db.errors import MuscleDatabaseError, nearest
 
@@ -225,6 +226,11 @@ class MuscleDatabase:
                 return muscle
         known = [word for muscle in self.muscles for word in (muscle.name, muscle.short_name)]
         raise MuscleDatabaseError(f'there is no muscle "{name}" in {self.name}', remedy=nearest(name, known))
+
+    @cached_property
+    def legs(self) -> dict[str, tuple[Muscle, ...]]:
+        """The muscles of either leg, see `Muscle.on_side`."""
+        return {side: tuple(muscle.on_side(side) for muscle in self.muscles) for side in SIDES}
 
     def __contains__(self, name: object) -> bool:
         return any(name in (muscle.name, muscle.short_name) for muscle in self.muscles)

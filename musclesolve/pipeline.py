@@ -19,7 +19,8 @@ from musclesolve.dynamics import (
     projected_moments,
 )
 from musclesolve.dynamics.fit import Fit
-from musclesolve.dynamics.reactions import SegmentMotion, joint_load, segment_motion
+from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
+from musclesolve.dynamics.reactions import joint_loads as net_loads
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
@@ -297,9 +298,8 @@ def joint_loads(
         state: muscles (n) of one leg along the motion.
     """
     names = {joint: f"{dof}_{state.muscles.side}" for joint, dof in JOINTS.items()}
+    net = net_loads(model, motion, segments, wrenches, list(names.values()))
     return JointLoads(
-        net={
-            joint: joint_load(model, motion, segments, wrenches, name).force for joint, name in names.items()
-        },
+        net={joint: net[name].force for joint, name in names.items()},
         across={joint: state.path.pull(model.behind(name)) for joint, name in names.items()},
     )

@@ -6,6 +6,7 @@ the acceleration of mass centres, and asks only for the segments on the far side
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,27 +72,31 @@ def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Array) 
     return np.einsum("tbxy,tby->tbx", inertia, twist) + np.cross(spin, momentum)
 
 
-def joint_load(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], dof: str
-) -> JointLoad:
-    """Net load at the pivot of one degree of freedom, by the recursion over what hangs behind it.
+def joint_loads(
+    model: Model,
+    motion: Motion,
+    segments: SegmentMotion,
+    wrenches: list[Wrench],
+    dofs: Sequence[str] | None = None,
+) -> dict[str, JointLoad]:
+    """Net load at the pivot of every joint degree of freedom, in one pass from the ends to the base.
+
+    Args:
+        model: the model.
+        motion: its motion, T frames.
+        segments: the same by segments.
+        wrenches: forces from outside.
+        dofs: only these, by the recursion over what hangs behind them.
 
     Raises:
         InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
     """
-    tree, index = model.tree, model.joint(dof)
-    beyond = np.flatnonzero(tree.carries[tree.child, index])
-    return _recursion(model, motion, segments, wrenches, beyond)[int(tree.child[index])]
-
-
-def joint_loads(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
-) -> dict[str, JointLoad]:
-    """Net load at the pivot of every joint degree of freedom, in one pass from the ends to the base."""
-    child = model.tree.child
-    loads = _recursion(model, motion, segments, wrenches, np.arange(len(child)))
-    names = model.topology.dof_names[: len(child)]
-    return {name: loads[int(frame)] for name, frame in zip(names, child, strict=True)}
+    tree = model.tree
+    names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(dofs)
+    chosen = [model.joint(name) for name in names]
+    beyond = np.flatnonzero(tree.carries[tree.child][:, chosen].any(axis=1))
+    loads = _recursion(model, motion, segments, wrenches, beyond)
+    return {name: loads[int(tree.child[k])] for name, k in zip(names, chosen, strict=True)}
 
 
 def _recursion(

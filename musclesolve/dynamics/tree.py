@@ -224,7 +224,7 @@ class Tree:
     def axes(self, q: Array) -> Array:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
-        line = padded[:, self.axis[:, 1]] - padded[:, self.axis[:, 0]]
+        line = padded.take(self.axis[:, 1], axis=1) - padded.take(self.axis[:, 0], axis=1)
         axes = line * (self.sign / self.axis_length)[:, None]
         if len(self.spherical):
             axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q

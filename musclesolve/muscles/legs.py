@@ -69,7 +69,7 @@ def place_muscles(
         side: "r" or "l".
         strength_factor: multiplies every maximum isometric force.
     """
-    muscles = [muscle.on_side(side) for muscle in database]
+    muscles = database.legs[side]
     paths = settle_switches(model, _paths(model, database, muscles, side))
     standing = paths.evaluate(model.standing[None], np.zeros((1, len(model.topology.dof_names)))).length[0]
     source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
@@ -90,15 +90,17 @@ def place_muscles(
     )
 
 
-def _paths(model: Model, database: MuscleDatabase, muscles: list[Muscle], side: str) -> Paths:
+def _paths(model: Model, database: MuscleDatabase, muscles: tuple[Muscle, ...], side: str) -> Paths:
     frames = _frames(model, database, side)
     points = [(n, point) for n, muscle in enumerate(muscles) for point in muscle.path]
+    body = {frame: model.body(_body(frame, side)) for frame in frames}
+    place = np.array([(*point.position, 1.0) for _, point in points])
     ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
     return Paths(
         elements=model.elements,
         muscle=np.array([n for n, _ in points]),
-        body=np.array([model.body(_body(point.frame, side)) for _, point in points]),
-        standing=np.array([frames[point.frame] @ np.append(point.position, 1.0) for _, point in points]),
+        body=np.array([body[point.frame] for _, point in points]),
+        standing=(np.stack([frames[point.frame] for _, point in points]) @ place[:, :, None])[:, :, 0],
         switched=np.array([p for p, _ in ranges], dtype=int),
         switch_dof=np.array([model.dof(f"{active.dof}_{side}") for _, active in ranges], dtype=int),
         switch_lower=np.array([active.lower for _, active in ranges]),

@@ -97,8 +97,8 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     }
     name_verdicts(result)
     meaning = _meaning()
-    for name, variable in result.data_vars.items():
-        variable.attrs |= meaning[str(name)]
+    for name in result.data_vars:
+        result.variables[name].attrs |= meaning[str(name)]
     return result
 
 
