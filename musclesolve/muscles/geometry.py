@@ -64,8 +64,6 @@ def muscle_geometry(
     def join(name: str) -> np.ndarray:
         return np.concatenate([getattr(state, name) for state in states], axis=1)
 
-    import xarray as xr
-
     return xr.Dataset(
         {
             "musculotendon_length": (("pose", "muscle"), join("musculotendon_length"), {"units": "m"}),
