@@ -33,6 +33,7 @@ from musclesolve.dynamics.chains import random_chain
 from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.mechanism import coincident, fixed, scalar_products
 from musclesolve.dynamics.motion import motion_from
+from musclesolve.dynamics.reactions import joint_load
 from musclesolve.errors import InputError, MuscleSolveError
 
 FRAMES = 8
@@ -121,7 +122,7 @@ def test_names_that_the_model_does_not_have(model, still):
         "joint degree of freedom 'pelvis_tx'": lambda: intersegmental_moment(
             model, still, segments, [], "pelvis_tx"
         ),
-        "joint degree of freedom 'nee'": lambda: joint_loads(model, still, segments, [], ["nee"]),
+        "joint degree of freedom 'nee'": lambda: joint_load(model, still, segments, [], "nee"),
     }
     for words, call in typos.items():
         with pytest.raises(InputError, match=f"no {words} in 'inverse_human'"):
