@@ -35,6 +35,10 @@ class Wrench:
         object.__setattr__(self, "force", force)
         object.__setattr__(self, "moment", moment)
 
+    def frames(self, keep: slice) -> Wrench:
+        """The same at some frames."""
+        return Wrench(self.body, self.force[keep], self.moment[keep])
+
     def about(self, point: Array) -> Array:
         """Moment about a moving point (T, 3) [N m]."""
         return self.moment - np.cross(point, self.force)

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve.dynamics.base_driver import residual_about_origin
 from musclesolve.dynamics.drivers import driver_rows
-from musclesolve.dynamics.external import Wrench, external_on_bodies
+from musclesolve.dynamics.external import Wrench, check_frames, external_on_bodies
 from musclesolve.dynamics.inertia import inertia_on_bodies, weight_on_bodies
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.motion import Motion
@@ -17,6 +17,9 @@ Array = np.ndarray
 
 _BLOCK = 64
 """Frames solved together: the whole system of the human takes some hundred kilobytes a frame."""
+
+_CACHED = 500
+"""Frames projected together: what is made on the way stays in the processor's cache."""
 
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
@@ -37,8 +40,17 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
         (T, K+6): joint moments about their axes [N m], then the residual force [N] and moment [N m] that the base
         would need from outside, global axes, about the origin of the layout (mid-hip).
     """
-    needed = required_force(model, motion, wrenches)
-    return model.tree.project(motion.q, motion.origin, needed)
+    check_frames(wrenches, len(motion.q))
+    parts = []
+    for block in _blocks(len(motion.q), _CACHED):
+        some = motion.frames(block)
+        needed = required_force(model, some, [wrench.frames(block) for wrench in wrenches])
+        parts.append(model.tree.project(some.q, some.origin, needed))
+    return np.concatenate(parts)
+
+
+def _blocks(frames: int, size: int) -> list[slice]:
+    return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
 
 
 @dataclass(frozen=True)
@@ -56,9 +68,8 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     drivers become moments by the factors of correction B3.
     """
     parts = []
-    for first in range(0, len(motion.time), _BLOCK):
-        block = slice(first, first + _BLOCK)
-        acting = [Wrench(wrench.body, wrench.force[block], wrench.moment[block]) for wrench in wrenches]
+    for block in _blocks(len(motion.time), _BLOCK):
+        acting = [wrench.frames(block) for wrench in wrenches]
         parts.append(_multipliers(model, motion.frames(block), acting))
     return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
