@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.dynamics.fit import BLOCK, Fit, fit_of, fit_pose, generic_directions, informed_dofs, resting
+from musclesolve.dynamics.blocks import blocks
+from musclesolve.dynamics.fit import Fit, fit_of, fit_pose, generic_directions, informed_dofs, resting
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.nearest import NearestPose, Pose
 from musclesolve.dynamics.rotations import from_cardan
@@ -60,8 +61,7 @@ def drive_pose(
     near = Pose(nearest.coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
     every = NearestPose(model, targets, free, rest, np.arange(frames) if time is None else time)
     parts = []
-    for first in range(0, frames, BLOCK):
-        block = slice(first, first + BLOCK)
+    for block in blocks(frames):
         parts.append(_driven(every.frames(block), plan, near.frames(block), tolerance, max_iterations))
     shown = np.zeros_like(free)
     shown[[k for step in plan for k in step.joints]] = True

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from musclesolve.dynamics.blocks import blocks
 from musclesolve.dynamics.branches import one_branch
 from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.model import Model
@@ -21,9 +22,6 @@ from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError, MuscleSolveError
 
 Array = np.ndarray
-
-BLOCK = 500
-"""Frames fitted at once: many enough for speed, few enough for memory."""
 
 _KEY_FRAMES = 10
 """Every so many frames one is found from the standing pose."""
@@ -103,8 +101,11 @@ def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iteratio
 
 
 def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations: int) -> Pose:
-    blocks = [slice(first, first + BLOCK) for first in range(0, len(every.names), BLOCK)]
-    return Pose.joined([every.frames(b).converge(start.frames(b), tolerance, max_iterations) for b in blocks])
+    parts = [
+        every.frames(block).converge(start.frames(block), tolerance, max_iterations)
+        for block in blocks(len(every.names))
+    ]
+    return Pose.joined(parts)
 
 
 def fit_of(model: Model, targets: Targets, pose: Pose, locked: Array, borrowed: Sequence[int] = ()) -> Fit:

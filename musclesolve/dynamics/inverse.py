@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve.dynamics.base_driver import residual_about_origin
+from musclesolve.dynamics.blocks import blocks
 from musclesolve.dynamics.drivers import driver_rows
 from musclesolve.dynamics.external import Wrench, check_frames, external_on_bodies
 from musclesolve.dynamics.inertia import inertia_on_bodies, weight_on_bodies
@@ -17,9 +18,6 @@ Array = np.ndarray
 
 _BLOCK = 64
 """Frames solved together: the whole system of the human takes some hundred kilobytes a frame."""
-
-_CACHED = 500
-"""Frames projected together: what is made on the way stays in the processor's cache."""
 
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
@@ -42,15 +40,11 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
     """
     check_frames(wrenches, len(motion.q))
     parts = []
-    for block in _blocks(len(motion.q), _CACHED):
+    for block in blocks(len(motion.q)):
         some = motion.frames(block)
         needed = required_force(model, some, [wrench.frames(block) for wrench in wrenches])
         parts.append(model.tree.project(some.q, some.origin, needed))
     return np.concatenate(parts)
-
-
-def _blocks(frames: int, size: int) -> list[slice]:
-    return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     drivers become moments by the factors of correction B3.
     """
     parts = []
-    for block in _blocks(len(motion.time), _BLOCK):
+    for block in blocks(len(motion.time), _BLOCK):
         acting = [wrench.frames(block) for wrench in wrenches]
         parts.append(_multipliers(model, motion.frames(block), acting))
     return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))

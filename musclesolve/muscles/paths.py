@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve.dynamics.blocks import blocks
 from musclesolve.dynamics.components import components, cross
 from musclesolve.dynamics.elements import PLACES, Elements
 
@@ -165,7 +166,10 @@ class PathState:
             axis: unit axes a.
             pivot: o [m].
         """
-        position, gradient = components(self.position), components(self.gradient)
-        wrench = np.concatenate([cross(position, gradient), gradient]).transpose(1, 0, 2)
         screw = np.concatenate([axis, np.cross(pivot, axis)], axis=2)
-        return -self.paths.of_muscles((screw @ wrench) * moved)
+        arms = np.empty((*screw.shape[:2], self.paths.count))
+        for block in blocks(len(screw)):
+            position, gradient = components(self.position[block]), components(self.gradient[block])
+            wrench = np.concatenate([cross(position, gradient), gradient]).transpose(1, 0, 2)
+            arms[block] = -self.paths.of_muscles((screw[block] @ wrench) * moved)
+        return arms

@@ -17,6 +17,7 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics import driven_pose as driven_pose_module
 from musclesolve.dynamics import fit as fit_module
+from musclesolve.dynamics.blocks import blocks
 from musclesolve.dynamics.chains import random_chain
 from musclesolve.dynamics.consistency import DERIVATIVES, METHODS, differentiate_points
 from musclesolve.dynamics.targets import Targets
@@ -165,8 +166,8 @@ def test_frames_are_found_together_or_in_blocks_alike(method, monkeypatch):
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))
     together = method(chain, targets, motion.time)
-    monkeypatch.setattr(fit_module, "BLOCK", 7)
-    monkeypatch.setattr(driven_pose_module, "BLOCK", 7)
+    for module in (fit_module, driven_pose_module):
+        monkeypatch.setattr(module, "blocks", lambda frames: blocks(frames, 7))
     np.testing.assert_allclose(method(chain, targets, motion.time).q, together.q, atol=1e-12)
 
 
