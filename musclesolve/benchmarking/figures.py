@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -29,49 +30,48 @@ def figure_files(report: Report, progress: Progress = lambda stage, fraction: No
 
 
 def bars(report: Report) -> Figure:
-    """Microseconds a frame of every solver, a panel for each problem and cost."""
-    groups = list(dict.fromkeys((row.cost, row.problem) for row in report.rows))
-    sizes = [sum((row.cost, row.problem) == group for row in report.rows) for group in groups]
-    figure = Figure(figsize=(7.5, 0.9 + sum(0.55 + 0.19 * size for size in sizes)), layout="constrained")
-    panels = figure.subplots(
-        len(groups), 1, sharex=True, squeeze=False, height_ratios=[1 + size for size in sizes]
-    )
-    for axes, group in zip(panels[:, 0], groups, strict=True):
-        _bars(axes, [row for row in report.rows if (row.cost, row.problem) == group])
-    panels[-1, 0].set_xlabel("microseconds a frame", fontsize=TEXT)
+    """Microseconds a frame of every solver: a column of panels for each problem, a row for each cost."""
+    problems = list(dict.fromkeys(row.problem for row in report.rows))
+    costs = list(dict.fromkeys(row.cost for row in report.rows))
+    panel = {
+        (cost, problem): [row for row in report.rows if (row.cost, row.problem) == (cost, problem)]
+        for cost in costs
+        for problem in problems
+    }
+    heights = [2.5 + max(len(panel[cost, problem]) for problem in problems) for cost in costs]
+    figure = Figure(figsize=(4.4 * len(problems), 0.9 + 0.17 * sum(heights)), layout="constrained")
+    all_axes = figure.subplots(len(costs), len(problems), sharex=True, squeeze=False, height_ratios=heights)
+    for axes, rows in zip(all_axes.flat, panel.values(), strict=True):
+        _bars(axes, rows)
+    times = [row.us_per_frame for row in report.rows if np.isfinite(row.us_per_frame)]
+    if times:
+        all_axes[0, 0].set_xlim(0.5 * min(times), 8.0 * max(times))
+    figure.supxlabel("microseconds a frame", fontsize=TEXT)
     figure.suptitle(f"Solvers side by side, {report.machine['processor']}", fontsize=TEXT + 1)
     return figure
 
 
 def _bars(axes: Axes, rows: list[Row]) -> None:
+    axes.set_xscale("log")
     for place, row in enumerate(reversed(rows)):
         if np.isfinite(row.us_per_frame):
-            color = COLORS[0] if row.solver == OWN else OTHERS
-            axes.barh(
-                place, row.us_per_frame, color=color, hatch="///" if row.remark else None, edgecolor="white"
-            )
-            said = f" {number(row.us_per_frame)}" + (f"  {row.remark}" if row.remark else "")
+            color, hatch = COLORS[0] if row.solver == OWN else OTHERS, "///" if row.remark else None
+            axes.barh(place, row.us_per_frame, color=color, hatch=hatch, edgecolor="white")
+            said = f" {number(row.us_per_frame)}" + (" *" if row.remark else "")
             axes.text(row.us_per_frame, place, said, va="center", fontsize=SMALL)
         else:
-            axes.text(
-                0.01,
-                place,
-                row.remark,
-                va="center",
-                fontsize=SMALL,
-                color=NOTE_COLOR,
-                transform=axes.get_yaxis_transform(),
-            )
-    axes.set_xscale("log")
+            options: dict[str, Any] = {"color": NOTE_COLOR, "transform": axes.get_yaxis_transform()}
+            axes.text(0.02, place, row.remark, va="center", fontsize=SMALL, **options)
     axes.set_yticks(range(len(rows)), [row.solver for row in reversed(rows)])
+    axes.set_ylim(-0.6, max(len(rows), 3) - 0.4)
     axes.set_title(f"{rows[0].cost}, {rows[0].problem}", fontsize=TEXT, loc="left")
-    axes.tick_params(labelsize=SMALL)
+    axes.tick_params(labelsize=SMALL, which="both")
     axes.grid(axis="x", color=GRID_COLOR, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    times = [row.us_per_frame for row in rows if np.isfinite(row.us_per_frame)]
-    if times:
-        axes.set_xlim(0.5 * min(times), 12.0 * max(times))
+    failed = [row.solver for row in rows if row.remark and np.isfinite(row.us_per_frame)]
+    if failed:
+        axes.set_xlabel("* some frames without a certificate", fontsize=SMALL, loc="right", color=NOTE_COLOR)
 
 
 def lines(report: Report) -> Figure:

@@ -1,0 +1,211 @@
+"""Methods of the kinds that the thesis tried or names, on one frame in either formulation; see thesis.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from scipy.optimize import LinearConstraint, OptimizeResult, differential_evolution, linprog, minimize
+
+from musclesolve.sharing.problem import Array
+from musclesolve.sharing.solver.programme import Programme
+
+ALONE = 5.0  # seconds for one frame, for methods that may never end by themselves
+SLACK = 1e-8  # of the equations, in their scale, where they are pairs of inequalities
+POPULATION = 5  # times the number of unknowns
+
+
+@dataclass(frozen=True)
+class Form:
+    """One frame: minimise the cost of the last n unknowns such that rows x = right and lower <= x <= upper.
+
+    Unknowns before them are forces of constraint, in units that make their columns of length one.
+    """
+
+    programme: Programme
+    rows: Array  # (r, k)
+    right: Array  # (r,)
+
+    @property
+    def muscles(self) -> int:
+        """The number n."""
+        return self.programme.muscles
+
+    @property
+    def unknowns(self) -> int:
+        """The number k."""
+        return self.rows.shape[1]
+
+    @property
+    def lower(self) -> Array:
+        """(k,), infinite for forces."""
+        return np.concatenate([np.full(self.unknowns - self.muscles, -np.inf), self.programme.lower])
+
+    @property
+    def upper(self) -> Array:
+        """(k,), infinite for forces."""
+        return np.concatenate([np.full(self.unknowns - self.muscles, np.inf), self.programme.upper])
+
+    @property
+    def start(self) -> Array:
+        """Activations of a half, no forces."""
+        x = np.zeros(self.unknowns)
+        x[-self.muscles :] = 0.5
+        return x
+
+    def value(self, x: Array) -> float:
+        """The scaled cost."""
+        return self.programme.value(x[-self.muscles :])
+
+    def gradient(self, x: Array) -> Array:
+        """Its slopes, (k,)."""
+        slope = np.zeros(self.unknowns)
+        slope[-self.muscles :] = self.programme.gradient(x[-self.muscles :])
+        return slope
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Unknowns, and whether the method says that it has done what it was asked."""
+
+    x: Array
+    claims: bool
+    iterations: int
+
+
+Method = Callable[[Form], Answer]
+
+
+def sqp(form: Form) -> Answer:
+    """SciPy's SLSQP, as it comes."""
+    rows = {"type": "eq", "fun": lambda x: form.rows @ x - form.right, "jac": lambda x: form.rows}
+    bounds = np.stack([form.lower, form.upper], axis=1)
+    options = {"ftol": 1e-12, "maxiter": 500}
+    found = minimize(
+        form.value,
+        form.start,
+        jac=form.gradient,
+        method="SLSQP",
+        bounds=bounds,
+        constraints=rows,
+        options=options,
+    )
+    return Answer(found.x, bool(found.success), int(found.nit))
+
+
+def slp(form: Form) -> Answer:
+    """Linear programmes of the slopes, within limits on the step that grow and shrink; the first to where rows hold."""
+    x, width, slope = form.start, 2.0, form.gradient(form.start)
+    best, steps = np.inf, 0
+    while width > 1e-7 and steps < 400:
+        held = np.isfinite(form.lower)
+        low = np.where(held, np.maximum(form.lower, x - width), -np.inf)
+        high = np.where(held, np.minimum(form.upper, x + width), np.inf)
+        step = linprog(slope, A_eq=form.rows, b_eq=form.right, bounds=np.stack([low, high], axis=1))
+        steps += 1
+        if step.x is None:
+            return Answer(x, False, steps)
+        value = form.value(step.x)
+        if value < best:
+            x, best, slope = step.x, value, form.gradient(step.x)
+            width = min(2.0, 1.3 * width)
+        else:
+            width *= 0.5
+    return Answer(x, width <= 1e-7, steps)
+
+
+def moving_asymptotes(algorithm: str, outer: bool) -> Method:
+    """MMA or its relative CCSA of NLopt; rows as pairs of inequalities, or in an augmented Lagrangian around it."""
+
+    def call(form: Form) -> Answer:
+        import nlopt
+
+        def objective(x: Array, slope: Array) -> float:
+            if slope.size:
+                slope[:] = form.gradient(x)
+            return form.value(x)
+
+        def equations(result: Array, x: Array, slope: Array) -> None:
+            result[:] = form.rows @ x - form.right
+            if slope.size:
+                slope[:] = form.rows
+
+        def pairs(result: Array, x: Array, slope: Array) -> None:
+            miss = form.rows @ x - form.right
+            result[:] = np.concatenate([miss - SLACK, -miss - SLACK])
+            if slope.size:
+                slope[:] = np.concatenate([form.rows, -form.rows])
+
+        inner = nlopt.opt(getattr(nlopt, algorithm), form.unknowns)
+        inner.set_ftol_rel(1e-12)
+        inner.set_xtol_rel(1e-10)
+        inner.set_maxeval(2000)
+        solver = inner
+        if outer:
+            solver = nlopt.opt(nlopt.AUGLAG_EQ, form.unknowns)
+            solver.set_local_optimizer(inner)
+            solver.set_ftol_rel(1e-12)
+            solver.add_equality_mconstraint(equations, np.full(len(form.right), SLACK))
+        else:
+            solver.add_inequality_mconstraint(pairs, np.zeros(2 * len(form.right)))
+        solver.set_min_objective(objective)
+        solver.set_lower_bounds(form.lower)
+        solver.set_upper_bounds(form.upper)
+        solver.set_maxtime(ALONE)
+        try:
+            x = solver.optimize(form.start)
+        except (RuntimeError, ValueError):  # NLopt's way to give up
+            return Answer(form.start, False, solver.get_numevals())
+        converged = solver.last_optimize_result() in (1, 2, 3, 4)
+        return Answer(x, converged, solver.get_numevals())
+
+    return call
+
+
+def genetic(penalty: float | None) -> Method:
+    """SciPy's differential evolution; rows as such, or as a penalty on the squares of what they miss."""
+
+    def call(form: Form) -> Answer:
+        end = perf_counter() + ALONE
+        bounds = np.stack([form.lower, form.upper], axis=1)
+        rows = LinearConstraint(form.rows, form.right, form.right) if penalty is None else ()
+
+        def value(x: Array) -> Array:
+            """Of many at once, (k, S) to (S,)."""
+            cost = np.array([form.value(each) for each in x.T])
+            if penalty is not None:
+                cost += penalty * np.square(form.rows @ x - form.right[:, None]).sum(axis=0)
+            return cost
+
+        def late(intermediate_result: OptimizeResult) -> bool:
+            return perf_counter() > end
+
+        found = differential_evolution(
+            value,
+            bounds,
+            popsize=POPULATION,
+            maxiter=100_000,
+            rng=np.random.default_rng(0),
+            polish=False,
+            constraints=rows,
+            callback=late,
+            vectorized=True,
+            updating="deferred",
+        )
+        return Answer(found.x, bool(found.success), int(found.nit))
+
+    return call
+
+
+METHODS: dict[str, Method] = {
+    "SQP (SciPy SLSQP)": sqp,
+    "SLP (HiGHS, limits on steps)": slp,
+    "MMA (NLopt), pairs of inequalities": moving_asymptotes("LD_MMA", outer=False),
+    "CCSA (NLopt), pairs of inequalities": moving_asymptotes("LD_CCSAQ", outer=False),
+    "MMA (NLopt) in an augmented Lagrangian": moving_asymptotes("LD_MMA", outer=True),
+    "genetic (SciPy DE), rows as constraints": genetic(None),
+    "genetic (SciPy DE), rows as penalties": genetic(1e3),
+}
+BOUNDED = ("genetic",)  # these draw their unknowns between bounds, which forces of constraint do not have
