@@ -23,13 +23,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.active_set import Optimum, refine
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost
+from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
 from musclesolve.sharing.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.reverse import Reverse, totals
 from musclesolve.sharing.solution import Solution
 
 AT_ONCE = 4_000_000
@@ -209,6 +210,38 @@ class SolutionDerivatives:
             for name, x in changes.items()
         )
         return SolutionChange(*(x if lead else x[0] for x in whole))
+
+    def gradient_of(self, weight: ArrayLike) -> dict[str, Array]:
+        """The gradient of sum(weight * activation) by every array of the problem (a reverse product).
+
+        What costs a direction each in `along` comes at once here, as learning pipelines want it.
+
+        Args:
+            weight: (T, n); zero in frames that shall not count.
+
+        Returns:
+            By the name of each array that the problem has, in its shape: "moment" (T, m), "moment_arm" (T, m, n),
+            "force_capacity" (T, n), "max_isometric_force" (n,), ... NaN where a frame that counts has no derivative.
+
+        Raises:
+            InputError: the weights do not fit.
+        """
+        given = an_array(weight, "weight", "numbers")
+        shape = self.problem.lower.shape[self.problem.single_frame :]
+        if given.shape != shape:
+            raise InputError(f"weight has the shape {given.shape}", where="gradient_of", expected=f"{shape}")
+        weights = given.reshape(self.problem.lower.shape)
+        part = weights[self._which]
+        found = Reverse.of(self._part, self.cost, self._optimum, self._system, part).gradient()
+        counts = (weights != 0).any(axis=1)
+
+        def whole(array: Array) -> Array:
+            full = np.full((len(self._which), *array.shape[1:]), np.nan)
+            full[self._which] = np.where(_column(self._determined, array.ndim), array, np.nan)
+            full[~counts] = 0.0
+            return full[0] if self.problem.single_frame else full
+
+        return totals(self.problem, found, whole)
 
     def _along(self, change: ProblemChange) -> list[Array]:
         part, optimum, price = self._part, self._optimum, self._optimum.multiplier

@@ -361,3 +361,52 @@ def test_what_does_not_fit_is_refused(make_leg):
         found.along(d_reserve_weight=np.ones((3, 7)))
     with pytest.raises(InputError, match="no frame 3"):
         found.sentence(3)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [*SMOOTH, OwnCost(), written, find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation")],
+    ids=str,
+)
+def test_backwards_is_forwards_transposed(cost, make_leg):
+    """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
+    problem = make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12)
+    problem = problem.with_upper(0.8 * problem.upper).with_reserve_weight(np.full((4, 4), 1e4))
+    found = solution_derivatives(problem, solve(problem, cost), cost)
+    assert found.unique.all() and (found._optimum.below | found._optimum.above).any()
+    random = np.random.default_rng(5)
+    weight = random.normal(size=(4, 12))
+    gradient = found.gradient_of(weight)
+    names = ProblemChange.__dataclass_fields__
+    assert list(gradient) == list(names)
+    changes = {
+        name: getattr(problem, name) * random.normal(size=getattr(problem, name).shape) for name in names
+    }
+    for name, change in changes.items():
+        assert gradient[name].shape == getattr(problem, name).shape
+        forwards = (weight * found.along(**{f"d_{name}": change}).activation).sum()
+        size = np.abs(np.nan_to_num(gradient[name] * change)).sum()
+        backwards = np.nan_to_num(gradient[name] * change).sum()
+        np.testing.assert_allclose(backwards, forwards, rtol=0, atol=1e-8 * max(size, 1e-3), err_msg=name)
+
+
+def test_backwards_where_the_domain_of_soft_saturation_ends():
+    arm, strongest = np.array([[0.1, 5e-6]]), np.array([100.0, 100.0])
+    problem = Problem(arm, [10.0 * (1.0 - 1e-9) + 4.5e-4], 1.25 * strongest, strongest)
+    found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
+    gradient = found.gradient_of([1.0, 0.0])
+    np.testing.assert_allclose(gradient["max_isometric_force"], [0.8 / 100.0, 0.0], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(gradient["force_capacity"], [-0.8 / 125.0, 0.0], rtol=1e-8, atol=1e-12)
+    assert gradient["moment"].shape == (1,) and gradient["moment_arm"].shape == (1, 2)
+    assert gradient["moment"] == 0.0 and not gradient["upper"].any()
+
+
+def test_backwards_only_frames_that_count_count():
+    problem = synergists([6.0, 16.0])
+    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    gradient = found.gradient_of([[1.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(gradient["moment"], [[0.08], [0.0]])
+    assert np.isfinite(gradient["max_isometric_force"]).all()
+    assert np.isnan(found.gradient_of(np.ones((2, 2)))["max_isometric_force"]).all()
+    with pytest.raises(InputError, match="weight has the shape"):
+        found.gradient_of([1.0, 1.0])

@@ -130,7 +130,7 @@ class Cost(ABC):
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """How `total_gradient` at fixed activations answers to changes of the problem, (K, T, n).
 
-        By differences of the gradient, good to about nine digits, unless a cost knows its formula.
+        By differences of the gradient, good to about eight digits, unless a cost knows its formula.
         """
         from musclesolve.sharing.cost.differences import difference
 

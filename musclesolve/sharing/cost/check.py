@@ -62,6 +62,11 @@ def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
             part.check_convexity(problem, activation)
 
 
+def built_in(cost: Cost) -> bool:
+    """Whether all of it is of the library."""
+    return not any(_written_by_somebody(part) for part in _parts(cost))
+
+
 def _parts(cost: Cost) -> Iterator[Cost]:
     if isinstance(cost, Sum):
         for term in cost.terms:

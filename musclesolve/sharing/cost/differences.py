@@ -4,7 +4,7 @@ With the step h, of the order of a thousandth of the arrays that change, and f_j
 
     df = (8 (f_1 - f_-1) - (f_2 - f_-2)) / (12 h),
 
-which is off by about h^4 f^(5) / 30, nine to twelve digits behind the first. Only formulas of a cost are differenced
+which is off by about h^4 f^(5) / 30: eight digits and more are right. Only formulas of a cost are differenced
 like that, never the answer of a solver.
 """
 
