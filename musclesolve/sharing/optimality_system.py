@@ -55,7 +55,10 @@ class Rows:
         there = value > SINGULAR * matrix.shape[1]
         vector = vector * scale[:, :, None]
         inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
-        return cls((vector * inverse[:, None, :]) @ vector.transpose(0, 2, 1), there.all(axis=1))
+        with np.errstate(all="ignore"):  # numbers of 1e-158 have squares and no inverses
+            whole = (vector * inverse[:, None, :]) @ vector.transpose(0, 2, 1)
+        finite = np.isfinite(whole).all(axis=(1, 2))
+        return cls(np.where(finite[:, None, None], whole, 0.0), there.all(axis=1) & finite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,12 +130,21 @@ class OptimalitySystem:
             moment: v, (T, m, K).
             held: (T, n, K) movement of the held muscles, zero for the free ones. An axis of length one stands for all.
         """
+        with np.errstate(all="ignore"):
+            return self._solve(slope, moment, held)
+
+    def _solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
         down = slope * self.inverse_curvature[:, :, None]
         right = -(self.matrix @ (held + down))
         soft = right[:, self.hard :]
         asked = right[:, : self.hard] + moment
         right = np.concatenate([asked, np.broadcast_to(soft, (*soft.shape[:2], asked.shape[2]))], axis=1)
         row_change = self.rows.inverse @ right
+        pull = self.matrix.transpose(0, 2, 1) @ row_change
+        # once more for what is left: rows that are almost alike lose digits in products with themselves
+        left = right - self.compliance[..., None] * row_change
+        left = left - self.matrix @ (self.inverse_curvature[:, :, None] * pull)
+        row_change = row_change + self.rows.inverse @ left
         pull = self.matrix.transpose(0, 2, 1) @ row_change
         moved, price = (
             held + down + self.inverse_curvature[:, :, None] * pull,
