@@ -192,7 +192,7 @@ def force_sensitivity(
     Returns:
         Dataset over side, time, muscle (answers) and changed (whose parameter it is), muscles without side:
         by_max_isometric_force, by_optimal_fiber_length and by_tendon_slack_length, the derivatives of the force at the
-        tendon by the relative change [N]: a hundredth of it is what 1 % more does; muscle_force [N]; unique and
+        tendon by the relative change [N]: a hundredth of it is what 1 % more does; muscle_force [N]; status, unique and
         margin (side, time), whether and how far a frame is from a change of the set of muscles at rest or at full
         activation, where forces have a kink. Frames that have no derivative are NaN.
 
@@ -226,6 +226,7 @@ def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
         for name in PARAMETERS
     }
     variables["muscle_force"] = ((*per_frame, "muscle"), np.stack(forces))
+    variables["status"] = (per_frame, np.stack([each.leg.solution.status for each in legs]))
     variables["unique"] = (per_frame, np.stack([each.derivatives.unique for each in legs]))
     variables["margin"] = (per_frame, np.stack([each.derivatives.margin for each in legs]))
     names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.muscles.names]
@@ -240,5 +241,5 @@ def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
         attrs={"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver},
     )
     for name in found:
-        found[name].attrs["units"] = "1" if name in ("unique", "margin") else "N"
+        found[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
     return found
