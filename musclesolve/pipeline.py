@@ -225,13 +225,23 @@ def leg_mechanics(
 def share_leg(
     trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
 ) -> LegResult:
-    """Share the moments of one leg; what the passive elements bear is not asked of the contractile ones."""
+    """Share the moments of one leg among its muscles."""
+    problem = sharing_problem(trial, options, state, moments, model, loads)
+    solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
+    contact = loads.contact(solution.force + state.passive_force)
+    return LegResult(state.muscles.side, state, problem, solution, loads.net, contact)
+
+
+def sharing_problem(
+    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
+) -> Problem:
+    """The problem of one leg; what the passive elements bear is not asked of the contractile ones."""
     muscles, weight = state.muscles, trial.sharing.reserve_weight
     rows = [LEG_DOFS.index(dof) for dof in options.dofs]
     dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
     arm = state.moment_arm[:, rows]
     needed = moments[:, [model.dof(dof) for dof in dofs]] - np.einsum("tkm,tm->tk", arm, state.passive_force)
-    problem = Problem(
+    return Problem(
         moment_arm=arm,
         moment=needed,
         force_capacity=state.force_capacity,
@@ -245,9 +255,6 @@ def share_leg(
         reaction_offset=loads.offset(state.passive_force),
         reaction=loads.names(muscles.side),
     )
-    solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
-    contact = loads.contact(solution.force + state.passive_force)
-    return LegResult(muscles.side, state, problem, solution, loads.net, contact)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
@@ -13,6 +15,7 @@ from musclesolve.propagation.sources import sources
 from musclesolve.propagation.streaming import QUANTILES, Statistics
 
 Array = np.ndarray
+Variable = tuple[tuple[str, ...], Array, dict[str, str]]
 
 UNITS = {
     "muscle_force": ("N", "tendon force, active and passive"),
@@ -29,62 +32,112 @@ OF_RESULT = ("status", "steady", "foot_in_place", "balanced", "ground_reaction_f
 """What is taken over from the nominal result: which frames are good, and when the feet are on the ground."""
 
 
-def assemble(
-    result: xr.Dataset,
-    replay: Replay,
-    statistics: Statistics,
-    reserve: Array,
-    seed: int,
-    reasons: list[str],
-) -> xr.Dataset:
-    """Label what the samples gave.
+@dataclass(frozen=True)
+class Found:
+    """What samples and derivatives gave.
 
     Args:
-        result: of the road without errors.
-        replay: what was sampled.
         statistics: of the quantities.
         reserve: (T, legs) number of samples that needed a reserve.
         seed: of the random numbers.
         reasons: why samples failed.
+        variance: quantity -> (source, T, k) first-order variance; empty without contributions.
+        why_not: why there are none.
     """
-    kept = result[list(OF_RESULT)]
-    dofs = leg_dofs(replay.options)
-    coords = {"dof": dofs, "quantile": list(QUANTILES), "source": list(replay.parameters.sd)}
+
+    statistics: Statistics
+    reserve: Array
+    seed: int
+    reasons: list[str]
+    variance: Mapping[str, Array]
+    why_not: str
+
+
+def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: Array | None) -> xr.Dataset:
+    """Label what samples and derivatives gave.
+
+    Args:
+        result: of the road without errors.
+        replay: what was sampled.
+        found: the numbers.
+        unique: (T, legs) where the derivatives are the same to both sides; None without contributions.
+    """
+    known = sources()
+    coords = {"dof": leg_dofs(replay.options), "quantile": list(QUANTILES), "source": list(known)}
     coords |= {name: result.coords[name] for name in ("muscle", "group", "short_name", "joint")}
-    found = kept.assign_coords(coords)
-    sizes = {str(name): size for name, size in found.sizes.items()}
+    labelled = result[list(OF_RESULT)].assign_coords(coords)
+    labelled = labelled.assign_coords(
+        source_label=("source", [source.label for source in known.values()]),
+        source_unit=("source", [source.unit for source in known.values()]),
+    )
+    variables = _statistics(found.statistics, labelled) | _counts(found, len(replay.options.sides), labelled)
+    variables["standard_deviation"] = (
+        ("source",),
+        np.array([replay.parameters.sd[name] for name in known]),
+        _said("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
+    )
+    if unique is not None:
+        variables |= _contributions(found.variance, unique)
+    labelled = labelled.assign(variables)
+    labelled.attrs = result.attrs | {
+        "samples": found.statistics.samples,
+        "quantile_samples": found.statistics.kept,
+        "seed": found.seed,
+        "failed_samples": len(found.reasons),
+        "failures": [f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common()],
+        "without_contributions": found.why_not,
+    }
+    return labelled
+
+
+def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Variable]:
     parts = {
         "": statistics.nominal,
         "_mean": statistics.mean,
         "_sd": statistics.sd,
         "_quantile": statistics.quantiles(),
     }
+    variables: dict[str, Variable] = {}
     for suffix, values in parts.items():
-        for name, array in separated(values, sizes).items():
+        for name, array in separated(values, _sizes(labelled)).items():
             dims = ("quantile", *DIMS[name]) if suffix == "_quantile" else DIMS[name]
-            found[name + suffix] = (dims, array, _attributes(name, suffix))
-    valid = _valid(separated(statistics.count, sizes)["muscle_force"], len(replay.options.sides))
-    found["valid_samples"] = (("time", "side"), valid, _said("1", "samples with a solution of the frame"))
-    share = np.divide(reserve, valid, out=np.full(reserve.shape, np.nan), where=valid > 0)
-    found["reserve_share"] = (
-        ("time", "side"),
-        share,
-        _said("1", "share of the valid samples that needed a reserve"),
-    )
-    found["standard_deviation"] = (
-        ("source",),
-        np.array(list(replay.parameters.sd.values())),
-        _said("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
-    )
-    found = found.assign_coords(source_unit=("source", [each.unit for each in sources().values()]))
-    found.attrs = result.attrs | {
-        "samples": statistics.samples,
-        "quantile_samples": statistics.kept,
-        "seed": seed,
-        "failed_samples": len(reasons),
-        "failures": _counted(reasons),
+            variables[name + suffix] = (dims, array, _attributes(name, suffix))
+    return variables
+
+
+def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable]:
+    valid = _valid(separated(found.statistics.count, _sizes(labelled))["muscle_force"], legs)
+    share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
+    over = ("time", "side")
+    return {
+        "valid_samples": (over, valid, _said("1", "samples with a solution of the frame")),
+        "reserve_share": (over, share, _said("1", "share of the valid samples that needed a reserve")),
     }
-    return found
+
+
+def _contributions(variance: Mapping[str, Array], unique: Array) -> dict[str, Variable]:
+    """First-order standard deviation, and the shares of the sources in the variance; 0 where nothing varies."""
+    meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
+    variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _said("1", meaning))}
+    for name, parts in variance.items():
+        total = parts.sum(axis=0)
+        share = np.divide(parts, total, out=np.where(np.isnan(parts), np.nan, 0.0), where=total > 0.0)
+        unit, what = UNITS[name]
+        variables[f"{name}_first_order_sd"] = (
+            DIMS[name],
+            np.sqrt(total),
+            _said(unit, f"{what}; standard deviation to first order"),
+        )
+        variables[f"{name}_contribution"] = (
+            ("source", *DIMS[name]),
+            share,
+            _said("1", f"{what}; share of each source in the variance, to first order"),
+        )
+    return variables
+
+
+def _sizes(labelled: xr.Dataset) -> dict[str, int]:
+    return {str(name): size for name, size in labelled.sizes.items()}
 
 
 def _valid(count: Array, legs: int) -> Array:
@@ -105,8 +158,3 @@ def _attributes(name: str, suffix: str) -> dict[str, str]:
 
 def _said(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning}
-
-
-def _counted(reasons: list[str]) -> list[str]:
-    """Each reason once, with the number of samples."""
-    return [f"{number} x {reason}" for reason, number in Counter(reasons).most_common()]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,7 +15,8 @@ import xarray as xr
 from musclesolve import pipeline
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.options import find_options
-from musclesolve.propagation.dataset import assemble
+from musclesolve.propagation.contributions import Linear, Task, summed
+from musclesolve.propagation.dataset import Found, assemble
 from musclesolve.propagation.quantities import joined, quantities, reserves
 from musclesolve.propagation.replay import Replay
 from musclesolve.propagation.sources import standard_deviations
@@ -28,7 +31,10 @@ Array = np.ndarray
 Progress = Callable[[str, float], None]
 
 CHUNK = 4
-"""Samples that a process computes at a time."""
+"""Samples, or parameters of the derivatives, that a process computes at a time."""
+
+SAMPLES_SHARE = 0.8
+"""Of the time, where contributions are computed too."""
 
 NOMINAL = -1
 """Number of the sample without errors."""
@@ -42,14 +48,18 @@ class Samples:
     counted: Array
     seed: int
 
+    @cached_property
+    def linear(self) -> Linear:
+        """The derivatives of the road at its nominal point."""
+        return Linear(self.replay)
+
 
 @dataclass(frozen=True)
 class Drawn:
-    """One sample: its quantities (D,), which frames (T, legs) needed a reserve; why there are none where it failed."""
+    """One sample: its quantities (D,), and which frames (T, legs) needed a reserve."""
 
-    values: Array | None
-    reserve: Array | None
-    reason: str = ""
+    values: Array
+    reserve: Array
 
 
 def uncertainty(
@@ -60,6 +70,7 @@ def uncertainty(
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
+    contributions: bool = True,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
@@ -78,6 +89,7 @@ def uncertainty(
         cost: as in `run`.
         solver: as in `run`.
         side: as in `run`.
+        contributions: also compute, to first order and from exact derivatives, which source contributes how much.
         workers: number of processes; that of the cores unless given. With 1 no process is started.
         progress: as in `run`.
 
@@ -85,6 +97,8 @@ def uncertainty(
         Dataset with muscle_force, activation, contact_force (magnitude), joint_moment, joint_angle and the peaks
         of muscle and contact forces: the nominal value, and with the suffixes _mean, _sd and _quantile what the
         samples make of it; valid_samples and reserve_share of each frame and leg; the standard deviations by source.
+        muscle_force, contact_force and joint_moment have _first_order_sd and _contribution too, the latter as shares
+        of the variance by source; first_order_unique says where the solution is not at a change of its active set.
 
     Raises:
         InputError: the trial asks for what cannot be done; a number of samples, a seed or a standard deviation that
@@ -101,36 +115,71 @@ def uncertainty(
     result = pipeline.run(trial, options.cost, options.solver, side)
     counted = np.stack([~frames.failed(result, side) for side in options.sides], axis=1)
     common = Samples(Replay.of(trial, options, chosen), counted, seed)
+    wanted, why_not = _differentiable(common) if contributions else ([], "not asked for")
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
-    tasks = [range(NOMINAL, NOMINAL + 1), *chunks]
-    drawn = itertools.chain.from_iterable(ordered(draw, common, tasks, count))
-    first = next(drawn)
-    if first.values is None:
-        raise MuscleSolveError(f"the trial cannot be run again: {first.reason}")
+    parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
+    tasks = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
+    done = itertools.chain.from_iterable(ordered(work, common, tasks, count))
+    share = SAMPLES_SHARE if wanted else 1.0
+    statistics, reserve, reasons = _gathered(done, samples, counted, lambda f: report("samples", share * f))
+    answered = _told(zip(wanted, done, strict=True), len(wanted), report)
+    found = Found(statistics, reserve, seed, reasons, summed(chosen, answered), why_not)
+    return assemble(result, common.replay, found, common.linear.unique if wanted else None)
+
+
+def work(common: Samples, task: range | list[Task]) -> list[Any]:
+    """Some samples by their numbers, or the squares of some parameters of the derivatives."""
+    if isinstance(task, range):
+        return [_draw(common, number) for number in task]
+    return [common.linear.squares(each) for each in task]
+
+
+def _differentiable(common: Samples) -> tuple[list[Task], str]:
+    """What there is to differentiate; nothing, and why, for a cost that has no derivatives."""
+    try:
+        common.linear.differentiate()
+    except InputError as error:
+        return [], error.problem
+    tasks = common.linear.tasks()
+    return tasks, "" if tasks else "every source is switched off"
+
+
+def _gathered(
+    done: Iterator[Drawn | str], samples: int, counted: Array, report: Callable[[float], None]
+) -> tuple[Statistics, Array, list[str]]:
+    """Statistics of the samples, how many needed a reserve (T, legs), why some failed; the nominal one comes first."""
+    first = next(done)
+    if isinstance(first, str):
+        raise MuscleSolveError(f"the trial cannot be run again: {first}")
     statistics = Statistics(first.values, samples)
     reserve, reasons = np.zeros(counted.shape), []
-    for number, sample in enumerate(drawn):
-        report("samples", number / samples)
-        if sample.values is None or sample.reserve is None:
-            reasons.append(sample.reason)
+    for number, sample in enumerate(itertools.islice(done, samples)):
+        report(number / samples)
+        if isinstance(sample, str):
+            reasons.append(sample)
             sample = Drawn(np.full(first.values.shape, np.nan), np.zeros(counted.shape))
         statistics.add(sample.values)
         reserve += sample.reserve
-    return assemble(result, common.replay, statistics, reserve, seed, reasons)
+    return statistics, reserve, reasons
 
 
-def draw(common: Samples, numbers: range) -> list[Drawn]:
-    """Some samples by their numbers."""
-    return [_draw(common, number) for number in numbers]
+def _told(
+    parts: Iterator[tuple[Task, dict[str, Array]]], count: int, report: Progress
+) -> Iterator[tuple[Task, dict[str, Array]]]:
+    """The same parts, told as they come."""
+    for number, part in enumerate(parts):
+        report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / count)
+        yield part
 
 
-def _draw(common: Samples, number: int) -> Drawn:
+def _draw(common: Samples, number: int) -> Drawn | str:
+    """One sample, or why there is none."""
     parameters = common.replay.parameters
     normal = np.zeros(parameters.count) if number == NOMINAL else parameters.draw(common.seed, number)
     try:
         body, legs = common.replay.run(normal)
     except (InputError, MuscleSolveError) as error:  # such errors make no person, or no pose of one
-        return Drawn(None, None, str(error))
+        return str(error)
     return Drawn(joined(quantities(common.replay, body, legs, common.counted)), reserves(legs))
 
 
