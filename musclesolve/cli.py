@@ -89,6 +89,10 @@ def run(
     again: Annotated[
         bool, typer.Option("--again", help="Compute trials too whose result is there and of the same input.")
     ] = False,
+    uncertainty: Annotated[
+        int | None, typer.Option(help="Samples of a Monte Carlo over the sources of error: uncertainty.nc.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random numbers of the samples.")] = 0,
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
 
@@ -98,10 +102,15 @@ def run(
     """
     options = {"cost": cost, "solver": solver, "side": side.value}
     with messages():
-        if len(trial) > 1 or trial[0].is_dir() or jobs is not None or scheduler is not None or again:
+        many = len(trial) > 1 or trial[0].is_dir() or jobs is not None or scheduler is not None or again
+        if many and uncertainty is None:
             analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+        elif many:
+            raise typer.BadParameter(
+                "--uncertainty is for one trial, without --jobs, --scheduler and --again"
+            )
         else:
-            analyse(trial[0], output, figures, **options)
+            analyse(trial[0], output, figures, uncertainty, seed, **options)
 
 
 @app.command()
@@ -369,16 +378,25 @@ def faults() -> None:
         console().print(table())
 
 
-def analyse(trial: Path, output: Path, figures: bool = True, **options: str | None) -> None:
+def analyse(
+    trial: Path,
+    output: Path,
+    figures: bool = True,
+    samples: int | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> None:
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     from musclesolve.many.one import analyse as compute
+    from musclesolve.propagation.command import UncertaintyFiles
     from musclesolve.results import summary
     from musclesolve.results.summary import any_failed
 
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
-        result, paths = compute(trial, output, given, figures, report)
-    say(summary(result))
+        more = UncertaintyFiles(samples, seed, figures, given, report)
+        result, paths = compute(trial, output, given, figures, report, more)
+    say("\n".join([summary(result), *more.lines]))
     say_files(paths)
     if any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)

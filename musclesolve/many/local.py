@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from multiprocessing.connection import Connection, wait
@@ -16,11 +15,6 @@ MOST_DEATHS = 2
 """A trial that so many processes died of is given up."""
 
 Report = Callable[[list[str], float], None]
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def compute_here(jobs: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
@@ -18,6 +19,9 @@ from musclesolve.many.recipe import ATTRIBUTE, is_current, recipe
 from musclesolve.many.record import Measures, Outcome, TrialRecord
 from musclesolve.results import check_folder, netcdf_bytes, write_files
 from musclesolve.results.netcdf import result_attribute
+
+if TYPE_CHECKING:
+    from musclesolve.recording import Trial
 
 Progress = Callable[[str, float], None]
 
@@ -52,7 +56,12 @@ class Job:
 
 
 def analyse(
-    trial: Path, folder: Path, options: Mapping[str, object], figures: bool, progress: Progress
+    trial: Path,
+    folder: Path,
+    options: Mapping[str, object],
+    figures: bool,
+    progress: Progress,
+    more: Callable[[Trial], dict[str, bytes]] = lambda trial: {},
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none.
 
@@ -62,6 +71,7 @@ def analyse(
         options: keyword arguments of `run`.
         figures: whether they are drawn.
         progress: as in `run`.
+        more: makes further files of the trial, by name.
 
     Returns:
         The result and the files.
@@ -71,16 +81,18 @@ def analyse(
     """
     from musclesolve.plotting import figure_files
     from musclesolve.plotting.save import FILES
+    from musclesolve.plotting.uncertainty import FILES as OF_UNCERTAINTY
 
     check_folder(folder, RESULT, trial)
     loaded = ms.read_trial(trial)
     result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+    further = more(loaded)
     drawn = figure_files(result, progress) if figures else {}
     result.attrs[ATTRIBUTE] = recipe(loaded, options, [RESULT, *drawn])
     result.attrs[MEASURES] = Measures.of(result).as_json()
     progress("writing", 1.0)
-    files = {RESULT: netcdf_bytes(result), **drawn}
-    return result, write_files(folder, files, [*FILES, ERROR, EARLIER])
+    files = {RESULT: netcdf_bytes(result), **drawn, **further}
+    return result, write_files(folder, files, [*FILES, *OF_UNCERTAINTY, ERROR, EARLIER])
 
 
 def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:

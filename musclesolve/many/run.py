@@ -101,7 +101,8 @@ def _records(
 ) -> Generator[TrialRecord]:
     """The records, from this machine or from a cluster."""
     if scheduler is None:
-        from musclesolve.many.local import compute_here, cores
+        from musclesolve.many.local import compute_here
+        from musclesolve.processes import cores
 
         return compute_here(todo, min(jobs or cores(), len(todo)), report)
     from musclesolve.many.cluster import compute_on_cluster

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 from musclesolve.interrupts import interrupts
+from musclesolve.processes import one_thread_each, sheltered
 
 if TYPE_CHECKING:
     from musclesolve.many.one import Job
@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 READY, PROGRESS, DONE = "ready", "progress", "done"
 GRACE = 5.0
 """So long a process may take to end after it was asked to [s]."""
-ONE_THREAD = dict.fromkeys(
-    (
-        "OPENBLAS_NUM_THREADS",
-        "OMP_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    ),
-    "1",
-)
-"""Each library reads its own when it is loaded: processes that each used all cores would stand in each other's way."""
 
 
 def serve(connection: Connection) -> None:
@@ -67,7 +56,7 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self.connection, theirs = get_context("spawn").Pipe()
         self.process = get_context("spawn").Process(target=serve, args=(theirs,), daemon=True)
-        with _environment(), _sheltered():
+        with one_thread_each(), sheltered():
             self.process.start()
         theirs.close()
         self.give(job)
@@ -116,31 +105,3 @@ class Worker:
         name = signal.Signals(-code).name if -code in {int(each) for each in signal.Signals} else str(-code)
         memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
         return f"the process that computed it was ended by {name}{memory}"
-
-
-@contextlib.contextmanager
-def _environment() -> Iterator[None]:
-    """A process that is started now uses one thread."""
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
-    os.environ.update(ONE_THREAD)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _sheltered() -> Iterator[None]:
-    """A process that is started now is not struck by Ctrl-C before it can ignore it; here it comes a moment later."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

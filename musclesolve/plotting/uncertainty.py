@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.plotting.abscissa import Abscissa, abscissa
 from musclesolve.plotting.curves import Validity, draw, mark_stance
+from musclesolve.plotting.error_sources import contact_force_sources, muscle_force_sources
 from musclesolve.plotting.legend import legend
 from musclesolve.plotting.muscles import COLUMNS, muscles_by_group
 from musclesolve.plotting.png import Progress, png_files
@@ -33,7 +34,8 @@ def uncertainty_figures(
         found: what ``musclesolve.uncertainty`` returns or ``uncertainty.nc`` holds.
         progress: called before every figure with "drawing" and the share of the figures that is done.
     """
-    return png_files({name: partial(figure, found) for name, figure in FIGURES.items()}, progress)
+    drawn = {name: figure for name, figure in FIGURES.items() if name not in WITH or WITH[name] in found}
+    return png_files({name: partial(figure, found) for name, figure in drawn.items()}, progress)
 
 
 def muscle_force_bands(found: xr.Dataset) -> Figure:
@@ -85,7 +87,17 @@ def contact_force_bands(found: xr.Dataset) -> Figure:
 FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "uncertainty_muscle_forces": muscle_force_bands,
     "uncertainty_contact_forces": contact_force_bands,
+    "error_sources_muscle_forces": muscle_force_sources,
+    "error_sources_contact_forces": contact_force_sources,
 }
+WITH = {
+    "error_sources_muscle_forces": "muscle_force_contribution",
+    "error_sources_contact_forces": "contact_force_contribution",
+}
+"""Figures of a variable that is there only where sources are told apart."""
+NAME = "uncertainty.nc"
+FILES = (NAME, *(f"{name}.png" for name in FIGURES))
+"""The file of the uncertainty of a result, and every figure that there may be."""
 
 
 def _banded(

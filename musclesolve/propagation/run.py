@@ -15,13 +15,14 @@ import xarray as xr
 from musclesolve import pipeline
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.options import find_options
+from musclesolve.processes import cores
 from musclesolve.propagation.contributions import Linear, Task, summed
 from musclesolve.propagation.dataset import Found, assemble
 from musclesolve.propagation.quantities import joined, quantities, reserves
 from musclesolve.propagation.replay import Replay
 from musclesolve.propagation.sources import standard_deviations
 from musclesolve.propagation.streaming import Statistics
-from musclesolve.propagation.workers import cores, ordered
+from musclesolve.propagation.workers import ordered
 from musclesolve.recording import Trial, read_trial
 from musclesolve.results import frames
 from musclesolve.sharing import Cost

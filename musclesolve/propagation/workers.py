@@ -9,24 +9,17 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
 from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.processes import one_thread_each, sheltered
 
 AHEAD = 3
 """So many tasks of each process are under way or waiting: enough that none is idle, few enough for memory."""
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""Each process computes on one core: the processes share the cores among them."""
-
 _shared: Any = None
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def ordered(
@@ -48,12 +41,13 @@ def ordered(
         yield from (function(shared, task) for task in tasks)
         return
     sent = _packed(shared)
-    with _one_thread_each():
+    with one_thread_each():
         pool = ProcessPoolExecutor(min(workers, len(tasks)), get_context("spawn"), _start, (sent,))
         waiting: deque[Future[Any]] = deque()
         try:
             for task in tasks:
-                waiting.append(pool.submit(_do, function, task))
+                with sheltered():
+                    waiting.append(pool.submit(_do, function, task))
                 if len(waiting) == AHEAD * workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -85,23 +79,16 @@ def _start(sent: bytes) -> None:
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches every process; the first one ends the others
+    Thread(target=_follow, daemon=True).start()
     _shared = pickle.loads(sent)
+
+
+def _follow() -> None:
+    """End with the process that started this one, however that ends."""
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _do(function: Callable[[Any, Any], Any], task: Any) -> Any:
     return function(_shared, task)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Processes that are started meanwhile use one thread."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,16 +15,18 @@ from musclesolve.recording import Trial, read_trial
 from musclesolve.results import read_result, write_result
 
 NONE = {source.key: 0.0 for source in sources().values()}
+FEW = {"soft_tissue_mm": 0.0, "marker_placement_mm": 0.0, "muscle_path_mm": 0.0}
+"""Without the sources of many parameters derivatives are computed in no time."""
 
 
 @pytest.fixture(scope="module")
 def trial() -> Trial:
-    return read_trial(reference_stride())
+    return replace(read_trial(reference_stride()), time_range=(0.5, 0.85))
 
 
 @pytest.fixture(scope="module")
 def found(trial: Trial):
-    return ms.uncertainty(trial, samples=6, seed=3, side="r", workers=1)
+    return ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", workers=1)
 
 
 def test_without_errors_there_is_no_spread(trial: Trial) -> None:
@@ -34,15 +38,15 @@ def test_without_errors_there_is_no_spread(trial: Trial) -> None:
 
 
 def test_the_seed_alone_decides(trial: Trial, found) -> None:
-    again = ms.uncertainty(trial, samples=6, seed=3, side="r", workers=2)
+    again = ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", workers=2)
     assert again.identical(found)
-    other = ms.uncertainty(trial, samples=2, seed=4, side="r", workers=1)
+    other = ms.uncertainty(trial, samples=2, seed=4, side="r", contributions=False, workers=1)
     assert other.attrs["seed"] == 4
     assert not np.array_equal(other["muscle_force_mean"], found["muscle_force_mean"])
 
 
 def test_what_errs_spreads(found) -> None:
-    assert (found["joint_moment_sd"].max("time") > 0.1).all()
+    assert (found["joint_moment_sd"].max("time") > 0.01).all()
     low, middle, high = (found["muscle_force_quantile"].sel(quantile=q) for q in (0.025, 0.5, 0.975))
     assert ((low <= middle) & (middle <= high)).all()
     assert found["valid_samples"].max() == 6
