@@ -11,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from musclesolve.errors import MuscleSolveError
+
 CODE = "import sys; from musclesolve.benchmarking.fresh import answer; answer(sys.argv[1])"
 LAST_WORDS = 200
 
 
-class NoAnswerError(Exception):
+class NoAnswerError(MuscleSolveError):
     """The process ended without an answer; says how."""
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -29,6 +32,19 @@ ms.run(trial)
 second = time.perf_counter()
 print(json.dumps([name - begin, whole - name, first - whole, second - first]))
 """
+COMPILING = """
+import json, sys, time
+import musclesolve as ms
+from musclesolve.benchmarking import random_problem
+problem = random_problem(2)
+ms.solve
+begin = time.perf_counter()
+ms.solve(problem)
+first = time.perf_counter()
+ms.solve(problem)
+print(json.dumps([first - begin, time.perf_counter() - first]))
+"""
+COMPILED = ("first solve, nothing compiled before", "second solve")
 STEPS = (
     "import musclesolve",
     "import of what read_trial, run and solve need",
@@ -57,17 +73,24 @@ def start(trial: Path) -> dict[str, float]:
     Raises:
         NoAnswerError: it came to no end.
     """
+    with tempfile.TemporaryDirectory() as empty:
+        compiling = _seconds(COMPILING, os.environ | {"NUMBA_CACHE_DIR": empty})
+    steps = _seconds(START, os.environ, str(trial))
+    return dict(zip((*STEPS, *COMPILED), [*steps, *compiling], strict=True))
+
+
+def _seconds(code: str, environment: Mapping[str, str], *arguments: str) -> list[float]:
+    command = [sys.executable, "-c", code, *arguments]
     try:
         done = subprocess.run(
-            [sys.executable, "-c", START, str(trial)],
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            check=True,
+            command, capture_output=True, text=True, timeout=LIMIT, check=True, env=dict(environment)
         )
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
-        raise NoAnswerError(f"a fresh Python did not run the trial: {error}") from None
-    return dict(zip(STEPS, json.loads(done.stdout), strict=True))
+    except subprocess.TimeoutExpired:
+        raise NoAnswerError(f"no answer within {LIMIT:.0f} s") from None
+    except subprocess.CalledProcessError as error:
+        raise NoAnswerError(error.stderr.strip().splitlines()[-1]) from None
+    found: list[float] = json.loads(done.stdout)
+    return found
 
 
 def stages(trial: Path, repeats: int = 5) -> Stages:
