@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,14 +65,13 @@ class Mechanics:
         """The ground reactions as forces on the model's feet."""
         return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
 
-    @property
+    @cached_property
     def turns(self) -> dict[str, Array]:
         """By how much hip, knee and ankle of each leg turn from each frame to the next, (T-1,) [rad] by "hip_r"."""
-        rotation = self.model.elements.rotation(self.motion.q)
-        numbers = {body.name: number for number, body in enumerate(self.model.topology.bodies)}
         turns = {}
         for side in SIDES:
-            chain = [rotation[:, numbers[name]] for name in _chain(side)]
+            own = np.array([self.model.body(name) for name in _chain(side)])
+            chain = np.moveaxis(self.model.elements.subset(own).rotation(self.motion.q), 1, 0)
             for joint, (near, far) in zip(JOINTS, pairwise(chain), strict=True):
                 relative = np.swapaxes(near, 1, 2) @ far
                 turns[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])

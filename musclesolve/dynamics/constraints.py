@@ -77,10 +77,11 @@ class Constraints:
 
     def _directions(self, q: Array) -> tuple[Array, Array]:
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
-        return (
-            padded[:, self.first[:, 1]] - padded[:, self.first[:, 0]],
-            padded[:, self.second[:, 1]] - padded[:, self.second[:, 0]],
+        first, second = (
+            padded.take(slots[:, 1], axis=1) - padded.take(slots[:, 0], axis=1)
+            for slots in (self.first, self.second)
         )
+        return first, second
 
     def value(self, q: Array) -> Array:
         """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
@@ -100,7 +101,7 @@ class Constraints:
         A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
         """
         violation = self.value(q)
-        violation[:, : len(self.constant)] /= self._scale(q)
+        violation[:, : len(self.constant)] /= self._scale(*self._directions(q))
         return violation
 
     def rate_violation(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
@@ -111,7 +112,7 @@ class Constraints:
         a, b = self._directions(q)
         ad, bd = self._directions(qd)
         add, bdd = self._directions(qdd)
-        scale = self._scale(q)
+        scale = self._scale(a, b)
         once = np.einsum("tcx,tcx->tc", ad, b) + np.einsum("tcx,tcx->tc", a, bd)
         twice = np.einsum("tcx,tcx->tc", add, b) + np.einsum("tcx,tcx->tc", a, bdd)
         twice += 2.0 * np.einsum("tcx,tcx->tc", ad, bd)
@@ -119,9 +120,8 @@ class Constraints:
         first, second = (np.hstack(both) for both in zip((once / scale, twice / scale), linear, strict=True))
         return first, second
 
-    def _scale(self, q: Array) -> Array:
+    def _scale(self, a: Array, b: Array) -> Array:
         """What the scalar products are divided by: 2 L where a line meets itself, else both lengths; (T, s)."""
-        a, b = self._directions(q)
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
         return np.where(same, 2.0 * np.sqrt(length), length)
