@@ -91,7 +91,8 @@ def page(
 
 def heading(axes: Axes, name: str, note: str = "") -> None:
     """Name of a panel and, below it, a smaller note."""
-    axes.set_title(name, fontsize=SMALL, loc="left", pad=8 if note else 3)
+    # With its height given, matplotlib does not measure all labels of the panel to find one, a third of the drawing.
+    axes.set_title(name, fontsize=SMALL, loc="left", pad=8 if note else 3, y=1.0)
     if note:
         below: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         axes.annotate(note, (0.0, 1.0), (0, 1), fontsize=SMALL - 1, color=NOTE_COLOR, **below)
