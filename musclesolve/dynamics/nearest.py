@@ -134,7 +134,12 @@ class NearestPose:
         Raises:
             MuscleSolveError: frames that do not converge.
         """
-        found, going, some = pose.copy(), np.arange(len(self.names)), self
+        # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
+        # the last steps gain.
+        start = pose.position
+        pose = replace(pose, position=np.zeros_like(start))
+        some = self._seen_from(start)
+        found, going = pose.copy(), np.arange(len(self.names))
         damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
         # What moves no target is left as it is in standing.
         way = self.model.tree.way_to(self.targets.slots)
@@ -154,11 +159,17 @@ class NearestPose:
             if (done := newton & (largest < tolerance)).any():
                 found.put(going[done], pose.frames(done))
                 if done.all():
-                    return found
+                    return replace(found, position=found.position + start)
                 left = ~done
                 some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
                 misfit, damping, largest = misfit[left], damping[left], largest[left]
         raise MuscleSolveError(some._complaint(q, largest, tolerance))
+
+    def _seen_from(self, origin: Array) -> NearestPose:
+        """The same with points as seen from (T, 3) [m]; directions are what they are."""
+        point = self.targets.slots < self.model.topology.point_count
+        values = self.targets.values - point[:, None] * origin[:, None]
+        return replace(self, targets=replace(self.targets, values=values))
 
     def _misfit(self, pose: Pose, way: Array) -> tuple[Array, Array]:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""

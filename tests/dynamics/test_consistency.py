@@ -219,7 +219,7 @@ def test_violation_of_the_rates_is_that_of_the_equations(model, motion):
     rng = np.random.default_rng(14)
     qd, qdd = rng.normal(size=(2, *motion.q.shape))
     jacobian, length = model.constraints.jacobian(motion.q), 0.37
-    scale = model.constraints._scale(motion.q)
+    scale = model.constraints._scale(*model.constraints._directions(motion.q))
     once = np.einsum("tcnx,tnx->tc", jacobian, qd) / scale
     twice = (np.einsum("tcnx,tnx->tc", jacobian, qdd) - model.constraints.gamma(qd)) / scale
     first, second = model.constraints.rate_violation(motion.q, qd, qdd)
@@ -273,3 +273,15 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         np.testing.assert_allclose(again.coordinates, plain.coordinates, atol=1e-8)
     with pytest.raises(InputError, match="the start has the shape"):
         method(model, targets, motion.time, start=start[1:])
+
+
+@METHOD
+def test_a_fit_does_not_mind_where_in_the_laboratory_it_is(method, model, motion):
+    """A treadmill, or a lap of a stadium: round-off of places must not keep the last steps from being seen."""
+    targets = measured(model, noisy(motion.q, 1e-5, 32))
+    away = np.array([4000.0, -3000.0, 500.0])
+    point = targets.slots < model.topology.point_count
+    moved = Targets(targets.slots, targets.values + point[:, None] * away, targets.weights)
+    here, there = (method(model, given, motion.time, max_iterations=12) for given in (targets, moved))
+    np.testing.assert_allclose(there.coordinates[:, :-6], here.coordinates[:, :-6], atol=1e-8)
+    np.testing.assert_allclose(there.coordinates[:, -6:-3], here.coordinates[:, -6:-3] + away, atol=1e-8)
