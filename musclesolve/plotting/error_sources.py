@@ -31,6 +31,8 @@ SOURCE_COLOR = {
     "segment_mass": "#B0B0B0",
 }
 """Muscle parameters blue, paths green, markers orange, plates and masses grey."""
+_EDGES, _BESIDE = (0.21, 0.98), 0.075
+"""Ends of the bars and room for the numbers beside them, where names stand before them [shares of the width]."""
 
 
 def contact_force_sources(found: xr.Dataset) -> Figure:
@@ -82,7 +84,10 @@ def muscle_force_sources(found: xr.Dataset) -> Figure:
     labels = [name.replace("_", " ") for name in groups]
     panels[0, 0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
     panels[0, 0].invert_yaxis()
-    panels[0, 0].get_gridspec().update(left=0.2, right=0.92, wspace=0.2)
+    width = (_EDGES[1] - _EDGES[0]) / len(sides)
+    for number, axes in enumerate(panels[0]):
+        box = axes.get_position()
+        axes.set_position((_EDGES[0] + number * width, box.y0, width - _BESIDE, box.height))
     _legend(figure, found)
     return figure
 
