@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +30,7 @@ def human_model(
     lengths: dict[str, float] | None = None,
     inertia: str = "de_leva_1996",
     allow_impossible: bool = False,
+    mass_factors: Mapping[str, float] | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of one person.
 
@@ -41,6 +43,8 @@ def human_model(
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
         inertia: "de_leva_1996", by sex, or "silva_2003", Table 3.8 of the thesis as printed, scaled (3.1).
         allow_impossible: take the printed table although some of its bodies cannot exist (correction C2).
+        mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
+            scaled alike to the mass of the body.
 
     Raises:
         InputError: a mass, stature, sex, length or table that cannot be, or an offset of an unknown point.
@@ -65,7 +69,22 @@ def human_model(
         bare = printed_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, allow_impossible)
     else:
         bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
-    return Model(topology, standing, _shod(topology, bare, shoe_mass), stature=stature)
+    shod = _shod(topology, bare, shoe_mass)
+    return Model(topology, standing, _weighed(topology, shod, mass_factors or {}), stature=stature)
+
+
+def segment_names(topology: Topology) -> list[str]:
+    """Segments in the order of the bodies."""
+    return list(dict.fromkeys(body.segment for body in topology.bodies))
+
+
+def _weighed(topology: Topology, mass: MassProperties, factors: Mapping[str, float]) -> MassProperties:
+    """Segments heavier and lighter than in the table, of the same mass together; centers stay where they are."""
+    if unknown := sorted(set(factors) - set(segment_names(topology))):
+        raise InputError(f"there is no segment {unknown[0]!r}", expected=", ".join(segment_names(topology)))
+    factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
+    factor *= mass.total / float((factor * mass.mass).sum())
+    return replace(mass, mass=factor * mass.mass, inertia=factor[:, None, None] * mass.inertia)
 
 
 def _shod(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:

@@ -12,7 +12,7 @@ import numpy as np
 
 from musclesolve.dynamics import Model, Motion, Wrench, human_model, projected_moments
 from musclesolve.dynamics.consistency import consistent_motion
-from musclesolve.dynamics.inertia import MassProperties
+from musclesolve.dynamics.human import segment_names
 from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion.filter_choice import FilterChoice
@@ -52,6 +52,7 @@ class Replay:
         parameters: what may err.
         markers: where errors of markers go.
         start: (T, K+6) nominal coordinates, from which the fit starts.
+        segments: of the person, whose masses err.
         inside: which frames of the markers are analysed.
         plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
     """
@@ -61,6 +62,7 @@ class Replay:
     parameters: Parameters
     markers: MarkerErrors
     start: Array
+    segments: list[str]
     inside: Array
     plates: list[tuple[Side, Array, Array]]
 
@@ -81,8 +83,9 @@ class Replay:
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
-        parameters = Parameters(_shapes(model, options, markers, len(plates)), sd)
-        return cls(trial, options, parameters, markers, fit.coordinates, inside, plates)
+        segments = segment_names(model.topology)
+        parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
+        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates)
 
     @property
     def time(self) -> Array:
@@ -96,8 +99,10 @@ class Replay:
         )
         person, how = self.trial.subject, self.trial.consistency
         seen = measured_body(self.trial, walk, standing, hips, checked=False)
-        model = human_model(person.mass, person.stature, person.sex, seen.offsets, person.shoe_mass)
-        model = replace(model, mass=weighed(model, errors["segment_mass"]))
+        factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
+        model = human_model(
+            person.mass, person.stature, person.sex, seen.offsets, person.shoe_mass, mass_factors=factors
+        )
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
         motion = motion.frames(self.inside)
@@ -148,23 +153,6 @@ class Replay:
         return body, legs
 
 
-def weighed(model: Model, errors: Array) -> MassProperties:
-    """Segment masses times exp(error), errors (segments,) in the order of `segment_names`, inertia with them.
-
-    All are then scaled alike to the mass of before, which is weighed; mass centres stay where they are in the segment.
-    """
-    names, mass = segment_names(model), model.mass
-    place = [names.index(body.segment) for body in model.topology.bodies]
-    factor = np.exp(errors)[place]
-    factor *= mass.total / float((mass.mass * factor).sum())
-    return replace(mass, mass=factor * mass.mass, inertia=factor[:, None, None] * mass.inertia)
-
-
-def segment_names(model: Model) -> list[str]:
-    """Segments in the order of the bodies."""
-    return list(dict.fromkeys(body.segment for body in model.topology.bodies))
-
-
 def _on_other_paths(model: Model, muscles: LegMuscles, shift: Array) -> LegMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
     paths = settle_switches(model, replace(muscles.paths, standing=muscles.paths.standing + shift))
@@ -191,7 +179,9 @@ def _plates(trial: Trial, chosen: FilterChoice, time: Array) -> list[tuple[Side,
     return found
 
 
-def _shapes(model: Model, options: Options, markers: MarkerErrors, plates: int) -> dict[str, tuple[int, ...]]:
+def _shapes(
+    options: Options, markers: MarkerErrors, plates: int, segments: int
+) -> dict[str, tuple[int, ...]]:
     """Source -> shape of its parameters, in the order of ``sources.toml``."""
     legs, muscles = len(options.sides), len(list(options.database))
     points = sum(len(muscle.path) for muscle in options.database)
@@ -205,7 +195,7 @@ def _shapes(model: Model, options: Options, markers: MarkerErrors, plates: int) 
         "hip_center": (len(SIDES), 3),
         "soft_tissue": (len(markers.walk.names), 3, 2),
         "center_of_pressure": (plates, 2),
-        "segment_mass": (len(segment_names(model)),),
+        "segment_mass": (segments,),
     }
 
 

@@ -26,12 +26,13 @@ class Statistics:
     samples, which are as random as any others.
 
     Args:
-        nominal: (D,) what the deviations are from; 0 is used where it is NaN.
+        nominal: (D,) what deviations are taken from; from 0 where it is NaN.
         samples: how many there will be.
     """
 
     def __init__(self, nominal: Array, samples: int) -> None:
-        self.nominal = np.where(np.isnan(nominal), 0.0, nominal)
+        self.nominal = nominal
+        self._origin = np.where(np.isnan(nominal), 0.0, nominal)
         self.count = np.zeros(nominal.size, np.int64)
         self._mean = np.zeros(nominal.size)
         self._squares = np.zeros(nominal.size)
@@ -41,7 +42,7 @@ class Statistics:
 
     def add(self, sample: Array) -> None:
         """Take in one sample (D,)."""
-        off = sample - self.nominal
+        off = sample - self._origin
         if self.samples < len(self._first):
             self._first[self.samples] = off
         self.samples += 1
@@ -54,7 +55,7 @@ class Statistics:
     @property
     def mean(self) -> Array:
         """(D,) NaN where no sample has a value."""
-        return np.where(self.count > 0, self.nominal + self._mean, np.nan)
+        return np.where(self.count > 0, self._origin + self._mean, np.nan)
 
     @property
     def sd(self) -> Array:
@@ -77,5 +78,5 @@ class Statistics:
             low = place.astype(int)
             high = np.minimum(low + 1, count[entry] - 1)
             below, above = (ordered[at, entry].astype(float) for at in (low, high))
-            found[row, entry] = self.nominal[entry] + below + (place - low) * (above - below)
+            found[row, entry] = self._origin[entry] + below + (place - low) * (above - below)
         return found

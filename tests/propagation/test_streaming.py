@@ -41,7 +41,7 @@ def test_what_does_not_vary_has_no_spread_at_all() -> None:
     assert (found.sd[:2] == 0.0).all()
     assert (found.mean[:2] == nominal[:2]).all()
     assert (found.quantiles()[:, :2] == nominal[:2]).all()
-    assert np.isnan([found.mean[2], found.sd[2], *found.quantiles()[:, 2]]).all()
+    assert np.isnan([found.nominal[2], found.mean[2], found.sd[2], *found.quantiles()[:, 2]]).all()
 
 
 def test_a_sample_is_the_same_whatever_else_is_drawn() -> None:
