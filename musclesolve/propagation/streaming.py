@@ -18,6 +18,9 @@ QUANTILE_MEMORY = 256 * 2**20
 MOST_KEPT, FEWEST_KEPT = 2000, 200
 """Quantiles are taken from so many samples at most, and from so many however long the recording is."""
 
+BLOCK = 4096
+"""Entries that are sorted at a time."""
+
 
 class Statistics:
     """Mean, standard deviation and quantiles of vectors (D,) of which some entries may be missing (NaN).
@@ -69,8 +72,14 @@ class Statistics:
 
     def quantiles(self) -> Array:
         """(5, D) `QUANTILES`, between order statistics along straight lines; NaN where no sample has a value."""
-        found = np.full((len(QUANTILES), self.nominal.size), np.nan)
-        ordered = np.sort(self._first[: self.kept], axis=0)  # missing ones last
+        size = self.nominal.size
+        blocks = [slice(first, first + BLOCK) for first in range(0, size, BLOCK)]
+        return np.concatenate([self._quantiles_of(block) for block in blocks], axis=1)
+
+    def _quantiles_of(self, block: slice) -> Array:
+        """Those of some entries."""
+        ordered = np.sort(self._first[: self.kept, block], axis=0)  # missing ones last
+        found, origin = np.full((len(QUANTILES), ordered.shape[1]), np.nan), self._origin[block]
         count = (~np.isnan(ordered)).sum(axis=0)
         entry = np.flatnonzero(count)
         for row, share in enumerate(QUANTILES):
@@ -78,5 +87,5 @@ class Statistics:
             low = place.astype(int)
             high = np.minimum(low + 1, count[entry] - 1)
             below, above = (ordered[at, entry].astype(float) for at in (low, high))
-            found[row, entry] = self._origin[entry] + below + (place - low) * (above - below)
+            found[row, entry] = origin[entry] + below + (place - low) * (above - below)
         return found
