@@ -88,13 +88,19 @@ def lines(report: Report) -> Figure:
         rows = [row for row in report.growth if row.problem == problem]
         for color, solver in zip(COLORS, dict.fromkeys(row.solver for row in report.growth), strict=False):
             points = [(getattr(row, x), getattr(row, y)) for row in rows if row.solver == solver]
-            shown = [point for point in points if np.isfinite(point[1])]
+            shown = [point for point in points if np.isfinite(point[1]) and point[1] > 0]
             if shown:
                 axes.plot(
                     *zip(*shown, strict=True), "o-", color=color, label=solver, linewidth=1.2, markersize=3
                 )
         axes.set_xscale("log")
-        axes.set_yscale("log" if y == "us_per_frame" else "symlog")
+        axes.set_yscale("log")
+        if y == "memory_mb":
+            axes.set_ylim(bottom=1.0)
+        if x != "frames":
+            sizes = sorted({getattr(row, x) for row in rows})
+            axes.set_xticks(sizes, [str(size) for size in sizes])
+            axes.minorticks_off()
         axes.set_xlabel(x, fontsize=TEXT)
         axes.set_ylabel(label, fontsize=TEXT)
         axes.tick_params(labelsize=SMALL)

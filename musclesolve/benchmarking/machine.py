@@ -25,6 +25,8 @@ def machine() -> dict[str, str]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }
+    if hasattr(os, "getloadavg"):
+        found["load"] = f"{os.getloadavg()[0]:.1f} of {found['cores']} cores in the minute before"
     found |= {name: os.environ[name] for name in THREADS if name in os.environ}
     for package in PACKAGES:
         try:

@@ -88,6 +88,7 @@ def benchmark(
     named, contenders = _costs(costs), _solvers(solvers)
     file = Path(trial) if trial is not None else reference_stride()
     progress("recording", 0.0)
+    where = machine()
     recorded = ms.leg_problem(ms.run(ms.read_trial(file), side="r"), "r")
     problems = {"recorded leg": varied(recorded, count), "random leg": random_problem(count)}
     budget, growth = FULL_BUDGET if full else BUDGET, 0.5 if full else 1.0
@@ -113,7 +114,7 @@ def benchmark(
     progress("where time goes", growth * 0.95)
     steps, run = start(file), stages(file, repeats=1 if count < 100 else 5)
     grown = _growth(contenders, count, lambda what: progress(what, 0.6)) if full else []
-    return Report(machine(), file.name, rows, alone, steps, run, grown)
+    return Report(where, file.name, rows, alone, steps, run, grown)
 
 
 def _growth(solvers: tuple[str, ...], frames: int, progress: Callable[[str], None]) -> list[Row]:

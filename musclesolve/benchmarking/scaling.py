@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from musclesolve.benchmarking.contest import PATIENCE, Row, contest, takes
+from musclesolve.benchmarking.contest import OWN, PATIENCE, Row, contest, takes
 from musclesolve.benchmarking.fresh import NoAnswerError, in_fresh_process
 from musclesolve.benchmarking.problems import random_problem
 from musclesolve.benchmarking.timing import Memory, measure
@@ -41,13 +42,15 @@ def with_frames(solvers: tuple[str, ...], cost: str, most: int, progress: Progre
         except NoAnswerError as error:
             found = [{"remark": str(error)}]
         rows += [Row(**(blank | each)) for each in found]
-    return rows
+    own = {row.frames: row.us_per_frame for row in rows if row.solver == OWN}
+    return [replace(row, ratio=row.us_per_frame / own.get(row.frames, np.nan)) for row in rows]
 
 
 def growing(solver: str, cost: str, counts: list[int]) -> list[dict[str, Any]]:
     """The figures of a solver for growing numbers of frames, until one would take too long."""
     rows: list[dict[str, Any]] = []
     expected = 0.0
+    _blocks(solver, cost, 1)  # whatever is imported and compiled
     for count in counts:
         if expected * count > LIMIT:
             remark = f"more than {LIMIT:.0f} s for {count} frames"
