@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.terms import Terms, no_terms
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.interior_point import InteriorPoint
@@ -31,6 +32,10 @@ class NoCost(Cost):
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """Zeros, (T, n)."""
         return np.zeros_like(activation)
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """No terms at all."""
+        return no_terms(problem.n_frames, problem.n_muscles)
 
     def parameters(self, problem: Problem) -> Array:
         """None, (T, 0, n)."""

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, a_whole_number, members, one_of
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.base import Cost, described
 from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.cost.terms import Terms, joined_terms
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Solver
 from musclesolve.sharing.solving import solve
@@ -244,6 +245,11 @@ class _FrameMixture(Cost):
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
         parts = np.stack([term.term_hessian(problem, activation) for term in self.terms])
         return np.einsum("jt,jtik->tik", self._weight(problem), parts)
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        parts = [described(term, problem) for term in self.terms]
+        weighed = zip(parts, self._weight(problem), strict=True)
+        return joined_terms([None if part is None else part.scaled(weight) for part, weight in weighed])
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         rows = [term.soft_rows(problem) for term in self.terms]

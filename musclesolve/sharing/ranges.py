@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, members
+from musclesolve.sharing.cost.terms import POWER, Terms, one_term
 from musclesolve.sharing.least_squares import NoCost
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.batch import Batch
@@ -75,6 +76,10 @@ class OneActivation(NoCost):
         slope = np.zeros_like(activation)
         slope[:, self.muscle] = self.sign
         return slope
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """The one activation."""
+        return one_term(POWER, 1.0, np.abs(self.gradient(problem, problem.lower))).scaled(self.sign)
 
 
 def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> ForceRange:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_problem, one_of
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.check import check_convexity, check_cost
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
+from musclesolve.sharing.kernel import LEFT
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Attempt, Solver
+from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.registry import find_solver, refuse_unfit
 from musclesolve.sharing.status import Status
 
@@ -59,20 +60,68 @@ def solve(
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
     start = _warm(problem, warm_start)
-    problem = within_domain(problem, chosen)
-    answer = _Answer.empty(problem)
+    answer, left = _by_kernel(problem, chosen, method, on_infeasible)
+    if left.any():
+        by = method.slower if isinstance(method, Batch) else method
+        part = problem if left.all() else problem.frames(left)
+        slow = _solved(part, chosen, by, on_infeasible, None if start is None else start[left])
+        if left.all():
+            answer = slow
+        else:
+            answer.enter(left, slow)
+    solution = _solution(answer, chosen, method)
+    return solution.drop_frame_axis() if problem.single_frame else solution
+
+
+def _by_kernel(
+    problem: Problem, cost: Cost, method: Solver, on_infeasible: str
+) -> tuple[Answer, NDArray[np.bool_]]:
+    """What compiled code can say, and which frames it leaves."""
+    if isinstance(method, Batch) and problem.n_frames:
+        answer = method.settled(problem, cost, on_infeasible == "reserve")
+        if answer is not None:
+            return answer, answer.status == LEFT
+    return Answer.empty(problem), np.ones(problem.n_frames, np.bool_)
+
+
+def _solved(problem: Problem, cost: Cost, method: Solver, on_infeasible: str, start: Array | None) -> Answer:
+    """Attempt, certificate and proof with any solver."""
+    problem = within_domain(problem, cost)
+    answer = Answer.empty(problem)
     nowhere = problem.valid & empty_box(problem)
     answer.status[nowhere] = Status.INFEASIBLE
-    check_cost(problem.frames(problem.valid & ~nowhere), chosen)
-    _attempt(answer, problem, chosen, method, problem.valid & ~nowhere, start)
+    check_cost(problem, cost, problem.valid & ~nowhere)
+    _attempt(answer, problem, cost, method, problem.valid & ~nowhere, start)
     if on_infeasible == "reserve" and problem.reserve_weight is None:
         unanswered = (Status.INFEASIBLE, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
         again = np.isin(answer.status, unanswered) & ~nowhere
         weight = np.full_like(problem.moment, np.nan)
-        weight[again] = fallback_weight(problem.frames(again), chosen)
-        _attempt(answer, problem.with_reserve_weight(weight), chosen, method, again, start)
-    solution = answer.solution(problem, chosen, method)
-    return solution.drop_frame_axis() if problem.single_frame else solution
+        weight[again] = fallback_weight(problem.frames(again), cost)
+        _attempt(answer, problem.with_reserve_weight(weight), cost, method, again, start)
+    solved = answer.solved
+    there = problem.frames(solved)
+    check_convexity(there, cost, answer.activation[solved])
+    answer.cost[solved] = cost.total_value(there, answer.activation[solved])
+    answer.force = answer.activation * problem.force_capacity
+    return answer
+
+
+def _solution(answer: Answer, cost: Cost, solver: Solver) -> Solution:
+    return Solution(
+        activation=answer.activation,
+        force=answer.force,
+        reserve=answer.reserve,
+        multiplier=answer.multiplier,
+        status=answer.status,
+        kkt_residual=answer.residual,
+        cost=answer.cost,
+        iterations=answer.iterations,
+        infeasibility_proof=answer.proof,
+        reserve_weight=answer.weight,
+        solver=solver.name,
+        cost_name=cost.label,
+        level_price=answer.level_price,
+    )
 
 
 def fallback_weight(problem: Problem, cost: Cost) -> Array:
@@ -109,60 +158,8 @@ def _without_entry(matrix: Array) -> NDArray[np.bool_]:
     return nothing
 
 
-@dataclass
-class _Answer:
-    """The arrays of a solution while they are filled in."""
-
-    activation: Array
-    reserve: Array
-    multiplier: Array
-    status: NDArray[np.int8]
-    residual: Array
-    iterations: NDArray[np.int64]
-    proof: Array
-    weight: Array
-    level_price: Array | None = None
-
-    @classmethod
-    def empty(cls, problem: Problem) -> _Answer:
-        frames, dofs, muscles = problem.moment_arm.shape
-        weight = np.inf if problem.reserve_weight is None else problem.reserve_weight
-        return cls(
-            activation=np.full((frames, muscles), np.nan),
-            reserve=np.full((frames, dofs), np.nan),
-            multiplier=np.full((frames, dofs), np.nan),
-            status=np.full(frames, Status.INVALID_INPUT, np.int8),
-            residual=np.full(frames, np.nan),
-            iterations=np.zeros(frames, np.int64),
-            proof=np.full((frames, dofs), np.nan),
-            weight=np.broadcast_to(weight, (frames, dofs)).copy(),
-        )
-
-    def solution(self, problem: Problem, cost: Cost, solver: Solver) -> Solution:
-        solved = np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
-        value = np.full(len(solved), np.nan)
-        there = problem.frames(solved)
-        check_convexity(there, cost, self.activation[solved])
-        value[solved] = cost.total_value(there, self.activation[solved])
-        return Solution(
-            activation=self.activation,
-            force=self.activation * problem.force_capacity,
-            reserve=self.reserve,
-            multiplier=self.multiplier,
-            status=self.status,
-            kkt_residual=self.residual,
-            cost=value,
-            iterations=self.iterations,
-            infeasibility_proof=self.proof,
-            reserve_weight=self.weight,
-            solver=solver.name,
-            cost_name=cost.label,
-            level_price=self.level_price,
-        )
-
-
 def _attempt(
-    answer: _Answer,
+    answer: Answer,
     problem: Problem,
     cost: Cost,
     solver: Solver,
@@ -194,21 +191,9 @@ def _attempt(
     answer.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
     if attempt.level_price is not None:
         prices = np.where(solved[:, :, None], attempt.level_price, np.nan)
-        answer.level_price = _stacked(answer, which, prices)
+        answer.enter_levels(which, prices)
     answer.status[which], answer.residual[which] = status, residual
     answer.iterations[which] += attempt.iterations
-
-
-def _stacked(answer: _Answer, which: NDArray[np.bool_], levels: Array) -> Array:
-    """The level prices of some frames among those of all, (T, L, m), with L as large as needed."""
-    before = answer.level_price
-    depth = max(levels.shape[1], 0 if before is None else before.shape[1])
-    table = np.full((len(answer.status), depth, levels.shape[2]), np.nan)
-    if before is not None:
-        table[:, : before.shape[1]] = before
-    table[which] = np.nan
-    table[which, : levels.shape[1]] = levels
-    return table
 
 
 def _proofs(problem: Problem, attempt: Attempt, open_: NDArray[np.bool_]) -> Array:

@@ -107,7 +107,7 @@ def test_numbers_of_the_answer_belong_together(make_leg):
     recomputed = kkt_residual(
         problem, find_cost("force_squared"), answer.activation, answer.reserve, answer.multiplier
     )
-    np.testing.assert_array_equal(answer.kkt_residual, recomputed)
+    np.testing.assert_allclose(answer.kkt_residual, recomputed, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(

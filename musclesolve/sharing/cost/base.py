@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import Field, fields, is_dataclass
+from functools import cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.soft_rows import SoftRows
+from musclesolve.sharing.cost.terms import Terms
 from musclesolve.sharing.problem import Array, Problem
 
 if TYPE_CHECKING:
@@ -104,6 +106,10 @@ class Cost(ABC):
         """The soft rows, if there are any."""
         return None
 
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """The terms as data for the compiled solver, None where they cannot be described so; ask `described`."""
+        return None
+
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
         """The second derivatives of the terms, (T, n, n)."""
         return self.hessian_diagonal(problem, activation)[:, :, None] * np.eye(activation.shape[1])
@@ -175,3 +181,16 @@ def field_meaning(field: str) -> str:
     from musclesolve.sharing.problem import OPTIONAL
 
     return OPTIONAL[field]
+
+
+def described(cost: Cost, problem: Problem) -> Terms | None:
+    """The terms of a cost as data; None where they cannot be described so, or its class has gone its own way since."""
+    return cost.kernel_terms(problem) if _describes_itself(type(cost)) else None
+
+
+@cache
+def _describes_itself(kind: type[Cost]) -> bool:
+    """Whether no class below the one that describes the terms has changed what they are."""
+    words = next(place for place, owner in enumerate(kind.__mro__) if "kernel_terms" in vars(owner))
+    own = ("value", "gradient", "hessian_diagonal")
+    return not any(name in vars(owner) for owner in kind.__mro__[:words] for name in own)

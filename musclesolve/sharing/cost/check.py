@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.base import Cost
@@ -27,20 +28,22 @@ NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
 
 
-def check_cost(problem: Problem, cost: Cost) -> None:
+def check_cost(problem: Problem, cost: Cost, which: NDArray[np.bool_] | None = None) -> None:
     """See that the costs that are not built in have the shapes, the gradient and the convexity that they promise.
 
     Args:
-        problem: valid frames, bounds within the domain of the cost and lower <= upper everywhere.
+        problem: its bounds within the domain of the cost.
         cost: sums and multiples are taken apart.
+        which: (T,) frames that are valid and have lower <= upper everywhere; all unless given.
 
     Raises:
         InputError: says which method of which cost is wrong, and where.
     """
     own = [part for part in _parts(cost) if _written_by_somebody(part)]
-    if not own or problem.n_frames == 0:
+    frames = np.arange(problem.n_frames) if which is None else np.flatnonzero(which)
+    if not own or frames.size == 0:
         return
-    few = problem.frames(np.linspace(0, problem.n_frames - 1, POINTS).astype(np.int64))
+    few = problem.frames(frames[np.linspace(0, frames.size - 1, POINTS).astype(np.int64)])
     share = np.random.default_rng(0).uniform(0.1, 0.9, few.lower.shape)
     activation = few.lower + share * (few.upper - few.lower)
     for part in own:

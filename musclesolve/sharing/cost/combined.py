@@ -10,9 +10,10 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.change import ProblemChange
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.base import Cost, described
 from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
 from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.cost.terms import Terms, joined_terms
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -103,6 +104,10 @@ class Sum(Cost):
             moved = largest_activation_change(term, problem, change)
             change_of_first = np.where(first == number, moved, change_of_first)
         return change_of_first
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """Those of the terms, one after the other."""
+        return joined_terms([described(term, problem) for term in self.terms])
 
     def parameters(self, problem: Problem) -> Array:
         """Those of the terms, one after the other."""
@@ -212,6 +217,11 @@ class Scaled(Cost):
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """See Cost."""
         return largest_activation_change(self.cost, problem, change)
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """Those of the cost, multiplied."""
+        terms = described(self.cost, problem)
+        return None if terms is None else terms.scaled(self.factor)
 
     def parameters(self, problem: Problem) -> Array:
         """See Cost."""

@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.power_sum import check_positive
+from musclesolve.sharing.cost.terms import TARGET, Terms, one_term
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -74,6 +75,10 @@ class EmgTracking(Cost):
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """None, zero."""
         return np.zeros((1, 1, 1))
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """See Cost."""
+        return one_term(TARGET, 2.0, np.sqrt(self._weight(problem)), self._wanted(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """What is wanted and with which weight, (T, 2, n)."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.terms import POWER, Terms, one_term
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -47,6 +48,10 @@ class ForceSquared(Cost):
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """None, zero."""
         return np.zeros((1, 1, 1))
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """See Cost."""
+        return one_term(POWER, 2.0, problem.force_capacity)
 
     def parameters(self, problem: Problem) -> Array:
         """The force capacity, (T, 1, n)."""

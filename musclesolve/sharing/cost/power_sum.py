@@ -12,6 +12,7 @@ from musclesolve.errors import InputError
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.differences import difference
+from musclesolve.sharing.cost.terms import POWER, Terms, one_term
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -73,6 +74,10 @@ class PowerSum(Cost):
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """None, zero."""
         return np.zeros((1, 1, 1))
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """See Cost."""
+        return one_term(POWER, self.exponent, self.full(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """c_i, (T, 1, n)."""

@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.power_sum import check_exponent, ratio_change
+from musclesolve.sharing.cost.terms import POWER, SATURATION, Terms, one_term
 from musclesolve.sharing.problem import Array, Problem
 
 SHORT_OF_SATURATION = 1e-9
@@ -95,6 +96,11 @@ class SoftSaturation(Cost):
         largest = self.largest_activation(problem)
         ends = np.where(np.isfinite(largest), largest, 0.0)
         return -np.square(ends) / (1.0 - SHORT_OF_SATURATION) * ratio_change(problem, change)
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """See Cost."""
+        kind = POWER if self.linear else SATURATION
+        return one_term(kind, self.exponent, self._ratio(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity over the maximum isometric force, (T, 1, n)."""

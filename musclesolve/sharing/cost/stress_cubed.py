@@ -10,6 +10,7 @@ import numpy as np
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.power_sum import ratio_change
+from musclesolve.sharing.cost.terms import POWER, Terms, one_term
 from musclesolve.sharing.problem import Array, Problem
 
 
@@ -59,6 +60,10 @@ class StressCubed(Cost):
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """None, zero."""
         return np.zeros((1, 1, 1))
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """See Cost."""
+        return one_term(POWER, 3.0, self._full_stress(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """The stress at full activation, (T, 1, n)."""

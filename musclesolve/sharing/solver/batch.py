@@ -2,51 +2,74 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.kernel import LEFT, Task, processors
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
-from musclesolve.sharing.solver.interior_point import InteriorPoint
+from musclesolve.sharing.solver.vectorised import Vectorised
+from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)
 class Batch:
-    """The vectorised interior-point method, in blocks of frames that fit a processor's cache.
+    """The interior-point method, compiled where the cost can be described as data, else vectorised over frames.
+
+    Frames are independent of each other: neither their order nor the number of threads changes an answer. One that the
+    compiled method leaves without certificate or proof goes to the vectorised one.
 
     Args:
         tolerance: certificate at which a frame is done.
         max_iterations: after which a frame is given up.
         block: frames at a time.
+        threads: at most so many; as many as there are processors unless given.
     """
 
     tolerance: float = 1e-9
     max_iterations: int = 250
     block: int = 512
+    threads: int | None = None
 
     name: ClassVar[str] = "batch"
 
+    @property
+    def slower(self) -> Vectorised:
+        """The method for the frames and the costs that are not for compiled code."""
+        return Vectorised(self.tolerance, self.max_iterations, self.block)
+
+    def settled(self, problem: Problem, cost: Cost, may_help: bool) -> Answer | None:
+        """Answers with their certificates and verdicts; LEFT for frames that have neither answer nor proof.
+
+        Args:
+            problem: any; its bounds may end beyond the domain of the cost, its frames may be no numbers.
+            cost: any.
+            may_help: whether a frame that is out of reach is solved again with reserves.
+
+        Returns:
+            None for a cost that cannot be described as data.
+        """
+        task = Task.of(problem, cost)
+        if task is None:
+            return None
+        threads = self.threads or processors()
+        return task.solve(self.tolerance, self.max_iterations, may_help, self.block, threads)
+
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        starts = range(0, max(problem.n_frames, 1), self.block)
-        numbers = [np.arange(i, min(i + self.block, problem.n_frames)) for i in starts]
-        return joined([self._block(problem.frames(part), cost) for part in numbers])
-
-    def _block(self, problem: Problem, cost: Cost) -> Attempt:
-        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
-        if problem.reserve_weight is None:
-            return method.solve(problem, cost)
-        # stiff reserves pay the muscles orders of magnitude more than the cost alone would
-        missing = nearest_moments(problem)
-        attempt = method.solve(problem, cost, problem.reserve_weight * missing.reserve)
-        return replace(attempt, iterations=attempt.iterations + missing.iterations)
-
-
-def joined(parts: list[Attempt]) -> Attempt:
-    """Attempts at consecutive blocks of frames as one."""
-    names = ("activation", "reserve", "multiplier", "iterations", "claim")
-    return Attempt(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        answer = self.settled(problem, cost, may_help=False)
+        if answer is None:
+            return self.slower.solve(problem, cost)
+        proved = answer.status == Status.INFEASIBLE
+        claim = np.where(proved, Status.INFEASIBLE, Status.SOLVED).astype(np.int8)
+        direction = np.where(proved[:, None], answer.proof, answer.multiplier)
+        attempt = Attempt(answer.activation, answer.reserve, direction, answer.iterations, claim)
+        if (left := answer.status == LEFT).any():
+            again = self.slower.solve(problem.frames(left), cost)
+            for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
+                getattr(attempt, name)[left] = getattr(again, name)
+        return attempt

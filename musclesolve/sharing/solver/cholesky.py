@@ -8,6 +8,7 @@ from musclesolve.sharing.problem import Array
 
 RIDGE = 1e-14
 NOTHING = 1e-30
+WITHOUT = 1e-8
 
 
 class BatchCholesky:
@@ -25,7 +26,7 @@ class BatchCholesky:
         largest = diagonal.max(axis=0)
         # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
         diagonal = np.where(
-            diagonal > NOTHING * largest, diagonal, np.where(largest > 0, 1e-8 * largest, 1.0)
+            diagonal > NOTHING * largest, diagonal, np.where(largest > 0, WITHOUT * largest, 1.0)
         )
         self.scale = 1.0 / np.sqrt(diagonal)
         factor = rows * self.scale[:, None] * self.scale[None]

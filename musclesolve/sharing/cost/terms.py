@@ -1,0 +1,82 @@
+"""A cost as data, for code that is compiled once for all costs.
+
+A cost that is a sum over k of f_k times one of
+
+    power        sum_i (c_i a_i)^p
+    saturation   sum_i (1 - (1 - (c_i a_i)^p)^(1/p))
+    target       sum_i (c_i (a_i - e_i))^2
+
+can be described by `Terms`; soft rows (soft_rows.py) come beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.sharing.problem import Array
+
+POWER, SATURATION, TARGET = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of a cost in every frame.
+
+    Attributes:
+        kind: (K,) POWER, SATURATION or TARGET.
+        exponent: p, (K,).
+        factor: f, (K, T).
+        row: (K,) which row of coefficient is c; for a target the next one is e.
+        coefficient: (Q, T, n).
+    """
+
+    kind: NDArray[np.int64]
+    exponent: Array
+    factor: Array
+    row: NDArray[np.int64]
+    coefficient: Array
+
+    def scaled(self, factor: float | Array) -> Terms:
+        """A multiple of the same, by one number or by one for each frame, (T,)."""
+        return replace(self, factor=factor * self.factor)
+
+
+_FIRST = np.zeros(1, np.int64)
+
+
+def one_term(kind: int, exponent: float, *rows: Array) -> Terms:
+    """A single term.
+
+    Args:
+        kind: POWER, SATURATION or TARGET.
+        exponent: p.
+        rows: c, (T, n), and for a target e.
+    """
+    coefficient = np.ascontiguousarray(rows[0])[None] if len(rows) == 1 else np.stack(rows)
+    factor = np.ones((1, coefficient.shape[1]))
+    return Terms(np.array([kind]), np.array([float(exponent)]), factor, _FIRST, coefficient)
+
+
+def no_terms(frames: int, muscles: int) -> Terms:
+    """Of a cost that is nothing but soft rows, or nothing at all."""
+    none = np.zeros(0, np.int64)
+    return Terms(none, np.zeros(0), np.zeros((0, frames)), none, np.zeros((0, frames, muscles)))
+
+
+def joined_terms(parts: Sequence[Terms | None]) -> Terms | None:
+    """The terms of several costs as those of one; None if one of them cannot be described."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    first = np.cumsum([0, *(len(part.coefficient) for part in known[:-1])])
+    return Terms(
+        np.concatenate([part.kind for part in known]),
+        np.concatenate([part.exponent for part in known]),
+        np.concatenate([part.factor for part in known]),
+        np.concatenate([part.row + start for part, start in zip(known, first, strict=True)]),
+        np.concatenate([part.coefficient for part in known]),
+    )

@@ -1,0 +1,126 @@
+"""The certificate of one frame, compiled: the formula of sharing/certificate.py from the problem's own arrays.
+
+Nothing of what a solver has computed enters but its answer. A test compares the two on answers of all kinds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from musclesolve.sharing.certificate import LEAST_SIZE
+from musclesolve.sharing.kernel.compile import compiled
+from musclesolve.sharing.kernel.layout import ALL_LOWER, ALL_UPPER, HALF, INSIDE, MARGINAL, PAID, THETA
+from musclesolve.sharing.kernel.terms import slopes_of
+from musclesolve.sharing.scale import BESIDE_ROWS, LEAST_REACH
+
+
+@compiled
+def residual_of(
+    data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, w: Any
+) -> float:
+    """The largest miss of stationarity, of the moments and of the reserves; infinite where one is not finite.
+
+    Args:
+        data: the problem and the terms of the cost, see frames.Data.
+        t: the frame.
+        reserved: whether there are reserves.
+        weight: (m,) theirs.
+        activation: (n,).
+        reserve: (m,).
+        multiplier: (m,).
+        w: see layout.py; ALL_LOWER and ALL_UPPER are given.
+    """
+    arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
+    dofs, muscles = arm.shape
+    worst, total = 0.0, 0.0
+    for i in range(muscles):
+        w[PAID + i] = 0.0
+    for r in range(dofs):
+        produced = 0.0
+        for i in range(muscles):
+            entry = arm[r, i] * capacity[i]
+            produced += entry * activation[i]
+            w[PAID + i] += multiplier[r] * entry
+        scale = max(1.0, abs(moment[r]))
+        asked = multiplier[r] / weight[r] if reserved else 0.0
+        miss = abs(produced + reserve[r] - moment[r]) / scale
+        apart = abs(reserve[r] - asked) / scale
+        total += miss + apart
+        worst = max(worst, max(miss, apart))
+    reach = LEAST_REACH
+    for i in range(muscles):
+        w[INSIDE + i] = activation[i]
+        if w[INSIDE + i] < w[ALL_LOWER + i]:
+            w[INSIDE + i] = w[ALL_LOWER + i]
+        if w[INSIDE + i] > w[ALL_UPPER + i]:
+            w[INSIDE + i] = w[ALL_UPPER + i]
+        reach = max(reach, w[INSIDE + i] - w[ALL_LOWER + i])
+    for i in range(muscles):
+        w[HALF + i] = w[ALL_LOWER + i] + 0.5 * min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
+    _slopes(data, t, HALF, THETA, muscles, w)
+    _slopes(data, t, ALL_LOWER, MARGINAL, muscles, w)
+    for i in range(muscles):
+        w[THETA + i] = abs(w[THETA + i] - w[MARGINAL + i])
+        w[HALF + i] -= w[ALL_LOWER + i]
+    _slopes(data, t, INSIDE, MARGINAL, muscles, w)
+    for k in range(data.soft_target.shape[1]):
+        row, stiffness = data.soft_matrix[t, k], data.soft_weight[t, k]
+        there = 0.0
+        for i in range(muscles):
+            there += row[i] * w[INSIDE + i]
+        short = stiffness * (data.soft_target[t, k] - there)
+        for i in range(muscles):
+            w[MARGINAL + i] -= short * row[i]
+            w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * w[HALF + i]
+    largest = 0.0
+    for i in range(muscles):
+        own = w[THETA + i] if w[THETA + i] < np.inf else 0.0
+        size = max(own, abs(w[PAID + i]))
+        if abs(w[MARGINAL + i]) < np.inf:
+            size = max(size, abs(w[MARGINAL + i]))
+        w[THETA + i] = size
+        largest = max(largest, size)
+    for i in range(muscles):
+        size, step = max(w[THETA + i], LEAST_SIZE * largest), 0.0
+        if abs(w[MARGINAL + i]) == np.inf:  # an infinite slope is a full miss, NaN stays NaN
+            step = np.sign(w[MARGINAL + i])
+        elif size != 0.0:
+            step = (w[MARGINAL + i] - w[PAID + i]) / size
+            if step > 1.0:
+                step = 1.0
+            if step < -1.0:
+                step = -1.0
+        moved = activation[i] - step
+        if moved < w[ALL_LOWER + i]:
+            moved = w[ALL_LOWER + i]
+        if moved > w[ALL_UPPER + i]:
+            moved = w[ALL_UPPER + i]
+        miss = abs(activation[i] - moved)
+        total += miss
+        worst = max(worst, miss)
+    return worst if total < np.inf else np.inf
+
+
+@compiled
+def _slopes(data: Any, t: int, at: int, out: int, n: int, w: Any) -> None:
+    slopes_of(data.terms, t, w[at : at + n], w[out : out + n])
+
+
+@compiled
+def excess_of_direction(data: Any, t: int, direction: Any, w: Any) -> float:
+    """infeasibility.excess of frame t: above 1e-6 the direction (m,) proves that the moments are out of reach."""
+    arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
+    dofs, muscles = arm.shape
+    asked, size, reach = 0.0, 0.0, 0.0
+    for r in range(dofs):
+        asked += direction[r] * moment[r]
+        size += abs(direction[r]) * max(1.0, abs(moment[r]))
+    for i in range(muscles):
+        pull = 0.0
+        for r in range(dofs):
+            pull += direction[r] * (arm[r, i] * capacity[i])
+        reach += max(w[ALL_LOWER + i] * pull, w[ALL_UPPER + i] * pull)
+    margin = (asked - reach) / size
+    return margin if abs(margin) < np.inf else -np.inf

@@ -1,0 +1,397 @@
+"""What becomes of each frame of a problem, compiled: solve, certify, prove, and the verdict.
+
+A frame goes through the same stages as in sharing/solving.py: bounds within the domain of the cost; muscles that move
+nothing at rest; the interior point, after the nearest moments where there are reserves; the certificate from the
+problem's own arrays; where it fails, a proof that the moments are out of reach; where reserves may help such a frame,
+a second time with them. A frame without certificate or proof is LEFT to the method that is slower.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from musclesolve.sharing.certificate import TOLERANCE
+from musclesolve.sharing.kernel.certificate import excess_of_direction, residual_of
+from musclesolve.sharing.kernel.compile import compiled, inlined, whole
+from musclesolve.sharing.kernel.interior_point import INFEASIBLE, SOLVED, gather_terms, minimise
+from musclesolve.sharing.kernel.layout import (
+    ALL_LOWER,
+    ALL_UPPER,
+    ANSWER,
+    BEST,
+    COMPLIANCE,
+    GUESS,
+    HALF,
+    INSIDE,
+    LANES,
+    LOWER,
+    MARGINAL,
+    OTHER,
+    P0,
+    P1,
+    P2,
+    PAID,
+    PRICE,
+    RESERVE_WEIGHT,
+    ROWS_BENT,
+    SCALE,
+    SMALL_ROWS,
+    STRIDE,
+    TARGET,
+    THETA,
+    TOP,
+    UPPER,
+    WIDTH_OF_NONE,
+)
+from musclesolve.sharing.kernel.terms import slopes_of, value_of
+from musclesolve.sharing.problem import HUGE
+from musclesolve.sharing.scale import BESIDE_ROWS
+from musclesolve.sharing.solver.interior_point import NO_ROOM
+from musclesolve.sharing.solving import FALLBACK, NOTHING
+from musclesolve.sharing.status import Status
+
+SOLVED_WITH_RESERVE, INVALID_INPUT = whole(Status.SOLVED_WITH_RESERVE), whole(Status.INVALID_INPUT)
+LEFT = whole(-1)
+"""The verdict on a frame that another method has to solve."""
+
+NEAREST_FIRST, MAIN, NEAREST_AFTER = whole(0), whole(1), whole(2)
+MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, whole(250)
+
+
+class Data(NamedTuple):
+    """The arrays of the problem and of the cost."""
+
+    moment_arm: Any
+    moment: Any
+    force_capacity: Any
+    lower: Any
+    upper: Any
+    domain: Any  # (T, n) largest activations, or empty
+    usable: Any  # (T,) whether what else belongs to the frame is finite, or empty
+    reserve_weight: Any  # (T, m), or empty
+    soft_matrix: Any  # (T, k, n)
+    soft_target: Any  # (T, k)
+    soft_weight: Any  # (T, k)
+    terms: Any  # Terms
+
+
+class Answer(NamedTuple):
+    """The arrays of a solution."""
+
+    activation: Any
+    force: Any
+    reserve: Any
+    multiplier: Any
+    status: Any
+    residual: Any
+    cost: Any
+    iterations: Any
+    proof: Any
+    weight: Any
+
+
+class Room(NamedTuple):
+    """Arrays for work, made once for many frames."""
+
+    w: Any  # see layout.py
+    s: Any  # see layout.py
+    whole: Any  # moments and soft rows of all muscles, (R, n)
+    matrix: Any  # of those with room, (R, n)
+    schur: Any  # (R, R)
+    free: Any  # numbers of those with room, (n,)
+
+
+@compiled
+def room_for(data: Data) -> Room:
+    """Arrays for problems of this size."""
+    rows, muscles = data.moment.shape[1] + data.soft_target.shape[1], data.lower.shape[1]
+    return Room(
+        np.empty(OTHER + (data.terms.kind.size + 1) * STRIDE),
+        np.empty((SMALL_ROWS, rows)),
+        np.empty((rows, muscles)),
+        np.empty((rows, muscles + LANES)),
+        np.empty((rows, rows)),
+        np.empty(muscles, np.int64),
+    )
+
+
+@compiled
+def load_frame(data: Data, t: int, room: Room) -> bool:
+    """The bounds and the matrix of a frame; whether it consists of numbers that are finite and below 1e100."""
+    w, whole, arm, capacity = room.w, room.whole, data.moment_arm[t], data.force_capacity[t]
+    hard, muscles = arm.shape
+    wrong = 0
+    for i in range(muscles):
+        wrong += not (
+            abs(capacity[i]) < HUGE and abs(w[ALL_LOWER + i]) < HUGE and abs(w[ALL_UPPER + i]) < HUGE
+        )
+    for r in range(hard):
+        wrong += not abs(data.moment[t, r]) < HUGE
+        for i in range(muscles):
+            whole[r, i] = arm[r, i] * capacity[i]
+            wrong += not (abs(arm[r, i]) < HUGE and abs(whole[r, i]) < HUGE)
+    for r in range(data.soft_target.shape[1]):
+        for i in range(muscles):
+            whole[hard + r, i] = data.soft_matrix[t, r, i]
+    return wrong == 0 and (data.usable.size == 0 or data.usable[t])
+
+
+@compiled
+def bounds_of(data: Data, t: int, w: Any) -> bool:
+    """The bounds of a frame, the upper ones drawn in to where the domain of the cost ends; whether they leave room."""
+    empty = 0
+    for i in range(data.lower.shape[1]):
+        w[ALL_LOWER + i], w[ALL_UPPER + i] = data.lower[t, i], data.upper[t, i]
+        if data.domain.size > 0:
+            w[ALL_UPPER + i] = min(w[ALL_UPPER + i], data.domain[t, i])
+        empty += w[ALL_LOWER + i] > w[ALL_UPPER + i]
+    return empty == 0
+
+
+@compiled
+def rest(data: Data, t: int, room: Room) -> None:
+    """TOP: bounds that hold muscles at rest which move nothing, unless the cost wants them active (solving.rested)."""
+    w, muscles, hard = room.w, data.lower.shape[1], data.moment.shape[1]
+    most, soft_most = 0.0, 0.0
+    for i in range(muscles):
+        w[HALF + i], w[INSIDE + i] = 0.0, 0.0
+    for r in range(hard):
+        for i in range(muscles):
+            w[HALF + i] = max(w[HALF + i], abs(room.whole[r, i]))
+    for r in range(hard, room.whole.shape[0]):
+        for i in range(muscles):
+            w[INSIDE + i] = max(w[INSIDE + i], abs(room.whole[r, i]))
+    for i in range(muscles):
+        most, soft_most = max(most, w[HALF + i]), max(soft_most, w[INSIDE + i])
+    idle = 0
+    for i in range(muscles):
+        w[TOP + i] = w[ALL_UPPER + i]
+        idle += w[HALF + i] <= NOTHING * most
+    if idle > 0:
+        slopes_of(data.terms, t, w[ALL_LOWER : ALL_LOWER + muscles], w[MARGINAL : MARGINAL + muscles])
+        for i in range(muscles):
+            nothing = w[HALF + i] <= NOTHING * most and w[INSIDE + i] <= NOTHING * soft_most
+            if nothing and w[MARGINAL + i] >= 0.0:
+                w[TOP + i] = w[ALL_LOWER + i]
+
+
+@inlined
+def attempt(
+    data: Data, t: int, room: Room, whole_cost: bool, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int, int]:
+    """The interior point on one frame, with the whole cost, or with none and reserves of weight one.
+
+    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the answer
+    comes in BEST of the muscles room.free, and in ANSWER. Returns claim, iterations and how many muscles had room.
+    """
+    w, s, hard, muscles = room.w, room.s, data.moment.shape[1], data.lower.shape[1]
+    count = data.terms.kind.size if whole_cost else 0
+    rows = hard + data.soft_target.shape[1] if whole_cost else hard
+    for r in range(hard):
+        s[TARGET, r] = data.moment[t, r]
+        s[SCALE, r] = max(1.0, abs(data.moment[t, r]))
+        s[PRICE, r], s[COMPLIANCE, r] = 0.0, 0.0
+        if not whole_cost:
+            s[COMPLIANCE, r] = 1.0
+        elif reserved:
+            s[PRICE, r], s[COMPLIANCE, r] = s[GUESS, r], 1.0 / s[RESERVE_WEIGHT, r]
+    for r in range(hard, rows):
+        s[TARGET, r] = data.soft_target[t, r - hard]
+        s[COMPLIANCE, r] = 1.0 / data.soft_weight[t, r - hard]
+    n: Any = np.int64(0)
+    for i in range(muscles):
+        if w[TOP + i] - w[ALL_LOWER + i] > NO_ROOM:
+            room.free[n] = i
+            w[LOWER + n], w[UPPER + n], w[ROWS_BENT + n] = w[ALL_LOWER + i], w[TOP + i], 0.0
+            n += 1
+        elif w[ALL_LOWER + i] != 0.0:
+            for r in range(rows):
+                s[TARGET, r] -= room.whole[r, i] * w[ALL_LOWER + i]
+    for r in range(rows):
+        for j in range(n):
+            room.matrix[r, j] = room.whole[r, room.free[j]]
+    for r in range(hard, rows):
+        for j in range(n):
+            w[ROWS_BENT + j] += room.matrix[r, j] * room.matrix[r, j] / s[COMPLIANCE, r]
+    curved = gather_terms(data.terms, count, t, room.free, n, w)
+    padded = (max(n, 1) + LANES - 1) // LANES * LANES
+    for j in range(n, padded):
+        w[LOWER + j], w[UPPER + j], w[ROWS_BENT + j] = 0.0, WIDTH_OF_NONE, 0.0
+        w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 1.0, 0.0
+        for r in range(rows):
+            room.matrix[r, j] = 0.0
+    seek_proof = not (whole_cost and reserved)
+    claim, iterations = minimise(
+        data.terms,
+        count,
+        t,
+        curved,
+        room.matrix,
+        hard,
+        rows,
+        n,
+        padded,
+        tolerance,
+        max_iterations,
+        seek_proof,
+        w,
+        s,
+        room.schur,
+    )
+    return claim, iterations, n
+
+
+@compiled
+def fallback_weight(data: Data, t: int, w: Any) -> float:
+    """solving.fallback_weight of one frame."""
+    muscles = data.lower.shape[1]
+    lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
+    slope, at_lower = w[MARGINAL : MARGINAL + muscles], w[THETA : THETA + muscles]
+    half, middle = w[HALF : HALF + muscles], w[PAID : PAID + muscles]
+    change = value_of(data.terms, t, upper) - value_of(data.terms, t, lower)
+    for i in range(muscles):
+        half[i] = 0.5 * min(upper[i] - lower[i], 1.0)
+        middle[i] = lower[i] + half[i]
+    slopes_of(data.terms, t, lower, at_lower)
+    slopes_of(data.terms, t, middle, slope)
+    for i in range(muscles):
+        slope[i] = abs(slope[i] - at_lower[i])
+    for k in range(data.soft_target.shape[1]):
+        row, weight = data.soft_matrix[t, k], data.soft_weight[t, k]
+        low, high = data.soft_target[t, k], data.soft_target[t, k]
+        for i in range(muscles):
+            low -= row[i] * lower[i]
+            high -= row[i] * upper[i]
+            slope[i] += BESIDE_ROWS * weight * row[i] * row[i] * half[i]
+        change += 0.5 * weight * (high * high - low * low)
+    total = 0.0
+    for i in range(muscles):
+        total += slope[i] * (upper[i] - lower[i]) if slope[i] < np.inf else 0.0
+    full = max(0.5 * total, abs(change))
+    return 2.0 * FALLBACK * (full if full > 0.0 and full < np.inf else 1.0)
+
+
+@compiled
+def settle(data: Data, t: int, answer: Answer) -> int:
+    """The numbers and the verdict of a frame whose certificate holds."""
+    activation, capacity, status = answer.activation[t], data.force_capacity[t], SOLVED
+    for i in range(activation.size):
+        answer.force[t, i] = activation[i] * capacity[i]
+    for r in range(data.moment.shape[1]):
+        if abs(answer.reserve[t, r]) > TOLERANCE * max(1.0, abs(data.moment[t, r])):
+            status = SOLVED_WITH_RESERVE
+    value = value_of(data.terms, t, activation)
+    for k in range(data.soft_target.shape[1]):
+        short, row = data.soft_target[t, k], data.soft_matrix[t, k]
+        for i in range(activation.size):
+            short -= row[i] * activation[i]
+        value += 0.5 * data.soft_weight[t, k] * short * short
+    answer.cost[t] = value
+    return status
+
+
+@inlined
+def blank(t: int, answer: Answer) -> None:
+    """No numbers for a frame."""
+    answer.residual[t], answer.cost[t] = np.nan, np.nan
+    for r in range(answer.reserve.shape[1]):
+        answer.reserve[t, r], answer.multiplier[t, r] = np.nan, np.nan
+    for i in range(answer.activation.shape[1]):
+        answer.activation[t, i], answer.force[t, i] = np.nan, np.nan
+
+
+@inlined
+def enter_proof(data: Data, t: int, direction: Any, answer: Answer, w: Any) -> bool:
+    """Whether a direction proves that the moments are out of reach; enters it if so."""
+    if not excess_of_direction(data, t, direction, w) > TOLERANCE:
+        return False
+    largest = 0.0
+    for r in range(direction.size):
+        largest = max(largest, abs(direction[r]))
+    for r in range(answer.proof.shape[1]):
+        answer.proof[t, r] = direction[r] / largest
+    return True
+
+
+@compiled
+def solve_frame(
+    data: Data, t: int, room: Room, answer: Answer, tolerance: float, max_iterations: int, may_help: bool
+) -> int:
+    """The verdict on frame t, whose bounds are in ALL_LOWER and ALL_UPPER; its numbers go to the answer."""
+    w, s, hard, muscles = room.w, room.s, data.moment.shape[1], data.lower.shape[1]
+    if not load_frame(data, t, room):
+        return INVALID_INPUT
+    rest(data, t, room)
+    reserved = data.reserve_weight.size > 0
+    for r in range(hard):
+        s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
+    # stiff reserves pay the muscles orders of magnitude more than the cost alone would: nearest moments first
+    stage = NEAREST_FIRST if reserved else MAIN
+    while True:
+        main = stage == MAIN
+        enough = tolerance if main else MISSING_TOLERANCE
+        limit = max_iterations if main else MISSING_ITERATIONS
+        _, iterations, n = attempt(data, t, room, main, reserved, enough, limit)
+        if stage == NEAREST_FIRST:
+            answer.iterations[t] += iterations
+            for r in range(hard):
+                s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[ANSWER, r]
+            stage = MAIN
+            continue
+        if main:
+            answer.iterations[t] += iterations
+            for i in range(muscles):
+                answer.activation[t, i] = w[ALL_LOWER + i]
+            for j in range(n):
+                answer.activation[t, room.free[j]] = w[BEST + j]
+            for r in range(hard):
+                answer.multiplier[t, r] = s[ANSWER, r]
+                answer.reserve[t, r] = s[ANSWER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
+                answer.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
+            answer.residual[t] = certificate(data, t, reserved, s[RESERVE_WEIGHT], answer, w)
+            if answer.residual[t] <= TOLERANCE:
+                return settle(data, t, answer)
+            if reserved:
+                return LEFT
+        proved = enter_proof(data, t, s[ANSWER, :hard], answer, w)
+        if not proved and main:
+            stage = NEAREST_AFTER
+        elif not proved:
+            return LEFT
+        elif not may_help:
+            return INFEASIBLE
+        else:
+            size = fallback_weight(data, t, w)
+            for r in range(hard):
+                s[RESERVE_WEIGHT, r] = size
+            reserved, stage = True, NEAREST_FIRST
+
+
+@inlined
+def certificate(data: Data, t: int, reserved: bool, weight: Any, answer: Answer, w: Any) -> float:
+    """The certificate of the answer that stands for a frame."""
+    return residual_of(
+        data, t, reserved, weight, answer.activation[t], answer.reserve[t], answer.multiplier[t], w
+    )
+
+
+@inlined
+def verdict_on(
+    data: Data, t: int, room: Room, answer: Answer, tolerance: float, max_iterations: int, may_help: bool
+) -> None:
+    """Solve frame t, or certify it."""
+    answer.iterations[t] = 0
+    for r in range(data.moment.shape[1]):
+        answer.proof[t, r] = np.nan
+        answer.weight[t, r] = data.reserve_weight[t, r] if data.reserve_weight.size > 0 else np.inf
+    some = bounds_of(data, t, room.w)
+    status = INFEASIBLE
+    if some:
+        status = solve_frame(data, t, room, answer, tolerance, max_iterations, may_help)
+    elif not load_frame(data, t, room):
+        status = INVALID_INPUT
+    if status != SOLVED and status != SOLVED_WITH_RESERVE:
+        blank(t, answer)
+    answer.status[t] = status

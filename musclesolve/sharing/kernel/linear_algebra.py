@@ -1,0 +1,122 @@
+"""Products with a few rows, and the Cholesky factors of a matrix of a few rows, compiled.
+
+Loops run over views that start at zero: only then does the compiler take several muscles at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from musclesolve.sharing.kernel.compile import compiled, compiled_in_order
+from musclesolve.sharing.kernel.layout import LANES
+from musclesolve.sharing.solver.cholesky import NOTHING, RIDGE, WITHOUT
+
+
+@compiled
+def add_pull(matrix: Any, weight: Any, first: int, last: int, n: int, w: Any, at: int) -> None:
+    """Add the rows from `first` to before `last`, each with its weight, to the row of w."""
+    out, r = w[at : at + n], first
+    while r + 4 <= last:
+        w0, w1, w2, w3 = weight[r], weight[r + 1], weight[r + 2], weight[r + 3]
+        m0, m1, m2, m3 = matrix[r], matrix[r + 1], matrix[r + 2], matrix[r + 3]
+        for i in range(n):
+            out[i] += w0 * m0[i] + w1 * m1[i] + w2 * m2[i] + w3 * m3[i]
+        r += 4
+    while r < last:
+        w0, m0 = weight[r], matrix[r]
+        for i in range(n):
+            out[i] += w0 * m0[i]
+        r += 1
+
+
+@compiled
+def product_of(matrix: Any, w: Any, at: int, rows: int, n: int, out: Any) -> None:
+    """The matrix times the row of w, (R,)."""
+    dots(matrix, w[at : at + n], rows, n, out)
+
+
+@compiled
+def dots(matrix: Any, x: Any, rows: int, n: int, out: Any) -> None:
+    """The first rows of the matrix times x."""
+    for r in range(rows):
+        total, row = 0.0, matrix[r]
+        for i in range(n):
+            total += row[i] * x[i]
+        out[r] = total
+
+
+@compiled
+def schur_of(matrix: Any, w: Any, inverse: int, row: int, rows: int, n: int, out: Any) -> None:
+    """The lower half of matrix diag(inverse) matrix^T, (R, R); `row` is a row of w for work."""
+    scale, here = w[inverse : inverse + n], w[row : row + n]
+    for j in range(rows):
+        mine = matrix[j]
+        for i in range(n):
+            here[i] = mine[i] * scale[i]
+        dots(matrix, here, j + 1, n, out[j])
+
+
+@compiled_in_order
+def factorise(matrix: Any, scale: Any, size: int) -> None:
+    """The Cholesky factor of the matrix, brought to unit diagonal, in the place of its lower half; pivots inverted."""
+    largest = 0.0
+    for j in range(size):
+        largest = max(largest, matrix[j, j])
+    for j in range(size):
+        diagonal = matrix[j, j]
+        # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
+        if diagonal <= NOTHING * largest:
+            diagonal = WITHOUT * largest if largest > 0 else 1.0
+        scale[j] = 1.0 / np.sqrt(diagonal)
+    for j in range(size):
+        for i in range(j + 1):
+            matrix[j, i] *= scale[j] * scale[i]
+    for j in range(size):
+        pivot = matrix[j, j]
+        for i in range(j):
+            pivot -= matrix[j, i] * matrix[j, i]
+        if pivot < 0.0:  # not so for NaN
+            pivot = 0.0
+        inverse = 1.0 / np.sqrt(pivot + RIDGE)
+        matrix[j, j] = inverse
+        for r in range(j + 1, size):
+            entry = matrix[r, j]
+            for i in range(j):
+                entry -= matrix[r, i] * matrix[j, i]
+            matrix[r, j] = entry * inverse
+
+
+@compiled_in_order
+def substitute(factor: Any, scale: Any, size: int, x: Any) -> None:
+    """Solve with these factors, in place."""
+    for j in range(size):
+        entry = x[j] * scale[j]
+        for i in range(j):
+            entry -= factor[j, i] * x[i]
+        x[j] = entry * factor[j, j]
+    for j in range(size - 1, -1, -1):
+        entry = x[j]
+        for i in range(j + 1, size):
+            entry -= factor[i, j] * x[i]
+        x[j] = entry * factor[j, j]
+    for j in range(size):
+        x[j] *= scale[j]
+
+
+@compiled
+def largest_of(w: Any, at: int, n: int, padded: int, least: float) -> float:
+    """The largest number of a row of w, at least `least`; what fills the row up is overwritten, NaN does not count."""
+    row = w[at : at + padded]
+    for i in range(n, padded):
+        row[i] = least
+    top = row[:LANES]
+    for first in range(LANES, padded, LANES):
+        part = row[first : first + LANES]
+        for i in range(LANES):
+            top[i] = max(top[i], part[i])
+    m0, m1, m2, m3 = least, least, least, least
+    for i in range(0, LANES, 4):
+        m0, m1, m2, m3 = max(m0, top[i]), max(m1, top[i + 1]), max(m2, top[i + 2]), max(m3, top[i + 3])
+    return max(max(m0, m1), max(m2, m3))

@@ -1,0 +1,52 @@
+"""The interior-point method over arrays of frames: for any separable cost, and for what compiled code leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solver.interior_point import InteriorPoint
+
+
+@dataclass(frozen=True)
+class Vectorised:
+    """The interior-point method in numpy, in blocks of frames that fit a processor's cache.
+
+    Args:
+        tolerance: certificate at which a frame is done.
+        max_iterations: after which a frame is given up.
+        block: frames at a time.
+    """
+
+    tolerance: float = 1e-9
+    max_iterations: int = 250
+    block: int = 512
+
+    name: ClassVar[str] = "batch"
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver. A warm start is of no use to an interior-point method and is ignored."""
+        starts = range(0, max(problem.n_frames, 1), self.block)
+        numbers = [np.arange(i, min(i + self.block, problem.n_frames)) for i in starts]
+        return joined([self._block(problem.frames(part), cost) for part in numbers])
+
+    def _block(self, problem: Problem, cost: Cost) -> Attempt:
+        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
+        if problem.reserve_weight is None:
+            return method.solve(problem, cost)
+        # stiff reserves pay the muscles orders of magnitude more than the cost alone would
+        missing = nearest_moments(problem)
+        attempt = method.solve(problem, cost, problem.reserve_weight * missing.reserve)
+        return replace(attempt, iterations=attempt.iterations + missing.iterations)
+
+
+def joined(parts: list[Attempt]) -> Attempt:
+    """Attempts at consecutive blocks of frames as one."""
+    names = ("activation", "reserve", "multiplier", "iterations", "claim")
+    return Attempt(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))

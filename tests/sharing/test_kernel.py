@@ -1,0 +1,134 @@
+"""The compiled solver against the vectorised one, and its certificate against the one in numpy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sharing_cases import SMOOTH
+
+from musclesolve.sharing import Problem, Status, kkt_residual, solve
+from musclesolve.sharing.cost import ActivationPower, StressCubed
+from musclesolve.sharing.cost.base import described
+from musclesolve.sharing.cost.registry import find_cost
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.kernel import LEFT, Task
+from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.vectorised import Vectorised
+
+COSTS = [
+    *(find_cost(name) for name in SMOOTH),
+    *(ActivationPower(1.5), ActivationPower(4.0), SoftSaturation(3.0)),
+    StressCubed() + 1e3 * ActivationPower(3.0) + 5.0 * SoftSaturation(),
+    find_cost("joint_reaction_squared") + 1e4 * find_cost("emg_tracking"),
+]
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
+def test_both_methods_find_the_same(make_leg, cost):
+    problem = make_leg(20, seed=6)
+    fast, slow = solve(problem, cost), solve(problem, cost, Vectorised())
+    np.testing.assert_array_equal(fast.status, slow.status)
+    assert (fast.status == Status.SOLVED).all()
+    np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-6)
+    np.testing.assert_allclose(fast.cost, slow.cost, rtol=1e-7)
+    np.testing.assert_allclose(fast.force, slow.force, atol=1e-6 * problem.force_capacity.max())
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
+def test_no_frame_is_left_to_the_slower_method(make_leg, cost):
+    problem = make_leg(20, seed=6)
+    far = replace(problem, moment=np.linspace(0.2, 30.0, 20)[:, None] * problem.moment)
+    for given in (problem, far, replace(problem, reserve_weight=1e3)):
+        answer = Batch().settled(given, cost, may_help=True)
+        assert answer is not None and (answer.status != LEFT).all()
+
+
+@pytest.mark.parametrize("weight", [None, 1e3])
+@pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
+def test_both_certificates_are_the_same_figure(make_leg, cost, weight):
+    """Of answers that are right, a little wrong, beyond the bounds, nothing at all, and no numbers."""
+    problem = replace(make_leg(12, seed=8), reserve_weight=weight)
+    random = np.random.default_rng(0)
+    answer = solve(problem, cost)
+    activation, reserve = answer.activation.copy(), answer.reserve.copy()
+    multiplier = answer.multiplier.copy()
+    activation[1] *= 1.0 + 1e-3 * random.standard_normal(activation.shape[1])
+    multiplier[2] *= 1.01
+    reserve[3] += 0.1
+    activation[4], activation[5] = 1.5, -0.5
+    multiplier[6], activation[7] = 0.0, 0.0
+    activation[8], multiplier[9] = random.random(activation.shape[1]), 1e30
+    activation[10, 3], multiplier[11, 2] = np.nan, np.inf
+    task = Task.of(problem, cost)
+    assert task is not None
+    numpy = kkt_residual(problem, cost, activation, reserve, multiplier)
+    np.testing.assert_allclose(task.certify(activation, reserve, multiplier), numpy, rtol=1e-10, atol=1e-12)
+    assert np.isinf(numpy[10:]).all() and numpy[0] < 1e-6 and (numpy[1:10] > 1e-9).all()
+
+
+def test_threads_and_blocks_change_nothing(make_leg):
+    problem = make_leg(700, seed=9)
+    answers = [
+        solve(problem, "soft_saturation", Batch(block=block, threads=threads))
+        for block, threads in ((512, 1), (100, 2), (37, 3))
+    ]
+    for other in answers[1:]:
+        np.testing.assert_array_equal(other.activation, answers[0].activation)
+        np.testing.assert_array_equal(other.multiplier, answers[0].multiplier)
+    backwards = solve(problem.frames(np.arange(700)[::-1]), "soft_saturation")
+    np.testing.assert_array_equal(backwards.activation[::-1], answers[0].activation)
+
+
+class OwnVersion(StressCubed):
+    """Another slope than the class whose terms it inherits."""
+
+    def gradient(self, problem, activation):
+        return 2.0 * super().gradient(problem, activation)
+
+
+def test_a_cost_that_went_its_own_way_is_not_described_by_what_it_inherits(make_leg):
+    problem = make_leg(2)
+    assert described(OwnVersion(), problem) is None
+    assert described(2.0 * OwnVersion(), problem) is None
+    assert described(StressCubed() + OwnVersion(), problem) is None
+    assert described(2.0 * StressCubed(), problem) is not None
+
+
+def test_frames_that_are_no_numbers_stay_alone(make_leg):
+    problem = make_leg(6, seed=2)
+    moment, arm = problem.moment.copy(), problem.moment_arm.copy()
+    velocity = problem.fiber_velocity.copy()
+    moment[1, 0], arm[2, 1, 5], velocity[3, 4] = np.nan, np.inf, np.nan
+    spoilt = replace(problem, moment=moment, moment_arm=arm, fiber_velocity=velocity)
+    answer, whole = solve(spoilt), solve(problem)
+    np.testing.assert_array_equal(answer.status, [0, 4, 4, 4, 0, 0])
+    np.testing.assert_array_equal(answer.activation[[0, 4, 5]], whole.activation[[0, 4, 5]])
+    assert np.isnan(answer.activation[1:4]).all() and np.isnan(answer.kkt_residual[1:4]).all()
+
+
+def test_many_muscles_and_moments(make_leg):
+    problem = make_leg(4, seed=3, dofs=30, muscles=200)
+    fast, slow = solve(problem), solve(problem, solver=Vectorised())
+    assert (fast.status == Status.SOLVED).all()
+    np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-6)
+
+
+def test_more_moments_than_muscles():
+    random = np.random.default_rng(1)
+    arm = random.uniform(-0.05, 0.05, (3, 5, 2))
+    moment = np.einsum("tmn,n->tm", arm * 1000.0, [0.2, 0.4])
+    moment[2] += 1.0
+    answer = solve(Problem(arm, moment, [1000.0] * 2, [1000.0] * 2))
+    np.testing.assert_array_equal(answer.status, [Status.SOLVED, Status.SOLVED, Status.INFEASIBLE])
+    np.testing.assert_allclose(answer.activation[:2], [[0.2, 0.4]] * 2, atol=1e-6)
+
+
+def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
+    muscles = 1030
+    problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
+    assert Task.of(replace(problem), StressCubed()) is None
+    answer = solve(problem)
+    assert answer.status == Status.SOLVED
+    np.testing.assert_allclose(answer.activation, 30.0 / (5.0 * muscles), rtol=1e-5)
