@@ -139,3 +139,19 @@ def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) ->
     assert wider.standing[wider.slot("hip_l"), 1] - plain.standing[plain.slot("hip_l"), 1] == pytest.approx(
         0.01
     )
+
+
+def test_small_errors_of_all_sources_add_up(replay: Replay) -> None:
+    names = list(replay.parameters.shapes)
+    numbers = replay.parameters.draw(0, 5)
+
+    def moments(some: list[str]) -> np.ndarray:
+        sd = {name: 1e-3 * sd * (name in some) for name, sd in replay.parameters.sd.items()}
+        return replay.body(replace(replay.parameters, sd=sd).errors(numbers)).moments
+
+    nominal = moments([])
+    of_body = [name for name in names if np.abs(moments([name]) - nominal).max() > 0.0]
+    assert of_body == ["marker_placement", "hip_center", "soft_tissue", "center_of_pressure", "segment_mass"]
+    together = moments(names) - nominal
+    one_by_one = sum(moments([name]) - nominal for name in of_body)
+    assert np.abs(together - one_by_one).max() < 1e-3 * np.abs(together).max()
