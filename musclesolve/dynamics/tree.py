@@ -120,7 +120,9 @@ class Tree:
         # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
         stays = _applied(rotation[self.parent] - rotation[self.child], self._pivots)
         steps = self.carries @ stays.reshape(len(stays), -1)
-        return rotation, base_position.T + steps.reshape(-1, 3, len(angles))
+        shift = base_position.T + steps.reshape(-1, 3, len(angles))
+        shift[np.isnan(rotation).all(axis=(1, 2, 3))] = np.nan
+        return rotation, shift
 
     @cached_property
     def _pivots(self) -> Array:
