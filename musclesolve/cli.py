@@ -179,7 +179,10 @@ def benchmark(
         list[str] | None, typer.Option(help="A solver; repeatable; default: all, and bare rivals.")
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="More time for each, and growing frames, muscles and moments.")
+        bool,
+        typer.Option(
+            "--full", help="More time for each; growing frames, muscles and moments; compiling anew."
+        ),
     ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV and the figures.")

@@ -112,7 +112,7 @@ def benchmark(
         if OWN in contenders
     ]
     progress("where time goes", growth * 0.95)
-    steps, run = start(file), stages(file, repeats=1 if count < 100 else 5)
+    steps, run = start(file, compiling=full), stages(file, repeats=1 if count < 100 else 5)
     grown = _growth(contenders, count, lambda what: progress(what, 0.6)) if full else []
     return Report(where, file.name, rows, alone, steps, run, grown)
 

@@ -67,16 +67,22 @@ class Stages:
         return sum(self.seconds.values())
 
 
-def start(trial: Path) -> dict[str, float]:
+def start(trial: Path, compiling: bool = False) -> dict[str, float]:
     """Seconds of the first steps of a fresh Python.
+
+    Args:
+        trial: the trial file.
+        compiling: a first solve without anything that was compiled before as well: half a minute.
 
     Raises:
         NoAnswerError: it came to no end.
     """
+    steps = dict(zip(STEPS, _seconds(START, os.environ, str(trial)), strict=True))
+    if not compiling:
+        return steps
     with tempfile.TemporaryDirectory() as empty:
-        compiling = _seconds(COMPILING, os.environ | {"NUMBA_CACHE_DIR": empty})
-    steps = _seconds(START, os.environ, str(trial))
-    return dict(zip((*STEPS, *COMPILED), [*steps, *compiling], strict=True))
+        anew = _seconds(COMPILING, os.environ | {"NUMBA_CACHE_DIR": empty})
+    return steps | dict(zip(COMPILED, anew, strict=True))
 
 
 def _seconds(code: str, environment: Mapping[str, str], *arguments: str) -> list[float]:
