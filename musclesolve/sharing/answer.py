@@ -7,7 +7,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solution import Solution
+from musclesolve.sharing.solver.base import Solver
 from musclesolve.sharing.status import Status
 
 
@@ -59,6 +62,30 @@ class Answer:
             iterations=np.empty(frames, np.int64),
             proof=np.empty((frames, dofs)),
             weight=np.empty((frames, dofs)),
+        )
+
+    @classmethod
+    def of(cls, solution: Solution) -> Answer:
+        """The arrays of a solution that has a frame axis."""
+        other = {"residual": "kkt_residual", "proof": "infeasibility_proof", "weight": "reserve_weight"}
+        return cls(**{f.name: getattr(solution, other.get(f.name, f.name)) for f in fields(cls)})
+
+    def solution(self, cost: Cost, solver: Solver) -> Solution:
+        """The same as a solution."""
+        return Solution(
+            activation=self.activation,
+            force=self.force,
+            reserve=self.reserve,
+            multiplier=self.multiplier,
+            status=self.status,
+            kkt_residual=self.residual,
+            cost=self.cost,
+            iterations=self.iterations,
+            infeasibility_proof=self.proof,
+            reserve_weight=self.weight,
+            solver=solver.name,
+            cost_name=cost.label,
+            level_price=self.level_price,
         )
 
     @property

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
+from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array, one_of
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.kernel import Task
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.rate_certificate import Coupling, coupled_residual
 from musclesolve.sharing.rate_coupled import solve_coupled
@@ -19,6 +21,8 @@ from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.rate_reach import least_reserves
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Solver
+from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.registry import find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, fallback_weight, solve
 from musclesolve.sharing.status import Status
 
@@ -205,18 +209,26 @@ def _kept(motion: _Motion, single: Solution, limits: RateLimits, time: Array) ->
 def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
-    parts, before, since = [], None, 0
-    for t in range(problem.n_frames):
+    chosen = find_solver(solver)
+    task = Task.of(problem, cost) if isinstance(chosen, Batch) else None
+    answer, before, since = Answer.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
+    pace = (time, float(limits.activation_time), float(limits.deactivation_time), before, since)
+    t = 0
+    while t < problem.n_frames:
+        if task is not None and isinstance(chosen, Batch):
+            options = (chosen.tolerance, chosen.max_iterations, on_infeasible == "reserve")
+            t = task.solve_in_order(t, answer, pace, options)
+            if t == problem.n_frames:
+                break
         frame = problem.frames(np.array([t]))
-        if before is not None:
-            frame = _within_reach(frame, *limits.reach(before, time[t] - time[since]))
-        part = solve(frame, cost, solver, on_infeasible)
-        parts.append(part)
+        if np.isfinite(since[0]):
+            frame = _within_reach(frame, *limits.reach(before, time[t] - since[0]))
+        part = solve(frame, cost, chosen, on_infeasible)
+        answer.enter(np.arange(problem.n_frames) == t, Answer.of(part))
         if part.solved[0]:
-            before, since = part.activation[0], t
-    names = [name for name, x in vars(parts[0]).items() if isinstance(x, np.ndarray)]
-    joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return _answer(replace(parts[0], **joined), limits, problem, "frame_by_frame")
+            before[:], since[0] = part.activation[0], time[t]
+        t += 1
+    return _answer(answer.solution(cost, chosen), limits, problem, "frame_by_frame")
 
 
 def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:

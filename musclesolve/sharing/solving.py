@@ -69,7 +69,7 @@ def solve(
             answer = slow
         else:
             answer.enter(left, slow)
-    solution = _solution(answer, chosen, method)
+    solution = answer.solution(chosen, method)
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 
@@ -104,24 +104,6 @@ def _solved(problem: Problem, cost: Cost, method: Solver, on_infeasible: str, st
     answer.cost[solved] = cost.total_value(there, answer.activation[solved])
     answer.force = answer.activation * problem.force_capacity
     return answer
-
-
-def _solution(answer: Answer, cost: Cost, solver: Solver) -> Solution:
-    return Solution(
-        activation=answer.activation,
-        force=answer.force,
-        reserve=answer.reserve,
-        multiplier=answer.multiplier,
-        status=answer.status,
-        kkt_residual=answer.residual,
-        cost=answer.cost,
-        iterations=answer.iterations,
-        infeasibility_proof=answer.proof,
-        reserve_weight=answer.weight,
-        solver=solver.name,
-        cost_name=cost.label,
-        level_price=answer.level_price,
-    )
 
 
 def fallback_weight(problem: Problem, cost: Cost) -> Array:

@@ -6,9 +6,11 @@ Importing this package imports nothing of numba; `entry` does.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -17,16 +19,19 @@ from numpy.typing import NDArray
 from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.cost.base import Cost, described
 from musclesolve.sharing.cost.terms import Terms
+from musclesolve.sharing.kernel.layout import MOST_MUSCLES, room_for
 from musclesolve.sharing.problem import HUGE, Array, Problem
 
-MOST_MUSCLES = 1024
 FEW = 128
 """Frames for which a second thread does not pay."""
 
 LEFT = -1
 """The verdict on a frame that another method has to solve."""
 
+SOLVE, CERTIFY, IN_ORDER = 0, 1, 2
 _NO_TABLE, _NO_CUBE, _NO_FLAGS = np.zeros((0, 0)), np.zeros((0, 0, 0)), np.zeros(0, np.bool_)
+
+_NO_PACE = (np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,41 +60,85 @@ class Task:
         self, tolerance: float, max_iterations: int, may_help: bool, block: int, threads: int
     ) -> Answer:
         """Solve every frame; LEFT where that did not end with a certificate or a proof."""
-        answer = Answer.room(*self.shape)
-        self._run(0, answer, tolerance, max_iterations, may_help, block, threads)
+        answer, frames = Answer.room(*self.shape), self.shape[0]
+        run = self._call(SOLVE, answer, (tolerance, max_iterations, may_help), _NO_PACE)
+        if threads == 1 or frames <= FEW:
+            run(0, frames)
+            return answer
+        block = min(block, -(-frames // threads))
+        starts = range(0, frames, block)
+        list(_pool(threads).map(lambda first: run(first, min(first + block, frames)), starts))
         return answer
+
+    def solve_in_order(
+        self,
+        first: int,
+        answer: Answer,
+        pace: tuple[Array, float, float, Array, Array],
+        options: tuple[float, int, bool],
+    ) -> int:
+        """Solve frame after frame, each within reach of the one before; returns the first one without verdict.
+
+        Args:
+            first: number of the frame to begin with.
+            answer: to be filled in.
+            pace: times (T,) [s], time constants of activation and deactivation [s]; the last activations that were
+                found, (n,), and their time (1,) [s] or NaN, both brought up to date.
+            options: tolerance, most iterations, and whether reserves may help.
+        """
+        run = self._call(IN_ORDER, answer, options, pace)
+        return int(run(first, self.shape[0]))
 
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:
         """The certificates of answers, as kkt_residual has them."""
         answer = Answer.room(*self.shape)
         answer.activation[:], answer.reserve[:], answer.multiplier[:] = activation, reserve, multiplier
-        self._run(1, answer, 0.0, 0, False, self.shape[0], 1)
+        self._call(CERTIFY, answer, (0.0, 0, False), _NO_PACE)(0, self.shape[0])
         return answer.residual
 
-    def _run(
-        self,
-        task: int,
-        answer: Answer,
-        tolerance: float,
-        max_iterations: int,
-        may_help: bool,
-        block: int,
-        threads: int,
-    ) -> None:
-        from musclesolve.sharing.kernel.entry import run
-
-        frames = self.shape[0]
+    def _call(
+        self, task: int, answer: Answer, options: tuple[float, int, bool], pace: tuple[Any, ...]
+    ) -> Callable[[int, int], Any]:
+        """The compiled function, of the first frame and the one after the last."""
+        run = _compiled()
         out = (
             *(answer.activation, answer.force, answer.reserve, answer.multiplier, answer.status),
             *(answer.residual, answer.cost, answer.iterations, answer.proof, answer.weight),
         )
-        options = (tolerance, max_iterations, may_help)
-        if threads == 1 or frames <= FEW:
-            run(task, 0, frames, *self.arrays, *options, *out)
-            return
-        block = min(block, -(-frames // threads))
-        parts = [(i, min(i + block, frames)) for i in range(0, frames, block)]
-        list(_pool(threads).map(lambda part: run(task, *part, *self.arrays, *options, *out), parts))
+        rest = (*self.arrays, *options, *pace, *out)
+        soft, terms = self.arrays[9].shape[1], len(self.arrays[11])
+        size = (self.shape[1] + soft, self.shape[2], terms)
+        return lambda first, last: run(task, first, last, *rest, *_room(size))
+
+
+class _Rooms(local):
+    size: tuple[int, int, int] = (0, 0, 0)
+    arrays: tuple[NDArray[Any], ...] = ()
+
+
+_rooms = _Rooms()
+
+
+def _room(size: tuple[int, int, int]) -> tuple[NDArray[Any], ...]:
+    """The arrays for work of this thread, kept from the last problem if that had the same size."""
+    if _rooms.size != size:
+        _rooms.arrays, _rooms.size = room_for(*size), size
+    return _rooms.arrays
+
+
+def _compiled() -> Any:
+    from musclesolve.sharing.kernel.entry import compiled_run
+
+    return compiled_run()
+
+
+def compile_kernel() -> bool:
+    """Compile the kernel now if it is not on this disk yet, which takes some ten seconds; whether it had to be."""
+    from musclesolve.sharing.kernel.entry import compiled_run, is_kept
+
+    there = is_kept()
+    compiled_run()
+    return not there
 
 
 def processors() -> int:

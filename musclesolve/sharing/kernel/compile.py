@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+# No "_nrt": nothing is allocated in the kernel, and numba need not count who holds which array.
 # No "nnan" or "ninf": numbers that are not finite are how a frame shows that it broke down.
 OPTIONS: dict[str, Any] = {
     "nogil": True,
+    "_nrt": False,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }

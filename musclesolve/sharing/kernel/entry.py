@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numba
+from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
+from musclesolve.sharing.kernel import CERTIFY, IN_ORDER
 from musclesolve.sharing.kernel.compile import OPTIONS
-from musclesolve.sharing.kernel.frames import Answer, Data, bounds_of, certificate, room_for, verdict_on
+from musclesolve.sharing.kernel.frames import Answer, Data, Pace, Room, bounds_of, certificate, verdict_on
 from musclesolve.sharing.kernel.layout import RESERVE_WEIGHT
 from musclesolve.sharing.kernel.terms import Terms
 
-SOLVE, CERTIFY = 0, 1
+LOG = logging.getLogger("musclesolve")
+MESSAGE = "compiling the force-sharing kernel for this machine, once (some ten seconds)"
 
 
 def _given(kind: Any, axes: int) -> types.Array:
@@ -28,13 +34,15 @@ SIGNATURE = (
     *(_CUBE, _TABLE, _TABLE),
     *(_given(_WHOLE, 1), _ROW, _TABLE, _given(_WHOLE, 1), _CUBE),
     *(_REAL, _WHOLE, types.boolean),
+    *(_ROW, _REAL, _REAL, _REAL[::1], _REAL[::1]),
     *(_REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
     *(types.int8[::1], _REAL[::1], _REAL[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, ::1]),
+    *(_REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _WHOLE[::1]),
 )
 
 
-def _sources() -> str:
-    """A word that changes with every source of the kernel: numba itself looks at the file of one function only."""
+def _version() -> str:
+    """A word for what numba does not look at: the other sources of the kernel, and the processor."""
     sharing = Path(__file__).parent.parent
     files = [
         *sorted((sharing / "kernel").glob("*.py")),
@@ -42,7 +50,9 @@ def _sources() -> str:
         *(sharing / "solver" / name for name in ("interior_point.py", "cholesky.py")),
         sharing / "cost" / "terms.py",
     ]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    known = b"".join(file.read_bytes() for file in files)
+    known += f"{numba.__version__} {get_host_cpu_name()}".encode()
+    return hashlib.sha256(known).hexdigest()[:16]
 
 
 def _made(version: str) -> Any:
@@ -52,9 +62,10 @@ def _made(version: str) -> Any:
         soft_matrix, soft_target, soft_weight,
         kind, exponent, factor, row, coefficient,
         tolerance, max_iterations, may_help,
+        time, activation_time, deactivation_time, before, since,
         activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
+        w, s, whole, matrix, schur, free,
     ):  # fmt: skip
-        version  # noqa: B018  a part of what numba knows the function by
         data = Data(
             moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
             soft_matrix, soft_target, soft_weight, Terms(kind, exponent, factor, row, coefficient),
@@ -62,21 +73,53 @@ def _made(version: str) -> Any:
         answer = Answer(
             activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
         )
-        room = room_for(data)
+        pace = Pace(time, activation_time, deactivation_time, before, since)
+        room = Room(w, s, whole, matrix, schur, free)
         for t in range(first, last):
-            if task == SOLVE:
-                verdict_on(data, t, room, answer, tolerance, max_iterations, may_help)
+            if task != CERTIFY:
+                known = verdict_on(data, t, pace, room, answer, tolerance, max_iterations, may_help)
+                if task == IN_ORDER and not known:
+                    return t
             else:
-                bounds_of(data, t, room.w)
+                bounds_of(data, t, pace, room.w)
                 given = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
                     room.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
                 answer.residual[t] = certificate(data, t, given, room.s[RESERVE_WEIGHT], answer, room.w)
+        return last
 
+    # numba names its files after the function: other sources, other files
+    run.__qualname__ = run.__name__ = f"run_{version}"
     try:
         return njit(cache=True, **OPTIONS)(run)
     except RuntimeError:  # no folder to keep it in
         return njit(**OPTIONS)(run)
 
 
-run = _made(_sources())
+_run = _made(_version())
+
+
+def is_kept() -> bool:
+    """Whether the compiled code lies on this disk, for this processor."""
+    folder = _run.stats.cache_path
+    return folder is not None and any(Path(folder).glob(f"*{_run.py_func.__name__}*.nbc"))
+
+
+@cache
+def compiled_run() -> Any:
+    """The function, with its one signature, from the disk or compiled now."""
+    if not is_kept():
+        LOG.info(MESSAGE)
+    try:
+        _run.compile(SIGNATURE)
+    except OSError:  # the folder was there, but nothing can be written to it
+        return _compiled_in_memory()
+    _run.disable_compile()
+    return _run
+
+
+def _compiled_in_memory() -> Any:
+    run = njit(**OPTIONS)(_run.py_func)
+    run.compile(SIGNATURE)
+    run.disable_compile()
+    return run

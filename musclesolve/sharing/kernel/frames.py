@@ -28,7 +28,6 @@ from musclesolve.sharing.kernel.layout import (
     LANES,
     LOWER,
     MARGINAL,
-    OTHER,
     P0,
     P1,
     P2,
@@ -37,8 +36,6 @@ from musclesolve.sharing.kernel.layout import (
     RESERVE_WEIGHT,
     ROWS_BENT,
     SCALE,
-    SMALL_ROWS,
-    STRIDE,
     TARGET,
     THETA,
     TOP,
@@ -77,6 +74,16 @@ class Data(NamedTuple):
     terms: Any  # Terms
 
 
+class Pace(NamedTuple):
+    """How fast activations may change from frame to frame (rate_limits.py); no limit where `time` is empty."""
+
+    time: Any  # (T,) [s]
+    activation_time: Any  # [s]
+    deactivation_time: Any  # [s]
+    before: Any  # (n,) activations of the last frame that was solved
+    since: Any  # (1,) its time [s]; NaN before the first one
+
+
 class Answer(NamedTuple):
     """The arrays of a solution."""
 
@@ -93,7 +100,7 @@ class Answer(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Arrays for work, made once for many frames."""
+    """Arrays for work, the same for all frames."""
 
     w: Any  # see layout.py
     s: Any  # see layout.py
@@ -101,20 +108,6 @@ class Room(NamedTuple):
     matrix: Any  # of those with room, (R, n)
     schur: Any  # (R, R)
     free: Any  # numbers of those with room, (n,)
-
-
-@compiled
-def room_for(data: Data) -> Room:
-    """Arrays for problems of this size."""
-    rows, muscles = data.moment.shape[1] + data.soft_target.shape[1], data.lower.shape[1]
-    return Room(
-        np.empty(OTHER + (data.terms.kind.size + 1) * STRIDE),
-        np.empty((SMALL_ROWS, rows)),
-        np.empty((rows, muscles)),
-        np.empty((rows, muscles + LANES)),
-        np.empty((rows, rows)),
-        np.empty(muscles, np.int64),
-    )
 
 
 @compiled
@@ -139,14 +132,27 @@ def load_frame(data: Data, t: int, room: Room) -> bool:
 
 
 @compiled
-def bounds_of(data: Data, t: int, w: Any) -> bool:
-    """The bounds of a frame, the upper ones drawn in to where the domain of the cost ends; whether they leave room."""
-    empty = 0
+def bounds_of(data: Data, t: int, pace: Pace, w: Any) -> bool:
+    """The bounds of a frame within its pace and within the domain of the cost; whether they leave any room."""
+    empty, rated, rest, fade = 0, False, 0.0, 0.0
+    if pace.time.size > 0 and pace.since[0] == pace.since[0]:
+        rated, step = True, pace.time[t] - pace.since[0]
+        rest = np.exp(-step / pace.activation_time) if pace.activation_time > 0.0 else 0.0
+        fade = np.exp(-step / pace.deactivation_time) if pace.deactivation_time > 0.0 else 0.0
     for i in range(data.lower.shape[1]):
-        w[ALL_LOWER + i], w[ALL_UPPER + i] = data.lower[t, i], data.upper[t, i]
-        if data.domain.size > 0:
-            w[ALL_UPPER + i] = min(w[ALL_UPPER + i], data.domain[t, i])
-        empty += w[ALL_LOWER + i] > w[ALL_UPPER + i]
+        # comparisons, not min and max: a bound that is NaN stays so
+        low, high = data.lower[t, i], data.upper[t, i]
+        if rated:
+            least, most = fade * pace.before[i], 1.0 - rest * (1.0 - pace.before[i])
+            low = least if least > low else low
+            high = most if most < high else high
+            if low > high and low <= high + TOLERANCE:
+                low = data.upper[t, i] if low > data.upper[t, i] else low
+                high = low
+        if data.domain.size > 0 and data.domain[t, i] < high:
+            high = data.domain[t, i]
+        w[ALL_LOWER + i], w[ALL_UPPER + i] = low, high
+        empty += low > high
     return empty == 0
 
 
@@ -315,7 +321,7 @@ def enter_proof(data: Data, t: int, direction: Any, answer: Answer, w: Any) -> b
     return True
 
 
-@compiled
+@inlined
 def solve_frame(
     data: Data, t: int, room: Room, answer: Answer, tolerance: float, max_iterations: int, may_help: bool
 ) -> int:
@@ -379,14 +385,21 @@ def certificate(data: Data, t: int, reserved: bool, weight: Any, answer: Answer,
 
 @inlined
 def verdict_on(
-    data: Data, t: int, room: Room, answer: Answer, tolerance: float, max_iterations: int, may_help: bool
-) -> None:
-    """Solve frame t, or certify it."""
+    data: Data,
+    t: int,
+    pace: Pace,
+    room: Room,
+    answer: Answer,
+    tolerance: float,
+    max_iterations: int,
+    may_help: bool,
+) -> bool:
+    """Solve frame t; whether there is a verdict."""
     answer.iterations[t] = 0
     for r in range(data.moment.shape[1]):
         answer.proof[t, r] = np.nan
         answer.weight[t, r] = data.reserve_weight[t, r] if data.reserve_weight.size > 0 else np.inf
-    some = bounds_of(data, t, room.w)
+    some = bounds_of(data, t, pace, room.w)
     status = INFEASIBLE
     if some:
         status = solve_frame(data, t, room, answer, tolerance, max_iterations, may_help)
@@ -394,4 +407,9 @@ def verdict_on(
         status = INVALID_INPUT
     if status != SOLVED and status != SOLVED_WITH_RESERVE:
         blank(t, answer)
+    elif pace.time.size > 0:
+        pace.since[0] = pace.time[t]
+        for i in range(data.lower.shape[1]):
+            pace.before[i] = answer.activation[t, i]
     answer.status[t] = status
+    return status != LEFT

@@ -11,7 +11,10 @@ goes through the processor one by one; whatever asks for a largest value or a su
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 STRIDE = 1032
 MOST_MUSCLES = 1024
@@ -37,3 +40,21 @@ WIDTH_OF_NONE = 1e-3
     RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT,
     SMALL_ROWS,
 ) = np.arange(12)  # fmt: skip
+
+
+def room_for(rows: int, muscles: int, terms: int) -> tuple[NDArray[Any], ...]:
+    """The arrays for work of problems of this size: w, s, moments and soft rows of all muscles and of some, and others.
+
+    Args:
+        rows: R, moments and soft rows.
+        muscles: n.
+        terms: K, those of the cost.
+    """
+    return (
+        np.empty(int(OTHER) + (terms + 1) * STRIDE),
+        np.empty((int(SMALL_ROWS), rows)),
+        np.empty((rows, muscles)),
+        np.empty((rows, muscles + LANES)),
+        np.empty((rows, rows)),
+        np.empty(muscles, np.int64),
+    )
