@@ -9,7 +9,6 @@ from pathlib import Path
 import musclesolve as ms
 from musclesolve.benchmarking.bare import BARE
 from musclesolve.benchmarking.contest import OWN, Row, contest
-from musclesolve.benchmarking.fresh import in_fresh_process
 from musclesolve.benchmarking.machine import machine
 from musclesolve.benchmarking.problems import random_problem, varied
 from musclesolve.benchmarking.scaling import FRAMES, with_frames, with_moments, with_muscles
@@ -30,8 +29,6 @@ BUDGET, FULL_BUDGET = 1.0, 5.0
 
 FEW = ("batch", "daqp", "quadprog", "osqp", "ipopt", "slsqp")
 """Solvers whose growth is shown, of those that are asked for."""
-
-LIMIT = 600.0
 
 Progress = Callable[[str, float], None]
 
@@ -106,11 +103,7 @@ def benchmark(
     smooth = [cost for cost in named if REGISTRY[OWN].fits(find_cost(cost))]
     part = varied(recorded, min(count, CALLS))
     progress("single frames", growth * 0.9)
-    alone = [
-        in_fresh_process(single, part, cost, OWN, part.n_frames, limit=LIMIT)
-        for cost in smooth
-        if OWN in contenders
-    ]
+    alone = [single(part, cost, OWN, part.n_frames) for cost in smooth if OWN in contenders]
     progress("where time goes", growth * 0.95)
     steps, run = start(file, compiling=full), stages(file, repeats=1 if count < 100 else 5)
     grown = _growth(contenders, count, lambda what: progress(what, 0.6)) if full else []
