@@ -4,7 +4,7 @@
 
 Silva 2003 shared the forces of the muscles of one leg over the 66 frames of a stride, under the sum of cubed stresses
 (eq. 6.21), with all multipliers and all activations unknown and all equations of motion as constraints (6.22). He
-reports (section 6.7, pages 257 to 261):
+reports (section 6.7, which begins on page 257):
 
     DNCONG of IMSL, sequential quadratic programming (SQP)            45 s for the 66 frames
     DOT 5.0, of whose methods sequential linear programming did best  about 2 hours, similar results
