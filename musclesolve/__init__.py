@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         solve_rate_limited,
         solvers,
     )
+    from musclesolve.sharing.kernel import compile_kernel
     from musclesolve.synthetic import reference_stride, synthetic_recording
     from musclesolve.version import __version__
 
@@ -71,6 +72,7 @@ _HOME = {
     "check": "musclesolve.checking",
     "check_reserves": "musclesolve.sharing",
     "compare": "musclesolve.comparison",
+    "compile_kernel": "musclesolve.sharing.kernel",
     "costs": "musclesolve.sharing",
     "diagnose": "musclesolve.sharing",
     "explain": "musclesolve.sharing",
@@ -126,6 +128,7 @@ __all__ = [
     "check",
     "check_reserves",
     "compare",
+    "compile_kernel",
     "costs",
     "diagnose",
     "explain",

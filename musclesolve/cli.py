@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from musclesolve.interrupts import interrupts
-from musclesolve.printing import complain, console, say, say_files
+from musclesolve.printing import announce, complain, console, say, say_files
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
@@ -468,6 +468,7 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 def main() -> None:
     """Entry point of the command ``musclesolve``."""
+    announce()
     app(prog_name="musclesolve")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import textwrap
 from pathlib import Path
 
@@ -49,3 +50,15 @@ def say_files(paths: list[Path]) -> None:
 def complain(message: str) -> None:
     """One message on the standard error stream."""
     console(stderr=True).print(f"musclesolve: {message}", style="red", soft_wrap=True)
+
+
+class _Announce(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        console(stderr=True).print(f"musclesolve: {record.getMessage()}", soft_wrap=True)
+
+
+def announce() -> None:
+    """Let what the package has to say while it works, such as that it compiles, go to the standard error stream."""
+    log = logging.getLogger("musclesolve")
+    log.setLevel(logging.INFO)
+    log.addHandler(_Announce())

@@ -1,0 +1,58 @@
+"""Where the compiled kernel is kept, and what happens where it cannot be."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+from numba.core import caching
+
+from musclesolve.printing import announce
+from musclesolve.sharing import Problem, Status, solve
+from musclesolve.sharing.kernel import compile_kernel, entry
+
+
+def test_it_is_compiled_once():
+    compile_kernel()
+    assert entry.is_kept() and not compile_kernel()
+    assert len(entry.compiled_run().signatures) == 1
+
+
+def test_without_any_folder_to_keep_it_in_it_is_still_made(monkeypatch):
+    monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
+    assert entry._made("nowhere").stats.cache_path is None
+
+
+def test_other_sources_have_another_name():
+    assert entry._made("a").py_func.__name__ != entry._made("b").py_func.__name__
+    assert entry._version() == entry._version()
+
+
+def test_importing_the_package_does_not_import_numba():
+    code = "import sys, musclesolve.sharing, musclesolve.sharing.solver.batch; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_the_command_line_says_that_it_compiles(capsys):
+    log = logging.getLogger("musclesolve")
+    before, level = list(log.handlers), log.level
+    announce()
+    try:
+        log.info(entry.MESSAGE)
+    finally:
+        log.handlers[:], log.level = before, level
+    assert "compiling the force-sharing kernel" in capsys.readouterr().err
+
+
+def test_arrays_that_cannot_be_written_or_lie_otherwise(make_leg):
+    problem = make_leg(6)
+    arm = np.asfortranarray(problem.moment_arm)
+    moment = np.repeat(problem.moment, 2, axis=1)[:, ::2]
+    capacity = problem.force_capacity.copy()
+    capacity.flags.writeable = False
+    answer = solve(Problem(arm, moment, capacity, problem.max_isometric_force))
+    assert (answer.status == Status.SOLVED).all()
+    np.testing.assert_array_equal(answer.activation, solve(problem).activation)
