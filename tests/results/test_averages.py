@@ -208,10 +208,8 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
     data = data.assign_coords(stride_side=("stride", ["r"]), stride_start=("stride", [0.2]))
     data.attrs |= {"heel_strike_times_r": [0.2, 1.2, 2.2], "heel_strike_times_l": [0.7, 1.7]}
     write_result(data, tmp_path / "a.nc")
-    cells = {
-        str(column.header): list(column.cells)
-        for column in table(average_results([tmp_path / "a.nc"])).columns
-    }
+    columns = [list(column.cells) for column in table(average_results([tmp_path / "a.nc"])).columns]
+    cells = {str(name): legs for name, *legs in zip(*columns, strict=True)}
     assert cells["cycles"] == ["2", "1"] and cells["strides"] == ["1", "0"]
     assert cells["cadence [steps/min]"] == ["120.0", "-"]
 
