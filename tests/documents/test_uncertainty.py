@@ -1,4 +1,4 @@
-"""The examples of docs/uncertainty.md run, on the bundled stride and with few samples, and its table is that of the program."""
+"""The examples of docs/uncertainty.md run, on the bundled stride with few samples; its table is that of the program."""
 
 from __future__ import annotations
 
