@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH
 
+from musclesolve.errors import InputError
 from musclesolve.sharing import Problem, RateLimits, Status, kkt_residual, solve, solve_rate_limited
 from musclesolve.sharing.cost import ActivationPower, StressCubed
 from musclesolve.sharing.cost.base import described
@@ -171,3 +172,9 @@ def test_a_frame_left_in_the_middle_is_solved_and_the_rest_follows_it(make_leg, 
     again = solve_rate_limited(problem, time, method="frame_by_frame").solution
     np.testing.assert_array_equal(again.status, whole.status)
     np.testing.assert_allclose(again.activation, whole.activation, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"threads": 1.5}, {"block": 0}])
+def test_a_number_of_threads_or_frames_below_one_is_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Batch(**wrong)

@@ -62,12 +62,12 @@ class Task:
         """Solve every frame; LEFT where that did not end with a certificate or a proof."""
         answer, frames = Answer.room(*self.shape), self.shape[0]
         run = self._call(SOLVE, answer, (tolerance, max_iterations, may_help), _NO_PACE)
-        if threads == 1 or frames <= FEW:
-            run(0, frames)
-            return answer
-        block = min(block, -(-frames // threads))
+        threads = 1 if frames <= FEW else threads
+        block = min(block, max(-(-frames // threads), 1))
         starts = range(0, frames, block)
-        list(_pool(threads).map(lambda first: run(first, min(first + block, frames)), starts))
+        # in blocks even with one thread: between them a Ctrl-C is noticed
+        each = map if threads == 1 else _pool(threads).map
+        list(each(lambda first: run(first, min(first + block, frames)), starts))
         return answer
 
     def solve_in_order(

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve.sharing.answer import Answer
+from musclesolve.sharing.arguments import a_whole_number
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.kernel import LEFT, Task, processors
 from musclesolve.sharing.problem import Array, Problem
@@ -28,6 +29,9 @@ class Batch:
         max_iterations: after which a frame is given up.
         block: frames at a time.
         threads: at most so many; as many as there are processors unless given.
+
+    Raises:
+        InputError: a number of frames or threads below one.
     """
 
     tolerance: float = 1e-9
@@ -36,6 +40,11 @@ class Batch:
     threads: int | None = None
 
     name: ClassVar[str] = "batch"
+
+    def __post_init__(self) -> None:
+        a_whole_number(self.block, "block", 1)
+        if self.threads is not None:
+            a_whole_number(self.threads, "threads", 1)
 
     @property
     def slower(self) -> Vectorised:
