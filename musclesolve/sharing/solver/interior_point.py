@@ -1,6 +1,6 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
-kernel/interior_point.py is the same method compiled, for costs that can be described as data; what it leaves comes here.
+kernel/interior_point.py is the same method compiled, for costs described as data; what that leaves comes here.
 
 Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
 
