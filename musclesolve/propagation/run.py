@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -120,11 +121,14 @@ def uncertainty(
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
-    done = itertools.chain.from_iterable(ordered(work, common, tasks, count))
     share = SAMPLES_SHARE if wanted else 1.0
-    statistics, reserve, reasons = _gathered(done, samples, counted, lambda f: report("samples", share * f))
-    answered = _told(zip(wanted, done, strict=True), len(wanted), report)
-    found = Found(statistics, reserve, seed, reasons, summed(chosen, answered), why_not)
+    with closing(ordered(work, common, tasks, count)) as answers:
+        done = itertools.chain.from_iterable(answers)
+        statistics, reserve, reasons = _gathered(
+            done, samples, counted, lambda f: report("samples", share * f)
+        )
+        answered = _told(zip(wanted, done, strict=True), len(wanted), report)
+        found = Found(statistics, reserve, seed, reasons, summed(chosen, answered), why_not)
     return assemble(result, common.replay, found, common.linear.unique if wanted else None)
 
 

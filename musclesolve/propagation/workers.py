@@ -6,10 +6,12 @@ import os
 import pickle
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
@@ -24,7 +26,7 @@ _shared: Any = None
 
 def ordered(
     function: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any], workers: int
-) -> Iterator[Any]:
+) -> Generator[Any]:
     """Yield function(shared, task) of every task, in their order.
 
     Args:
@@ -40,9 +42,10 @@ def ordered(
     if workers == 1 or len(tasks) < 2:
         yield from (function(shared, task) for task in tasks)
         return
-    sent = _packed(shared)
-    with one_thread_each():
-        pool = ProcessPoolExecutor(min(workers, len(tasks)), get_context("spawn"), _start, (sent,))
+    # By a file: a process that dies before it has read more than a pipe holds would leave this one waiting for ever.
+    with TemporaryDirectory(prefix="musclesolve-") as folder, one_thread_each():
+        sent = _stored(_packed(shared), Path(folder))
+        pool = ProcessPoolExecutor(min(workers, len(tasks)), get_context("spawn"), _start, (str(sent),))
         waiting: deque[Future[Any]] = deque()
         try:
             for task in tasks:
@@ -74,13 +77,25 @@ def _packed(shared: Any) -> bytes:
         ) from error
 
 
-def _start(sent: bytes) -> None:
+def _stored(packed: bytes, folder: Path) -> Path:
+    path = folder / "shared"
+    try:
+        path.write_bytes(packed)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror or error}",
+            file=path,
+            remedy="make room in the folder for temporary files, or compute with workers=1",
+        ) from error
+    return path
+
+
+def _start(sent: str) -> None:
     global _shared
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches every process; the first one ends the others
+    # Ctrl-C reaches every process: the one that started this one decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_follow, daemon=True).start()
-    _shared = pickle.loads(sent)
+    _shared = pickle.loads(Path(sent).read_bytes())
 
 
 def _follow() -> None:

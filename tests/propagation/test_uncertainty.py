@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -72,3 +74,14 @@ def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
 def test_numbers_that_cannot_be_are_refused(trial: Trial, wrong: dict[str, object]) -> None:
     with pytest.raises(ms.InputError, match=next(iter(wrong))):
         ms.uncertainty(trial, **({"samples": 2} | wrong))  # type: ignore[arg-type]
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path) -> None:
+    script = tmp_path / "script.py"
+    call = "ms.uncertainty(reference_stride(), 8, side='r', workers=2, contributions=False)"
+    script.write_text(
+        f"import musclesolve as ms\nfrom musclesolve.data import reference_stride\n{call}\n", encoding="utf-8"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
