@@ -11,7 +11,8 @@ from sharing_cases import SMOOTH
 from musclesolve.errors import InputError
 from musclesolve.sharing import Problem, RateLimits, Status, kkt_residual, solve, solve_rate_limited
 from musclesolve.sharing.cost import ActivationPower, StressCubed
-from musclesolve.sharing.cost.base import described
+from musclesolve.sharing.cost.base import _describes_itself, described
+from musclesolve.sharing.cost.power_sum import PowerSum
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.cost.soft_saturation import SoftSaturation
 from musclesolve.sharing.kernel import LEFT, Task
@@ -89,12 +90,32 @@ class OwnVersion(StressCubed):
         return 2.0 * super().gradient(problem, activation)
 
 
-def test_a_cost_that_went_its_own_way_is_not_described_by_what_it_inherits(make_leg):
+def test_a_cost_that_went_its_own_way_is_not_described_by_what_it_inherits(make_leg, monkeypatch):
     problem = make_leg(2)
     assert described(OwnVersion(), problem) is None
     assert described(2.0 * OwnVersion(), problem) is None
     assert described(StressCubed() + OwnVersion(), problem) is None
     assert described(2.0 * StressCubed(), problem) is not None
+    monkeypatch.setattr(OwnVersion, "__module__", "musclesolve.sharing.elsewhere")
+    _describes_itself.cache_clear()
+    assert described(OwnVersion(), problem) is None
+
+
+class Mine(PowerSum):
+    """A power of somebody's own."""
+
+    name = "mine"
+
+    def full(self, problem):
+        return np.ones_like(problem.force_capacity)
+
+
+def test_a_class_that_somebody_wrote_goes_the_slower_way(make_leg):
+    problem = make_leg(4)
+    assert described(Mine(), problem) is None and described(Mine() + StressCubed(), problem) is None
+    answer = solve(problem, Mine())
+    assert answer.solved.all()
+    np.testing.assert_allclose(answer.activation, solve(problem, ActivationPower()).activation, atol=1e-6)
 
 
 def test_frames_that_are_no_numbers_stay_alone(make_leg):

@@ -184,13 +184,19 @@ def field_meaning(field: str) -> str:
 
 
 def described(cost: Cost, problem: Problem) -> Terms | None:
-    """The terms of a cost as data; None where they cannot be described so, or its class has gone its own way since."""
+    """The terms of a cost as data; None where they cannot be described so.
+
+    Nor are those of a class that somebody wrote, whatever it inherits: its shapes and its slopes have to be looked at
+    first (check.py), and compiled code believes what it is given.
+    """
     return cost.kernel_terms(problem) if _describes_itself(type(cost)) else None
 
 
 @cache
 def _describes_itself(kind: type[Cost]) -> bool:
-    """Whether no class below the one that describes the terms has changed what they are."""
+    """Whether it is built in, and no class below the one that describes the terms has changed what they are."""
+    if not kind.__module__.startswith("musclesolve."):
+        return False
     words = next(place for place, owner in enumerate(kind.__mro__) if "kernel_terms" in vars(owner))
     own = ("value", "gradient", "hessian_diagonal")
     return not any(name in vars(owner) for owner in kind.__mro__[:words] for name in own)

@@ -45,7 +45,8 @@ class Task:
     def of(cls, problem: Problem, cost: Cost) -> Task | None:
         """None where the cost cannot be described, or there are too many muscles."""
         terms = described(cost, problem) if problem.n_muscles <= MOST_MUSCLES else None
-        if terms is None:
+        frames, _, muscles = problem.moment_arm.shape
+        if terms is None or terms.coefficient.shape[1:] != (frames, muscles):
             return None
         weight = problem.reserve_weight
         given = (
