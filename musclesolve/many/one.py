@@ -15,7 +15,7 @@ import xarray as xr
 import musclesolve as ms
 from muscle_db import MuscleDatabaseError
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.many.recipe import ATTRIBUTE, is_current, recipe
+from musclesolve.many.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.many.record import Measures, Outcome, TrialRecord
 from musclesolve.results import check_folder, netcdf_bytes, write_files
 from musclesolve.results.netcdf import result_attribute
@@ -85,10 +85,11 @@ def analyse(
 
     check_folder(folder, RESULT, trial)
     loaded = ms.read_trial(trial)
+    hashes = input_hashes(loaded)
     result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
     further = more(loaded)
     drawn = figure_files(result, progress) if figures else {}
-    result.attrs[ATTRIBUTE] = recipe(loaded, options, [RESULT, *drawn])
+    result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
     result.attrs[MEASURES] = Measures.of(result).as_json()
     progress("writing", 1.0)
     files = {RESULT: netcdf_bytes(result), **drawn, **further}

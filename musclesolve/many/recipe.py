@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import pickle
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from musclesolve.version import __version__
@@ -19,17 +22,24 @@ ATTRIBUTE = "recipe"
 """Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
 
 
-def recipe(trial: Trial, options: Mapping[str, object], written: Iterable[str]) -> str:
+def input_hashes(trial: Trial) -> dict[str, str]:
+    """Hash of every file of a trial, by its path from the folder of the trial file.
+
+    To be taken when the trial has been read: a file that is edited while it is computed is not what the result is of.
+    """
+    folder = trial.path.resolve().parent
+    return {_relative(path.resolve(), folder): _sha256(path) for path in trial.files.values()}
+
+
+def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
     """What makes the result of a trial what it is.
 
     Args:
-        trial: the trial, whose files are named from the folder of the trial file.
+        hashes: `input_hashes` of the trial.
         options: those that are given to the computation.
         written: names of the files that are written with the result.
     """
-    folder = trial.path.resolve().parent
-    hashes = {_relative(path.resolve(), folder): _sha256(path) for path in trial.files.values()}
-    return json.dumps(_choices(options) | {"files": hashes, "written": sorted(written)}, sort_keys=True)
+    return json.dumps(_choices(options) | {"files": dict(hashes), "written": sorted(written)}, sort_keys=True)
 
 
 def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, object], figures: bool) -> bool:
@@ -63,11 +73,35 @@ def _choices(options: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """An option as JSON has it; an object, such as a cost, by name and content."""
+    """An option as JSON has it; an object, such as a cost, by name, content and the code that is its own."""
     if value is None or isinstance(value, str | int | float):
         return value
-    content = hashlib.sha256(pickle.dumps(value)).hexdigest()
-    return f"{getattr(value, 'label', type(value).__name__)} sha256:{content}"
+    content = io.BytesIO()
+    pickler = _Pickler(content)
+    pickler.dump(value)
+    parts = [content.getvalue(), *(file.read_bytes() for file in pickler.sources())]
+    sha = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+    return f"{getattr(value, 'label', type(value).__name__)} sha256:{sha}"
+
+
+class _Pickler(pickle.Pickler):
+    """Remembers where the classes and functions are from that it meets: it writes their names, not what they do."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.modules: set[str] = set()
+
+    def reducer_override(self, thing: object) -> Any:
+        """Nothing is pickled in another way than usual."""
+        if isinstance(thing, type | FunctionType):
+            self.modules.add(thing.__module__)
+        return NotImplemented
+
+    def sources(self) -> list[Path]:
+        """Their files, but for those of musclesolve, which its version stands for."""
+        others = sorted(name for name in self.modules if name.partition(".")[0] != "musclesolve")
+        files = (getattr(sys.modules.get(name), "__file__", None) for name in others)
+        return [Path(file) for file in files if file]
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -28,6 +28,9 @@ UNITS = {
 }
 """Quantity -> unit and what it is."""
 
+MOST_REASONS = 10
+"""Of samples that failed: a pose that nothing fits is told with its frames, differently every time."""
+
 OF_RESULT = ("status", "steady", "foot_in_place", "balanced", "ground_reaction_force")
 """What is taken over from the nominal result: which frames are good, and when the feet are on the ground."""
 
@@ -84,7 +87,9 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: Array | N
         "quantile_samples": found.statistics.kept,
         "seed": found.seed,
         "failed_samples": len(found.reasons),
-        "failures": [f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common()],
+        "failures": [
+            f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
+        ],
         "without_contributions": found.why_not,
     }
     return labelled

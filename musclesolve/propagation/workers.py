@@ -43,13 +43,13 @@ def ordered(
         yield from (function(shared, task) for task in tasks)
         return
     # By a file: a process that dies before it has read more than a pipe holds would leave this one waiting for ever.
-    with TemporaryDirectory(prefix="musclesolve-") as folder, one_thread_each():
+    with TemporaryDirectory(prefix="musclesolve-") as folder:
         sent = _stored(_packed(shared), Path(folder))
         pool = ProcessPoolExecutor(min(workers, len(tasks)), get_context("spawn"), _start, (str(sent),))
         waiting: deque[Future[Any]] = deque()
         try:
             for task in tasks:
-                with sheltered():
+                with sheltered(), one_thread_each():  # it is here that processes are started
                     waiting.append(pool.submit(_do, function, task))
                 if len(waiting) == AHEAD * workers:
                     yield waiting.popleft().result()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 from types import SimpleNamespace
 
 import pytest
 
+from musclesolve import expression_cost
 from musclesolve.many import recipe as recipes
-from musclesolve.many.recipe import is_current, recipe
+from musclesolve.many.recipe import input_hashes, is_current, recipe
 from musclesolve.sharing.cost import ActivationPower
 
 OPTIONS = {"side": "both", "cost": ActivationPower(3.0)}
@@ -31,7 +33,7 @@ def current(study, text, options=OPTIONS, figures=True):
 
 
 def made(study, written=("result.nc", "forces.png")):
-    return recipe(study.trial, OPTIONS, written)
+    return recipe(input_hashes(study.trial), OPTIONS, written)
 
 
 def test_the_same_again_is_current_even_if_the_study_has_moved(study, tmp_path):
@@ -55,6 +57,18 @@ def test_other_input_is_not(study, name):
     assert not current(study, text)
     (study.folder / name).unlink()
     assert not current(study, text)
+
+
+def test_a_cost_of_ones_own_that_was_edited_is_not(study, monkeypatch):
+    monkeypatch.syspath_prepend(study.folder)
+    module = study.folder / "cost_of_ones_own.py"
+    module.write_text("def power(a, force, data):\n    return a.T @ a\n")
+    power = importlib.import_module("cost_of_ones_own").power
+    options = {"cost": expression_cost("own", power)}
+    text = recipe(input_hashes(study.trial), options, ["result.nc"])
+    assert current(study, text, options, figures=False)
+    module.write_text("def power(a, force, data):\n    return a.T @ a / 2\n")
+    assert not current(study, text, options, figures=False)
 
 
 def test_another_version_is_not(study, monkeypatch):
