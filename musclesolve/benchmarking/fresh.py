@@ -43,9 +43,14 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any, limit: float
             raise NoAnswerError(f"no answer within {limit:.0f} s") from None
         found = question.with_name("answer")
         if not found.is_file():
-            said = done.stderr.strip().splitlines()
-            raise NoAnswerError(said[-1][:LAST_WORDS] if said else f"ended with code {done.returncode}")
+            raise NoAnswerError(last_words(done.stderr, done.returncode))
         return pickle.loads(found.read_bytes())
+
+
+def last_words(stderr: str, code: int) -> str:
+    """Of a process that ended without an answer; one that was killed says nothing."""
+    said = stderr.strip().splitlines()
+    return said[-1][:LAST_WORDS] if said else f"ended with code {code}"
 
 
 def answer(file: str) -> None:

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from musclesolve.benchmarking.fresh import NoAnswerError, in_fresh_process
+from musclesolve.benchmarking.fresh import NoAnswerError, in_fresh_process, last_words
 from musclesolve.benchmarking.timing import peak_memory, seconds_of
 
 LIMIT = 600.0
@@ -94,7 +94,7 @@ def _seconds(code: str, environment: Mapping[str, str], *arguments: str) -> list
     except subprocess.TimeoutExpired:
         raise NoAnswerError(f"no answer within {LIMIT:.0f} s") from None
     except subprocess.CalledProcessError as error:
-        raise NoAnswerError(error.stderr.strip().splitlines()[-1]) from None
+        raise NoAnswerError(last_words(error.stderr, error.returncode)) from None
     found: list[float] = json.loads(done.stdout)
     return found
 

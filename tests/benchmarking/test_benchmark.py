@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 
 import numpy as np
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 from musclesolve import cli
 from musclesolve.benchmarking import contest as contest_module
-from musclesolve.benchmarking import figures, fresh, random_problem, report, scaling, tables
+from musclesolve.benchmarking import figures, fresh, random_problem, report, scaling, stages, tables
 from musclesolve.benchmarking.bare import BARE
 from musclesolve.benchmarking.contest import Row, contest, measured, with_ratios
 from musclesolve.benchmarking.single import Single
@@ -92,6 +93,8 @@ def test_a_process_that_fails_says_how():
         fresh.in_fresh_process(latency, ["no time"], limit=60.0)
     with pytest.raises(fresh.NoAnswerError, match="within"):
         fresh.in_fresh_process(latency, [1.0], limit=0.001)
+    with pytest.raises(fresh.NoAnswerError, match="ended with code 3"):
+        stages._seconds("import os; os._exit(3)", os.environ)
 
 
 def test_ratios_are_those_of_the_same_problem_and_cost():
