@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.errors import InputError
 from musclesolve.plotting.style import A4, GRID_COLOR, NOTE_COLOR, SMALL, TEXT
+from musclesolve.results.frames import SIDE_NAMES
 from musclesolve.sharing import Status
 
 PERCENT = 0.01
@@ -56,7 +57,7 @@ def force_sensitivity_map(
     _label(axes, leg)
     figure.text(0.06, 0.975, f"Who feels whose {_WORDS[parameter]}", fontsize=TEXT + 3, va="top")
     note = (
-        f"change of the muscle force for 1 % more of one muscle, {'right' if side == 'r' else 'left'} leg at "
+        f"change of the muscle force for 1 % more of one muscle, {SIDE_NAMES[side]} leg at "
         f"{float(leg['time']):.3f} s, cost {found.attrs['cost']}"
     )
     figure.text(0.06, 0.945, note, fontsize=SMALL, color=NOTE_COLOR, va="top")

@@ -26,9 +26,6 @@ STEP = 0.01
 OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path")
 """Sources whose errors belong to single muscles."""
 
-QUANTITIES = ("muscle_force", "contact_force", "joint_moment")
-"""Of which contributions are given."""
-
 
 @dataclass(frozen=True)
 class Task:

@@ -46,6 +46,18 @@ def test_one_difference_serves_all_muscles(linear: Linear, source: str) -> None:
     assert summed == pytest.approx(together["muscle_force"], rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.parametrize("source", ["optimal_fiber_length", "max_isometric_force"])
+def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, source: str) -> None:
+    short = replace(trial, time_range=(0.55, 0.7))
+    found = ms.uncertainty(short, 2, sd=NONE | {source: 0.02}, side="r", workers=1)
+    exact = ms.force_sensitivity(short, side="r")[f"by_{source}"].sel(side="r").values
+    unique = found["first_order_unique"].values[:, 0]
+    assert unique.sum() > 5
+    expected = 0.02 * np.sqrt((exact**2).sum(axis=2))[unique]
+    # Differences of a hundredth of a standard deviation bend by a ten-thousandth of what they are.
+    assert found["muscle_force_first_order_sd"].values[unique] == pytest.approx(expected, rel=3e-3, abs=0.02)
+
+
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial: Trial) -> None:
     small = {source.key: 0.01 * source.sd for source in sources().values()} | {"soft_tissue_mm": 0.0}
     found = ms.uncertainty(trial, 60, seed=1, sd=small, side="r", workers=1)
