@@ -25,6 +25,9 @@ from musclesolve.sharing.problem import HUGE, Array, Problem
 FEW = 128
 """Frames for which a second thread does not pay."""
 
+CHAIN = 64
+"""So many frames at a time begin with the prices of the one before; the next one begins anew."""
+
 LEFT = -1
 """The verdict on a frame that another method has to solve."""
 
@@ -65,6 +68,7 @@ class Task:
         run = self._call(SOLVE, answer, (tolerance, max_iterations, may_help), _NO_PACE)
         threads = 1 if frames <= FEW else threads
         block = min(block, max(-(-frames // threads), 1))
+        block = -(-block // CHAIN) * CHAIN  # whole chains, however many threads there are
         starts = range(0, frames, block)
         # in blocks even with one thread: between them a Ctrl-C is noticed
         each = map if threads == 1 else _pool(threads).map

@@ -12,9 +12,19 @@ import numba
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
-from musclesolve.sharing.kernel import CERTIFY, IN_ORDER
+from musclesolve.sharing.kernel import CERTIFY, CHAIN, IN_ORDER
 from musclesolve.sharing.kernel.compile import OPTIONS
-from musclesolve.sharing.kernel.frames import Answer, Data, Pace, Room, bounds_of, certificate, verdict_on
+from musclesolve.sharing.kernel.dual_newton import known_cost
+from musclesolve.sharing.kernel.frames import (
+    Answer,
+    Data,
+    Pace,
+    Room,
+    bounds_of,
+    certificate,
+    forget,
+    verdict_on,
+)
 from musclesolve.sharing.kernel.layout import RESERVE_WEIGHT
 from musclesolve.sharing.kernel.terms import Terms
 
@@ -66,9 +76,10 @@ def _made(version: str) -> Any:
         activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
         w, s, whole, matrix, schur, free,
     ):  # fmt: skip
+        terms = Terms(kind, exponent, factor, row, coefficient)
         data = Data(
             moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
-            soft_matrix, soft_target, soft_weight, Terms(kind, exponent, factor, row, coefficient),
+            soft_matrix, soft_target, soft_weight, terms, known_cost(terms),
         )  # fmt: skip
         answer = Answer(
             activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
@@ -76,6 +87,8 @@ def _made(version: str) -> Any:
         pace = Pace(time, activation_time, deactivation_time, before, since)
         room = Room(w, s, whole, matrix, schur, free)
         for t in range(first, last):
+            if t == first or t % CHAIN == 0:
+                forget(s)
             if task != CERTIFY:
                 known = verdict_on(data, t, pace, room, answer, tolerance, max_iterations, may_help)
                 if task == IN_ORDER and not known:

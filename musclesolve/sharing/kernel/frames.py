@@ -15,7 +15,14 @@ import numpy as np
 from musclesolve.sharing.certificate import TOLERANCE
 from musclesolve.sharing.kernel.certificate import excess_of_direction, residual_of
 from musclesolve.sharing.kernel.compile import compiled, inlined, whole
-from musclesolve.sharing.kernel.interior_point import INFEASIBLE, SOLVED, gather_terms, minimise
+from musclesolve.sharing.kernel.dual_newton import MOST_STEPS, UNKNOWN, find_prices, prepare
+from musclesolve.sharing.kernel.interior_point import (
+    INFEASIBLE,
+    MAX_ITERATIONS,
+    SOLVED,
+    gather_terms,
+    minimise,
+)
 from musclesolve.sharing.kernel.layout import (
     ALL_LOWER,
     ALL_UPPER,
@@ -26,6 +33,8 @@ from musclesolve.sharing.kernel.layout import (
     HALF,
     INSIDE,
     LANES,
+    LAST,
+    LAST_RESERVE,
     LOWER,
     MARGINAL,
     P0,
@@ -53,8 +62,10 @@ SOLVED_WITH_RESERVE, INVALID_INPUT = whole(Status.SOLVED_WITH_RESERVE), whole(St
 LEFT = whole(-1)
 """The verdict on a frame that another method has to solve."""
 
-NEAREST_FIRST, MAIN, NEAREST_AFTER = whole(0), whole(1), whole(2)
+NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = whole(0), whole(1), whole(2), whole(3)
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, whole(250)
+ENOUGH = 10.0
+"""Certificate, in tolerances, at which an answer of the dual method is taken."""
 
 
 class Data(NamedTuple):
@@ -72,6 +83,7 @@ class Data(NamedTuple):
     soft_target: Any  # (T, k)
     soft_weight: Any  # (T, k)
     terms: Any  # Terms
+    form: int  # of the answers of muscles to prices, see dual_newton.py
 
 
 class Pace(NamedTuple):
@@ -104,7 +116,7 @@ class Room(NamedTuple):
 
     w: Any  # see layout.py
     s: Any  # see layout.py
-    whole: Any  # moments and soft rows of all muscles, (R, n)
+    whole: Any  # moments and soft rows of all muscles, (R, n), and zeros
     matrix: Any  # of those with room, (R, n)
     schur: Any  # (R, R)
     free: Any  # numbers of those with room, (n,)
@@ -249,6 +261,83 @@ def attempt(
     return claim, iterations, n
 
 
+@inlined
+def attempt_dual(
+    data: Data, t: int, room: Room, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int]:
+    """Newton's method on the prices of one frame, from those of the last frame with an answer of the same kind.
+
+    The answer comes in BEST of all muscles, and in ANSWER. Returns claim and steps.
+    """
+    w, s, hard, muscles = room.w, room.s, data.moment.shape[1], data.lower.shape[1]
+    rows, padded = hard + data.soft_target.shape[1], (muscles + LANES - 1) // LANES * LANES
+    for i in range(muscles, padded):
+        w[ALL_LOWER + i], w[TOP + i] = 0.0, 0.0
+    if not prepare(data.terms, data.form, t, muscles, padded, w):
+        return MAX_ITERATIONS, 0
+    for r in range(hard):
+        s[TARGET, r] = data.moment[t, r]
+        # what the muscles could do at all, where that is less than the certificate would see
+        strength, row = 0.0, room.whole[r]
+        for i in range(padded):
+            strength += abs(row[i])
+        s[SCALE, r] = max(1.0, abs(data.moment[t, r]))
+        s[SCALE, r] = min(s[SCALE, r], strength) if strength > 0.0 else s[SCALE, r]
+        s[COMPLIANCE, r] = 1.0 / s[RESERVE_WEIGHT, r] if reserved else 0.0
+        s[PRICE, r] = s[LAST_RESERVE, r] * s[RESERVE_WEIGHT, r] if reserved else s[LAST, r]
+    for r in range(hard, rows):
+        s[TARGET, r] = data.soft_target[t, r - hard]
+        s[COMPLIANCE, r] = 1.0 / data.soft_weight[t, r - hard]
+        s[PRICE, r] = s[LAST_RESERVE, r] if reserved else s[LAST, r]
+        s[SCALE, r] = 0.0
+        for i in range(muscles):
+            s[SCALE, r] = max(s[SCALE, r], abs(room.whole[r, i]))
+    cold = False
+    for r in range(rows):
+        cold = cold or not abs(s[PRICE, r]) < np.inf
+    for r in range(rows):
+        s[PRICE, r] = 0.0 if cold else s[PRICE, r]
+    claim, steps = find_prices(
+        data.form,
+        data.terms.exponent[0],
+        room.whole,
+        hard,
+        rows,
+        muscles,
+        padded,
+        cold,
+        tolerance,
+        # the reserves themselves are small beside the moments
+        1e-3 * tolerance if reserved else tolerance,
+        min(MOST_STEPS, max_iterations),
+        not reserved and rows == hard,
+        w,
+        s,
+        room.schur,
+    )
+    for r in range(hard):
+        s[ANSWER, r] = s[PRICE, r]
+    return claim, steps
+
+
+@compiled
+def remember(s: Any, hard: int, reserved: bool) -> None:
+    """The prices of an answer, for the next frame."""
+    for r in range(s.shape[1]):
+        price = s[ANSWER, r] if r < hard else s[PRICE, r]
+        if not reserved:
+            s[LAST, r] = price
+        else:
+            s[LAST_RESERVE, r] = price / s[RESERVE_WEIGHT, r] if r < hard else price
+
+
+@compiled
+def forget(s: Any) -> None:
+    """No frame before."""
+    for r in range(s.shape[1]):
+        s[LAST, r], s[LAST_RESERVE, r] = np.nan, np.nan
+
+
 @compiled
 def fallback_weight(data: Data, t: int, w: Any) -> float:
     """solving.fallback_weight of one frame."""
@@ -333,46 +422,67 @@ def solve_frame(
     reserved = data.reserve_weight.size > 0
     for r in range(hard):
         s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
-    # stiff reserves pay the muscles orders of magnitude more than the cost alone would: nearest moments first
-    stage = NEAREST_FIRST if reserved else MAIN
+    stage = DUAL if data.form != UNKNOWN else _surely(reserved)
     while True:
-        main = stage == MAIN
-        enough = tolerance if main else MISSING_TOLERANCE
-        limit = max_iterations if main else MISSING_ITERATIONS
-        _, iterations, n = attempt(data, t, room, main, reserved, enough, limit)
-        if stage == NEAREST_FIRST:
+        if stage == DUAL:
+            claim, iterations = attempt_dual(data, t, room, reserved, tolerance, max_iterations)
             answer.iterations[t] += iterations
-            for r in range(hard):
-                s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[ANSWER, r]
-            stage = MAIN
-            continue
-        if main:
-            answer.iterations[t] += iterations
+            if claim == MAX_ITERATIONS:
+                stage = _surely(reserved)
+                continue
+            for i in range(muscles):
+                answer.activation[t, i] = w[BEST + i]
+        else:
+            main = stage == MAIN
+            enough = tolerance if main else MISSING_TOLERANCE
+            limit = max_iterations if main else MISSING_ITERATIONS
+            claim, iterations, n = attempt(data, t, room, main, reserved, enough, limit)
+            if stage != NEAREST_AFTER:
+                answer.iterations[t] += iterations
+            if stage == NEAREST_FIRST:
+                for r in range(hard):
+                    s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[ANSWER, r]
+                stage = MAIN
+                continue
             for i in range(muscles):
                 answer.activation[t, i] = w[ALL_LOWER + i]
             for j in range(n):
                 answer.activation[t, room.free[j]] = w[BEST + j]
+        if stage == MAIN or (stage == DUAL and claim == SOLVED):
             for r in range(hard):
                 answer.multiplier[t, r] = s[ANSWER, r]
                 answer.reserve[t, r] = s[ANSWER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
                 answer.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
             answer.residual[t] = certificate(data, t, reserved, s[RESERVE_WEIGHT], answer, w)
-            if answer.residual[t] <= TOLERANCE:
+            if answer.residual[t] <= (ENOUGH * tolerance if stage == DUAL else TOLERANCE):
+                remember(s, hard, reserved)
                 return settle(data, t, answer)
+            if stage == DUAL:
+                stage = _surely(reserved)
+                continue
             if reserved:
                 return LEFT
-        proved = enter_proof(data, t, s[ANSWER, :hard], answer, w)
-        if not proved and main:
-            stage = NEAREST_AFTER
-        elif not proved:
-            return LEFT
+        if not enter_proof(data, t, s[ANSWER, :hard], answer, w):
+            if stage == NEAREST_AFTER:
+                return LEFT
+            stage = NEAREST_AFTER if stage == MAIN else _surely(reserved)
         elif not may_help:
             return INFEASIBLE
         else:
             size = fallback_weight(data, t, w)
             for r in range(hard):
                 s[RESERVE_WEIGHT, r] = size
-            reserved, stage = True, NEAREST_FIRST
+            reserved = True
+            stage = DUAL if data.form != UNKNOWN else _surely(reserved)
+
+
+@compiled
+def _surely(reserved: bool) -> int:
+    """The first stage of the interior point.
+
+    Stiff reserves pay the muscles orders of magnitude more than the cost alone would: nearest moments first.
+    """
+    return NEAREST_FIRST if reserved else MAIN
 
 
 @inlined

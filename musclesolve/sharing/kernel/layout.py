@@ -27,19 +27,19 @@ WIDTH_OF_NONE = 1e-3
     LOWER, UPPER, P0, P1, P2, ROWS_BENT, A,
     BELOW, ABOVE, Z_L, Z_U, OMEGA, BEST, AT_LOWER,
     SLOPE, BENT, PULL, INVERSE, RIGHT, D_A, D_L,
-    D_U, OVER_L, OVER_U, RATIO_L, RATIO_U, OWN, MIDDLE, WEIGHTS,
+    D_U, OVER_L, OVER_U, RATIO_L, RATIO_U, OWN, MIDDLE, WEIGHTS, SECANT,
     # of all muscles
     ALL_LOWER, ALL_UPPER, TOP, INSIDE, MARGINAL, THETA, PAID,
     HALF,
     # and from here on c of each term of the cost that is no polynomial
     OTHER,
-) = np.arange(38) * STRIDE  # fmt: skip
+) = np.arange(39) * STRIDE  # fmt: skip
 
 (
     TARGET, COMPLIANCE, SCALE, PRICE, GUESS, ANSWER, SHORT,
-    RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT,
+    RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, LAST, LAST_RESERVE,
     SMALL_ROWS,
-) = np.arange(12)  # fmt: skip
+) = np.arange(15)  # fmt: skip
 
 
 def room_for(rows: int, muscles: int, terms: int) -> tuple[NDArray[Any], ...]:
@@ -53,7 +53,7 @@ def room_for(rows: int, muscles: int, terms: int) -> tuple[NDArray[Any], ...]:
     return (
         np.empty(int(OTHER) + (terms + 1) * STRIDE),
         np.empty((int(SMALL_ROWS), rows)),
-        np.empty((rows, muscles)),
+        np.zeros((rows, muscles + LANES)),
         np.empty((rows, muscles + LANES)),
         np.empty((rows, rows)),
         np.empty(muscles, np.int64),
