@@ -1,9 +1,10 @@
 """What becomes of each frame of a problem, compiled: solve, certify, prove, and the verdict.
 
 A frame goes through the same stages as in sharing/solving.py: bounds within the domain of the cost; muscles that move
-nothing at rest; the interior point, after the nearest moments where there are reserves; the certificate from the
-problem's own arrays; where it fails, a proof that the moments are out of reach; where reserves may help such a frame,
-a second time with them. A frame without certificate or proof is LEFT to the method that is slower.
+nothing at rest; Newton's method on the dual; if that does not arrive the interior point, after the nearest moments
+where there are reserves; the certificate from the problem's own arrays; where it fails, a proof that the moments are
+out of reach; where reserves may help such a frame, a second time with them. A frame without certificate or proof is
+LEFT to the method that is slower.
 """
 
 from __future__ import annotations

@@ -19,15 +19,16 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True)
 class Batch:
-    """The interior-point method, compiled where the cost can be described as data, else vectorised over frames.
+    """Newton's method on the dual, then the interior point, compiled where the cost can be described as data.
 
-    Frames are independent of each other: neither their order nor the number of threads changes an answer. One that the
-    compiled method leaves without certificate or proof goes to the vectorised one.
+    Other costs go to the interior point vectorised over frames, and so does a frame that the compiled methods leave
+    without certificate or proof. Newton's method begins with the prices of the frame before, in chains of 64 frames:
+    the number of threads and of frames at a time changes no answer, their order changes it within the tolerance.
 
     Args:
         tolerance: certificate at which a frame is done.
         max_iterations: after which a frame is given up.
-        block: frames at a time.
+        block: frames at a time, rounded up to whole chains.
         threads: at most so many; as many as there are processors unless given.
 
     Raises:
