@@ -17,7 +17,7 @@ from musclesolve.dynamics.branches import one_branch
 from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.nearest import NearestPose, Pose
-from musclesolve.dynamics.rotations import best_rotation, from_cardan, to_cardan
+from musclesolve.dynamics.rotations import angle_between, best_rotation, from_cardan, to_cardan
 from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError, MuscleSolveError
 
@@ -25,6 +25,9 @@ Array = np.ndarray
 
 _KEY_FRAMES = 10
 """Every so many frames one is found from the standing pose."""
+
+_DOUBTFUL = 0.5
+"""Angle between the base as found from neighbours and as its own points show it that is looked into [rad]."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,15 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     """A pose of all frames near the answer, found from the standing pose."""
     model, frames = every.model, len(every.names)
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
-    keys = every.frames(chosen)
-    few = keys.without_leaps(keys.converge(_start(model, keys.targets), 1e-3, max_iterations), max_iterations)
-    return replace(few, angles=one_branch(model, few.angles)).spread(frames, chosen)
+    measured, keys = _start(model, every.targets), every.frames(chosen)
+    few = keys.without_leaps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
+    spread = replace(few, angles=one_branch(model, few.angles)).spread(frames, chosen)
+    # Who turns round between two of these frames is not where a curve through them leads.
+    doubtful = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _DOUBTFUL)
+    if doubtful.size:
+        base = replace(measured, angles=spread.angles).frames(doubtful)
+        spread.put(doubtful, every.frames(doubtful).nearer(spread.frames(doubtful), base))
+    return spread
 
 
 def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iterations: int) -> Pose | None:

@@ -15,6 +15,7 @@ import numpy as np
 from musclesolve.dynamics.model import Model
 from musclesolve.dynamics.normal_equations import normal_equations
 from musclesolve.dynamics.rotation_vector import from_vector
+from musclesolve.dynamics.rotations import nearest_rotation
 from musclesolve.dynamics.targets import Targets
 from musclesolve.dynamics.tree import Tree
 from musclesolve.errors import MuscleSolveError
@@ -89,8 +90,7 @@ class Pose:
             return self
         at, degree = np.arange(frames), min(3, len(keys) - 1)
         angles, position, rotation = (make_interp_spline(keys, a, k=degree)(at) for a in self._arrays())
-        left, _, right = np.linalg.svd(rotation)
-        return Pose(angles, position, left @ right)
+        return Pose(angles, position, nearest_rotation(rotation))
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,12 @@ class NearestPose:
                 some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
                 misfit, damping, largest = misfit[left], damping[left], largest[left]
         raise MuscleSolveError(some._complaint(q, largest, tolerance))
+
+    def nearer(self, one: Pose, other: Pose) -> Pose:
+        """Of two poses, in each frame the one that fits better."""
+        way = self.model.tree.way_to(self.targets.slots)
+        misfits = [self._misfit(pose, way)[1] for pose in (one, other)]
+        return one.where(misfits[1] < misfits[0], other)
 
     def _seen_from(self, origin: Array) -> NearestPose:
         """The same with points as seen from (T, 3) [m]; directions are what they are."""

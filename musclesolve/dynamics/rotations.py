@@ -58,9 +58,13 @@ def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Arr
 
 def best_rotation(standing: Array, measured: Array) -> Array:
     """Rotations (T, 3, 3) that bring directions (n, 3) nearest to measured ones (T, n, 3) (Kabsch)."""
-    left, _, right = np.linalg.svd(np.einsum("tnx,ny->txy", measured, standing))
-    sign = np.linalg.det(left @ right)
-    left[:, :, 2] *= sign[:, None]
+    return nearest_rotation(np.einsum("tnx,ny->txy", measured, standing))
+
+
+def nearest_rotation(matrices: Array) -> Array:
+    """Rotations nearest to matrices, (T, 3, 3) both; never mirror images."""
+    left, _, right = np.linalg.svd(matrices)
+    left[:, :, 2] *= np.linalg.det(left @ right)[:, None]
     return left @ right
 
 

@@ -20,6 +20,7 @@ from musclesolve.dynamics import fit as fit_module
 from musclesolve.dynamics.blocks import blocks
 from musclesolve.dynamics.chains import random_chain
 from musclesolve.dynamics.consistency import DERIVATIVES, METHODS, differentiate_points
+from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.targets import Targets
 from musclesolve.errors import InputError
 
@@ -273,6 +274,19 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         np.testing.assert_allclose(again.coordinates, plain.coordinates, atol=1e-8)
     with pytest.raises(InputError, match="the start has the shape"):
         method(model, targets, motion.time, start=start[1:])
+
+
+@METHOD
+@pytest.mark.parametrize("turn", [0.35, 0.6])
+def test_who_spins_is_followed(method, turn, model, motion):
+    """A pirouette: more than half a turn from each frame that is searched for to the next."""
+    targets = measured(model, noisy(motion.q, 0.002, 33))
+    plain = method(model, targets, motion.time)
+    angle = turn * np.arange(len(motion.time))
+    spun = from_cardan(0.7 * angle, np.zeros_like(angle), angle)
+    values = np.einsum("txy,tny->tnx", spun, targets.values)
+    found = method(model, Targets(targets.slots, values, targets.weights), motion.time)
+    np.testing.assert_allclose(found.q, np.einsum("txy,tny->tnx", spun, plain.q), atol=1e-7)
 
 
 @METHOD
