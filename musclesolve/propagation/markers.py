@@ -13,6 +13,9 @@ from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 Array = np.ndarray
 
+ALIKE = 1e-4
+"""A marker that moves in the axes of two bodies as little but for this stands at their joint [m]."""
+
 
 @dataclass(frozen=True)
 class MarkerErrors:
@@ -44,6 +47,9 @@ class MarkerErrors:
     ) -> MarkerErrors:
         """Find on which body each marker sits: in the axes of that body it moves least.
 
+        Of the bodies that share a joint center or an axis with it, it sits on that nearest the pelvis; a hip center
+        lies in the pelvis.
+
         Args:
             trial: the trial.
             walk: its filtered markers.
@@ -54,10 +60,14 @@ class MarkerErrors:
         """
         rotation, origin = model.elements.rotation(q), model.elements.basic(q)[:, :, 0]
         within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
-        best = within.var(axis=0).sum(axis=2).argmin(axis=1)
-        bodies = np.unique(best)
+        spread = np.sqrt(within.var(axis=0).sum(axis=2))
+        alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
+        joints_before = model.tree.carries[: rotation.shape[1]].sum(axis=1)
+        best = np.where(alike, joints_before, np.inf).argmin(axis=1)
         hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}
         of_hips = {name for names in hips.values() for name in names}
+        best[[name in of_hips for name in walk.names]] = model.tree.root
+        bodies = np.unique(best)
         shown = dict.fromkeys(name for weights in trial.mapping.values() for name in weights)
         return cls(
             walk=walk,

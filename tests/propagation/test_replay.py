@@ -121,6 +121,20 @@ def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: Replay) -> 
     assert np.linalg.norm(standing[name] - markers.standing[name]) == pytest.approx(0.005)
 
 
+@pytest.mark.parametrize(
+    ("source", "marker", "body"),
+    [("hip_center", "hip_center_r", "pelvis"), ("marker_placement", "knee_medial_l", "thigh_l")],
+)
+def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay: Replay, source, marker, body) -> None:
+    markers, none, person = replay.markers, errors_of(replay), replay.body(errors_of(replay))
+    given = {name: none[name] + 0.0 for name in ("marker_placement", "hip_center", "soft_tissue")}
+    given[source][0 if source == "hip_center" else markers.placed.index(marker)] = 0.01, 0.0, 0.0
+    walk, _, _ = markers.moved(*given.values())
+    off = (walk[marker] - markers.walk[marker])[replay.inside]
+    turned = person.model.elements.rotation(person.motion.q)[:, person.model.body(body)]
+    assert off == pytest.approx(0.01 * turned[:, :, 0], abs=1e-6)
+
+
 def test_soft_tissue_slides_in_motion_only(replay: Replay) -> None:
     rng, none = np.random.default_rng(5), errors_of(replay)
     slide = 0.005 * rng.normal(size=none["soft_tissue"].shape)
