@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
+import pytest
+from numba import njit, types
 from numba.core import caching
 
 from musclesolve.printing import announce
@@ -23,6 +27,27 @@ def test_it_is_compiled_once():
 def test_without_any_folder_to_keep_it_in_it_is_still_made(monkeypatch):
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
     assert entry._made("nowhere").stats.cache_path is None
+
+
+@pytest.mark.parametrize("kind", ["*.nbc", "*.nbi"])
+@pytest.mark.parametrize("left", [0, 100])
+def test_files_that_are_damaged_are_made_anew(kind, left, tmp_path, monkeypatch, caplog):
+    (tmp_path / "small.py").write_text("def small(x):\n    return 2.0 * x\n")
+    monkeypatch.setattr(entry, "SIGNATURE", (types.float64,))
+
+    def loaded():
+        names = runpy.run_path(str(tmp_path / "small.py"))
+        monkeypatch.setattr(entry, "_run", njit(cache=True)(names["small"]))
+        return entry.compiled_run.__wrapped__()
+
+    assert loaded()(3.0) == 6.0
+    (damaged,) = Path(entry._run.stats.cache_path).glob(f"*small*{kind[1:]}")
+    damaged.write_bytes(damaged.read_bytes()[:left])
+    with caplog.at_level("INFO", "musclesolve"):
+        assert loaded()(3.0) == 6.0
+    assert "cannot be read" in caplog.text
+    caplog.clear()
+    assert loaded()(3.0) == 6.0 and not caplog.text
 
 
 def test_other_sources_have_another_name():

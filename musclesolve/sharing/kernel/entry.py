@@ -6,6 +6,7 @@ import hashlib
 import logging
 from functools import cache
 from pathlib import Path
+from pickle import PickleError
 from typing import Any
 
 import numba
@@ -118,6 +119,13 @@ def is_kept() -> bool:
     return folder is not None and any(Path(folder).glob(f"*{_run.py_func.__name__}*.nbc"))
 
 
+DAMAGED = (
+    *(PickleError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError, OverflowError),
+    *(MemoryError, RuntimeError),
+)
+"""What reading a file of numba's leads to that is empty, cut short, or of something else."""
+
+
 @cache
 def compiled_run() -> Any:
     """The function, with its one signature, from the disk or compiled now."""
@@ -126,6 +134,21 @@ def compiled_run() -> Any:
     try:
         _run.compile(SIGNATURE)
     except OSError:  # the folder was there, but nothing can be written to it
+        return _compiled_in_memory()
+    except DAMAGED as error:
+        return _compiled_anew(error)
+    _run.disable_compile()
+    return _run
+
+
+def _compiled_anew(error: Exception) -> Any:
+    """In the place of damaged files, or in memory if they cannot be removed."""
+    LOG.info("the compiled kernel on this disk cannot be read (%s): %s", type(error).__name__, MESSAGE)
+    try:
+        for file in Path(_run.stats.cache_path).glob(f"*{_run.py_func.__name__}*"):
+            file.unlink(missing_ok=True)
+        _run.compile(SIGNATURE)
+    except OSError:
         return _compiled_in_memory()
     _run.disable_compile()
     return _run
