@@ -130,6 +130,16 @@ def test_frames_that_are_no_numbers_stay_alone(make_leg):
     assert np.isnan(answer.activation[1:4]).all() and np.isnan(answer.kkt_residual[1:4]).all()
 
 
+@pytest.mark.parametrize("cost", ["stress_cubed", "force_moment_squared", "soft_saturation"])
+@pytest.mark.parametrize("number", [1e308, np.inf, np.nan])
+def test_a_capacity_that_is_no_number_warns_of_nothing(cost, number, make_leg):
+    problem = make_leg(3)
+    capacity = problem.force_capacity.copy()
+    capacity[1, 0] = number
+    answer = solve(replace(problem, force_capacity=capacity), cost)
+    np.testing.assert_array_equal(answer.status, [0, 4, 0])
+
+
 def test_many_muscles_and_moments(make_leg):
     problem = make_leg(4, seed=3, dofs=30, muscles=200)
     fast, slow = solve(problem), solve(problem, solver=Vectorised())

@@ -189,7 +189,10 @@ def described(cost: Cost, problem: Problem) -> Terms | None:
     Nor are those of a class that somebody wrote, whatever it inherits: its shapes and its slopes have to be looked at
     first (check.py), and compiled code believes what it is given.
     """
-    return cost.kernel_terms(problem) if _describes_itself(type(cost)) else None
+    if not _describes_itself(type(cost)):
+        return None
+    with np.errstate(all="ignore"):  # some frames may not consist of numbers
+        return cost.kernel_terms(problem)
 
 
 @cache
