@@ -94,7 +94,7 @@ def solution_derivatives(
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
     weight, activation, price = (
-        np.reshape(x, (problem.n_frames, -1))[which]
+        np.reshape(x, (problem.n_frames, x.shape[-1]))[which]
         for x in (solution.reserve_weight, solution.activation, solution.multiplier)
     )
     compliance = 1.0 / weight
@@ -311,7 +311,7 @@ def _times(matrix: Array, vector: Array | float) -> Array:
 
 def _last(array: Array) -> Array:
     """(K, T, x), or (T, x) for all K, as (T, x, K)."""
-    return np.moveaxis(array.reshape((-1, *array.shape[-2:])), 0, -1)
+    return np.moveaxis(array if array.ndim == 3 else array[None], 0, -1)
 
 
 def _rank(problem: Problem, name: str) -> int:

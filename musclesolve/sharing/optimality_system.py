@@ -11,8 +11,9 @@ own, B = [A; G], which leaves D diagonal:
 
     (B_F D_FF^-1 B_F^T + C) dLambda = v - B_H da_H - B_F D_FF^-1 u_F,    da_F = D_FF^-1 (u_F + B_F^T dLambda),
 
-as many equations as there are rows. Where some free D is nothing beside the others, or the terms couple muscles, the
-first two lines are solved as they stand.
+as many equations as there are rows. That loses digits where some free D is next to nothing, beside the others or beside
+stiff rows, and where rows are almost alike; there, and where the terms couple muscles, the first two lines are solved
+as they stand.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from numpy.typing import NDArray
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
-FLAT = 1e-10
-"""Curvature beside the largest one of the frame below which a muscle counts as having none."""
+FLAT = 1e-7
+"""Curvature beside the largest one of the frame below which dividing by it loses too many digits."""
+
+POOR = 1e-7
+"""Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
 
 SINGULAR = 1e-13
 """Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
@@ -41,10 +45,12 @@ class Rows:
     Attributes:
         inverse: (T, M, M), of what is not singular.
         regular: (T,) whether that is all.
+        poor: (T,) whether it is all, but just so.
     """
 
     inverse: Array
     regular: Mask
+    poor: Mask
 
     @classmethod
     def of(cls, matrix: Array) -> Rows:
@@ -58,7 +64,8 @@ class Rows:
         with np.errstate(all="ignore"):  # numbers of 1e-158 have squares and no inverses
             whole = (vector * inverse[:, None, :]) @ vector.transpose(0, 2, 1)
         finite = np.isfinite(whole).all(axis=(1, 2))
-        return cls(np.where(finite[:, None, None], whole, 0.0), there.all(axis=1) & finite)
+        regular = there.all(axis=1) & finite
+        return cls(np.where(finite[:, None, None], whole, 0.0), regular, regular & (value[:, 0] < POOR))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +122,8 @@ class OptimalitySystem:
             give = np.concatenate([compliance, 1.0 / soft.weight], axis=1)
         schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
         np.einsum("tkk->tk", schur)[...] += give
-        rows, dense = Rows.of(schur), np.flatnonzero(flat)
+        rows = Rows.of(schur)
+        dense = np.flatnonzero(flat | rows.poor)
         regular = rows.regular.copy()
         part = problem.frames(dense)
         hessian = cost.hessian(part, activation[dense])

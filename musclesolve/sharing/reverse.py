@@ -109,7 +109,8 @@ class Reverse:
             unit = np.zeros((1, 1, *shape[1:]))
             unit[(0, 0, *index)] = 1.0
             change = ProblemChange(**{name: unit})
-            slope = self.y * gradient_change(self.cost, problem, self.optimum.activation, change)[0]
+            moved = gradient_change(self.cost, problem, self.optimum.activation, change)
+            slope = self.y * (moved[0] if moved.ndim == 3 else moved)
             total[(slice(None), *index)] = slope if local else slope.sum(axis=1)
         return total
 

@@ -282,6 +282,46 @@ def test_frames_without_an_answer_are_nan_and_say_so():
     np.testing.assert_array_equal(np.isnan(change.force[0, :, 0]), [False, True, True, False])
 
 
+@pytest.mark.parametrize("moments", [[16.0], [], [np.nan, 16.0]])
+def test_where_no_frame_has_an_answer(moments):
+    problem, frames = synergists(moments), len(moments)
+    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    assert found.by_moment.shape == (frames, 2, 1) and not found.unique.any()
+    change = found.along(d_moment=np.ones((3, 1, 1)), d_max_isometric_force=np.ones(2))
+    assert change.force.shape == (3, frames, 2) and np.isnan(change.force).all()
+    gradient = found.gradient_of(np.zeros((frames, 2)))
+    assert gradient["moment"].shape == (frames, 1) and gradient["max_isometric_force"].shape == (2,)
+
+
+def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
+    """One muscle, two moments, sum a^7: da/db = w A / (42 a^5 + w |A|^2), of which the first term is 1e-13."""
+    arm = np.array([[0.0457], [0.0301]])
+    problem = Problem(arm, [0.4438, 0.2920], [1000.0], [1000.0], reserve_weight=5.547)
+    cost = ActivationPower(exponent=7.0)
+    solution = solve(problem, cost)
+    found = solution_derivatives(problem, solution, cost)
+    curvature, strength = 42.0 * solution.activation[0] ** 5, 1000.0 * arm[:, 0]
+    exact = 5.547 * strength / (curvature + 5.547 * (strength**2).sum())
+    assert found.unique and curvature < 1e-12 * 5.547 * (strength**2).sum()
+    np.testing.assert_allclose(found.by_moment[0], exact, rtol=1e-8)
+
+
+def test_muscles_whose_curvatures_hardly_compare():
+    """Of sum a^7 they span ten orders of magnitude and more: forwards and backwards still agree in every frame."""
+    random = np.random.default_rng(6)
+    arm, capacity = 0.05 * random.normal(size=(200, 6, 8)), random.uniform(50.0, 2000.0, 8)
+    moment = np.einsum("tmn,tn->tm", arm * capacity, random.random((200, 8)) ** 3)
+    problem, cost = Problem(arm, moment, capacity, np.full(8, 1000.0)), ActivationPower(exponent=7.0)
+    found = solution_derivatives(problem, solve(problem, cost), cost)
+    assert found.unique.mean() > 0.98
+    direction = 0.1 * arm * random.normal(size=arm.shape)
+    weight = random.normal(size=(200, 8)) * found.unique[:, None]
+    forwards = np.nansum(weight * found.along(d_moment_arm=direction).activation, axis=1)
+    backwards = np.nan_to_num(found.gradient_of(weight)["moment_arm"] * direction)
+    scale = np.abs(backwards).sum(axis=(1, 2))
+    assert (np.abs(forwards - backwards.sum(axis=(1, 2))) <= 1e-8 * scale).all()
+
+
 def test_a_reserve_where_the_muscles_do_not_suffice():
     problem = synergists([6.0, 16.0])
     solution = solve(problem, "force_squared", on_infeasible="reserve")

@@ -80,7 +80,7 @@ def _step(problem: Problem, change: ProblemChange) -> float:
         largest = along.max(initial=0.0)
         if largest == 0.0:
             continue
-        step = min(step, STEP * (own.max() or 1.0) / largest)
+        step = min(step, STEP * (own.max(initial=0.0) or 1.0) / largest)
         if name in POSITIVE:
             moving = (own > 0) & (along > 0)
             step = min(step, 0.5 * INSIDE * (own[moving] / along[moving]).min(initial=np.inf))
