@@ -104,9 +104,23 @@ def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iteratio
     joints = every.model.tree.joint_count
     pose = Pose(start[:, :joints], start[:, joints : joints + 3], from_cardan(*start[:, joints + 3 :].T))
     try:
-        return _in_blocks(every, pose, tolerance, max_iterations)
+        found = _in_blocks(every, pose, tolerance, max_iterations)
     except MuscleSolveError:
         return None
+    return None if _overturned(every, found) else found
+
+
+def _overturned(every: NearestPose, pose: Pose) -> bool:
+    """Whether the base or a direction points away from where it was measured.
+
+    There the misfit is stationary too, but not least: a start that is half a turn off ends there.
+    """
+    model, targets = every.model, every.targets
+    base = angle_between(pose.rotation, _start(model, targets).rotation)
+    directions = targets.slots >= model.topology.point_count
+    q = model.tree.pose(pose.angles, pose.position, pose.rotation)[:, targets.slots[directions]]
+    along = (q * targets.values[:, directions]).sum(axis=2)
+    return bool((base > 0.5 * np.pi).any() or (along < 0.0).any())
 
 
 def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations: int) -> Pose:

@@ -263,7 +263,7 @@ def test_splines_of_points_keep_the_positions(model, motion):
 
 @METHOD
 def test_a_start_does_not_show_in_the_answer(method, model, motion):
-    """A guess near the answer, one that leads nowhere, and none."""
+    """A guess near the answer, one that leads nowhere, one that faces backwards, and none."""
     targets = measured(model, noisy(motion.q, 0.005, 30))
     plain = method(model, targets, motion.time)
     rng = np.random.default_rng(31)
@@ -272,6 +272,10 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         again = method(model, targets, motion.time, start=start)
         np.testing.assert_allclose(again.q, plain.q, atol=1e-9)
         np.testing.assert_allclose(again.coordinates, plain.coordinates, atol=1e-8)
+    backwards = plain.coordinates + np.pi * (
+        np.arange(plain.coordinates.shape[1]) == plain.coordinates.shape[1] - 1
+    )
+    np.testing.assert_allclose(method(model, targets, motion.time, start=backwards).q, plain.q, atol=1e-9)
     with pytest.raises(InputError, match="the start has the shape"):
         method(model, targets, motion.time, start=start[1:])
 
