@@ -126,7 +126,10 @@ class OptimalitySystem:
         dense = np.flatnonzero(flat | rows.poor)
         regular = rows.regular.copy()
         part = problem.frames(dense)
-        hessian = cost.hessian(part, activation[dense])
+        with np.errstate(all="ignore"):
+            hessian = np.array(cost.hessian(part, activation[dense]))
+        own = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
+        own[...] = np.where(free[dense], own, 0.0)
         dense_inverse, regular[dense] = _dense(part.moment_matrix, hessian, free[dense], compliance[dense])
         return cls(free, matrix, give, inverse, rows, dense, hessian, dense_inverse, regular, hard)
 

@@ -293,6 +293,23 @@ def test_where_no_frame_has_an_answer(moments):
     assert gradient["moment"].shape == (frames, 1) and gradient["max_isometric_force"].shape == (2,)
 
 
+def test_curvatures_that_are_infinite_at_rest():
+    """Of a^1.5, with moments that are almost alike: forwards and backwards agree, and the moments are produced."""
+    arm = np.array([[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]])
+    capacity, cost = np.full(4, 1000.0), ActivationPower(exponent=1.5)
+    problem = Problem(arm, 1000.0 * arm @ [0.5, 0.4, 0.0, 0.3], capacity, capacity)
+    solution = solve(problem, cost)
+    found = solution_derivatives(problem, solution, cost)
+    assert found.unique and solution.activation[2] < 1e-9
+    np.testing.assert_allclose(1000.0 * arm @ found.by_moment, np.eye(2), atol=1e-8)
+    weight, direction = np.arange(1.0, 5.0), np.full((2, 4), 0.01)
+    forwards = weight @ found.along(d_moment_arm=direction, d_lower=[0.0, 0.0, 0.1, 0.0]).activation
+    backwards = found.gradient_of(weight)
+    np.testing.assert_allclose(
+        forwards, (backwards["moment_arm"] * direction).sum() + 0.1 * backwards["lower"][2], rtol=1e-8
+    )
+
+
 def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
     """One muscle, two moments, sum a^7: da/db = w A / (42 a^5 + w |A|^2), of which the first term is 1e-13."""
     arm = np.array([[0.0457], [0.0301]])

@@ -112,7 +112,10 @@ class Cost(ABC):
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
         """The second derivatives of the terms, (T, n, n)."""
-        return self.hessian_diagonal(problem, activation)[:, :, None] * np.eye(activation.shape[1])
+        found = np.zeros((*activation.shape, activation.shape[1]))
+        # not times a unit matrix: some curvatures are infinite at rest
+        np.einsum("tii->ti", found)[...] = self.hessian_diagonal(problem, activation)
+        return found
 
     def largest_activation(self, problem: Problem) -> Array:
         """(T, n) where the domain of the cost ends; infinite for most costs."""
