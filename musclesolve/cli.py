@@ -207,7 +207,9 @@ def benchmark(
 
 @app.command()
 def plot(
-    result: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="A result of `musclesolve run`.")],
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT.nc", help="result.nc or uncertainty.nc of `musclesolve run`.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Folder for the figures; default: beside the result."),
@@ -215,14 +217,13 @@ def plot(
 ) -> None:
     """Draw the figures of a result again."""
     with messages():
-        from musclesolve.plotting import figure_files
-        from musclesolve.plotting.save import FILES
+        from musclesolve.plotting.save import figures_again
         from musclesolve.results import read_result, write_files
 
         with progress() as report:
-            figures = figure_files(read_result(result), report)
+            figures, outdated = figures_again(read_result(result), report)
             report("writing", 1.0)
-            paths = write_files(output or result.parent, figures, FILES)
+            paths = write_files(output or result.parent, figures, outdated)
         say_files(paths)
 
 

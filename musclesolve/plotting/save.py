@@ -28,14 +28,11 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "ground_reaction": ground_reaction,
     "reserves_and_residual": reserves_and_residual,
     "consistency_shift": consistency_shift,
+    "cutoff_and_noise": cutoff_and_noise,
 }
-SINCE = {"consistency_shift": "consistency_shift"}
-"""Figures of a variable that results of earlier versions do not have: they are drawn where it is there."""
-WITH: dict[str, tuple[str, Callable[[xr.Dataset], Figure]]] = {
-    "cutoff_and_noise": ("marker_cutoff", cutoff_and_noise),
-}
-"""Further figures, of a variable that only some trials ask for."""
-FILES = tuple(f"{name}.png" for name in (*FIGURES, *WITH))
+WITH = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
+"""Figures of a variable that results of earlier versions, or of other trials, do not have."""
+FILES = tuple(f"{name}.png" for name in FIGURES)
 """Every figure of a result that there may be: one that is not drawn does not stay behind from a result before."""
 NEEDED = (
     "time",
@@ -83,9 +80,27 @@ def figure_files(result: xr.Dataset, progress: Progress = lambda stage, fraction
         InputError: the dataset is not a result of musclesolve.
     """
     check(result)
-    drawn = {name: draw for name, draw in FIGURES.items() if name not in SINCE or SINCE[name] in result}
-    drawn |= {name: draw for name, (needed, draw) in WITH.items() if needed in result}
+    drawn = {name: draw for name, draw in FIGURES.items() if name not in WITH or WITH[name] in result}
     return png_files({name: partial(draw, result) for name, draw in drawn.items()}, progress)
+
+
+def figures_again(
+    result: xr.Dataset, progress: Progress = lambda stage, fraction: None
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The figures of result.nc or of uncertainty.nc, and the names of all that such a file may have.
+
+    Args:
+        result: what either file holds.
+        progress: as in `figure_files`.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if "quantile_samples" not in result.attrs:
+        return figure_files(result, progress), FILES
+    from musclesolve.plotting import uncertainty
+
+    return uncertainty.uncertainty_figures(result, progress), uncertainty.FIGURE_FILES
 
 
 def check(result: xr.Dataset) -> None:

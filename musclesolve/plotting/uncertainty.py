@@ -96,7 +96,8 @@ WITH = {
 }
 """Figures of a variable that is there only where sources are told apart."""
 NAME = "uncertainty.nc"
-FILES = (NAME, *(f"{name}.png" for name in FIGURES))
+FIGURE_FILES = tuple(f"{name}.png" for name in FIGURES)
+FILES = (NAME, *FIGURE_FILES)
 """The file of the uncertainty of a result, and every figure that there may be."""
 
 

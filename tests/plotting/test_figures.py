@@ -9,12 +9,13 @@ from synthetic_result import MASS, WEIGHT, result, with_troubles
 
 import muscle_db
 from musclesolve.errors import InputError
-from musclesolve.plotting import FIGURES, save_figures
+from musclesolve.plotting import save_figures
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.consistency import consistency_shift
 from musclesolve.plotting.forces import contact_forces, ground_reaction
 from musclesolve.plotting.joints import joint_angles_and_moments
 from musclesolve.plotting.muscles import activations, muscle_forces
+from musclesolve.plotting.save import FIGURES as ALL_FIGURES
 from musclesolve.plotting.style import (
     FAILED_MARK,
     FAILED_ROW,
@@ -26,6 +27,8 @@ from musclesolve.plotting.style import (
 from musclesolve.plotting.trust import reserves_and_residual
 from musclesolve.results import frames
 
+FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
+"""Those of every trial; that of the filter is there where the data chose it (test_cutoff_figure.py)."""
 OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
 """Figures of curves; the others have bars."""
 

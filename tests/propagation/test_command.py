@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import musclesolve.propagation.command as command
 from musclesolve.cli import app
 from musclesolve.data import reference_stride
-from musclesolve.plotting.uncertainty import FILES
+from musclesolve.plotting.uncertainty import FILES, contact_force_bands
 from musclesolve.propagation.run import uncertainty
 from musclesolve.results import read_result
 
@@ -42,7 +42,9 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_it_is_written_beside_the_result_and_summed_up(short_trial, tmp_path, in_this_process) -> None:
+def test_it_is_written_beside_the_result_and_summed_up(
+    short_trial, tmp_path, in_this_process, monkeypatch
+) -> None:
     given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures"]
     done = CliRunner().invoke(app, [*given, "--uncertainty", "3", "--seed", "5"])
     assert done.exit_code == 0, done.output
@@ -52,6 +54,10 @@ def test_it_is_written_beside_the_result_and_summed_up(short_trial, tmp_path, in
     assert "3 samples, seed 5" in done.output
     assert "right hip" in done.output
     assert "±" in done.output
+    few = {"uncertainty_contact_forces": contact_force_bands}
+    monkeypatch.setattr("musclesolve.plotting.uncertainty.FIGURES", few)
+    assert CliRunner().invoke(app, ["plot", str(tmp_path / "uncertainty.nc")]).exit_code == 0
+    assert [path.stem for path in tmp_path.glob("*.png")] == list(few)
     (tmp_path / FILES[-1]).write_bytes(b"a figure of the uncertainty of an earlier result")
     assert CliRunner().invoke(app, given).exit_code == 0
     assert not any((tmp_path / name).exists() for name in FILES)
