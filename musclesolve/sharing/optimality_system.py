@@ -32,6 +32,9 @@ FLAT = 1e-7
 POOR = 1e-7
 """Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
 
+STIFF = 1e200
+"""Curvature that stands for an infinite one."""
+
 SINGULAR = 1e-13
 """Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
 
@@ -129,7 +132,7 @@ class OptimalitySystem:
         with np.errstate(all="ignore"):
             hessian = np.array(cost.hessian(part, activation[dense]))
         own = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
-        own[...] = np.where(free[dense], own, 0.0)
+        own[...] = np.where(free[dense], np.minimum(own, STIFF), 0.0)
         dense_inverse, regular[dense] = _dense(part.moment_matrix, hessian, free[dense], compliance[dense])
         return cls(free, matrix, give, inverse, rows, dense, hessian, dense_inverse, regular, hard)
 

@@ -18,6 +18,7 @@ from musclesolve.sharing.cost.activation_power import ActivationPower
 from musclesolve.sharing.cost.registry import find_cost
 from musclesolve.sharing.cost.soft_saturation import SoftSaturation
 from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.optimality_system import OptimalitySystem
 from musclesolve.sharing.solver.batch import Batch
 
 SHARP = Batch(tolerance=1e-12)
@@ -308,6 +309,19 @@ def test_curvatures_that_are_infinite_at_rest():
     np.testing.assert_allclose(
         forwards, (backwards["moment_arm"] * direction).sum() + 0.1 * backwards["lower"][2], rtol=1e-8
     )
+
+
+def test_a_free_muscle_at_rest_whose_curvature_is_infinite_does_not_move():
+    """As on the first step of Newton's method, in a frame whose moments are almost alike."""
+    arm = np.array([[[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]]])
+    capacity, cost = np.full((1, 4), 1000.0), ActivationPower(exponent=1.5)
+    problem, free = Problem(arm, np.zeros((1, 2)), capacity, capacity[0]), np.ones((1, 4), bool)
+    system = OptimalitySystem.of(problem, cost, np.array([[0.5, 0.4, 0.0, 0.3]]), free, np.zeros((1, 2)))
+    assert system.dense.size and system.regular.all()
+    nothing = np.zeros((1, 4, 1))
+    moved, _ = system.solve(nothing, np.broadcast_to(np.eye(2), (1, 2, 2)), nothing)
+    np.testing.assert_allclose(moved[0, 2], 0.0, atol=1e-12)
+    np.testing.assert_allclose(1000.0 * arm[0] @ moved[0], np.eye(2), atol=1e-8)
 
 
 def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
