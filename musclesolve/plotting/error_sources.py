@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.plotting.curves import Validity, mark_stance
 from musclesolve.plotting.muscles import muscles_by_group
-from musclesolve.plotting.style import NOTE_COLOR, SMALL, TEXT, heading, page, place_legend
+from musclesolve.plotting.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
 from musclesolve.results import frames
 from musclesolve.results.shares import spread_by_source
 from musclesolve.results.subject import body_weight
@@ -59,7 +61,7 @@ def contact_force_sources(found: xr.Dataset) -> Figure:
             x.apply(axes, labelled=joint == "ankle")
         row[0].set_ylabel("[body weights]", fontsize=TEXT)
         row[0].set_ylim(bottom=0.0)
-    _legend(figure, found)
+    _legend(figure, found, stance_of=sides)
     return figure
 
 
@@ -67,7 +69,7 @@ def muscle_force_sources(found: xr.Dataset) -> Figure:
     """Share of every source in the variance of each muscle force over the recording, a bar for each muscle."""
     sides, groups = frames.sides(found), muscles_by_group(found)
     shares = spread_by_source(found, "muscle_force")
-    title = "Muscle force: sources of its variance over all frames (white: silent without errors)"
+    title = "Muscle force: sources of its variance over all frames (white: in frames where it is silent nominally)"
     figure, panels = page(found, title, 1, len(sides), sharey=True)
     for axes, side in zip(panels[0], sides, strict=True):
         names = [f"{name}_{side}" for name in groups]
@@ -108,10 +110,14 @@ def _colors(found: xr.Dataset) -> list[str]:
     return [SOURCE_COLOR[str(name)] for name in found["source"].values]
 
 
-def _legend(figure: Figure, found: xr.Dataset) -> None:
+def _legend(figure: Figure, found: xr.Dataset, stance_of: Sequence[str] = ()) -> None:
     labels = [str(label) for label in found["source_label"].values]
     handles: list[Any] = [
         Patch(color=color, linewidth=0.0, label=label)
         for color, label in zip(_colors(found), labels, strict=True)
     ]
-    place_legend(figure, handles, ncols=5, fontsize=SMALL)
+    if stance_of:
+        handles.append(tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of))
+        labels.append("foot on the ground")
+    pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
+    place_legend(figure, handles, ncols=5, fontsize=SMALL, labels=labels, handler_map=pairs)
