@@ -8,7 +8,7 @@ from pathlib import Path
 
 import musclesolve as ms
 from musclesolve.benchmarking.bare import BARE
-from musclesolve.benchmarking.contest import OWN, Row, contest
+from musclesolve.benchmarking.contest import OWN, Row, contest, takes
 from musclesolve.benchmarking.machine import machine
 from musclesolve.benchmarking.problems import random_problem, varied
 from musclesolve.benchmarking.scaling import FRAMES, with_frames, with_moments, with_muscles
@@ -83,6 +83,7 @@ def benchmark(
     """
     count = a_whole_number(frames, "frames", 1)
     named, contenders = _costs(costs), _solvers(solvers)
+    _check_fit([name for name in contenders if solvers], [name for name in named if costs], named, contenders)
     file = Path(trial) if trial is not None else reference_stride()
     progress("recording", 0.0)
     where = machine()
@@ -122,6 +123,21 @@ def _growth(solvers: tuple[str, ...], frames: int, progress: Callable[[str], Non
 
 def _costs(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(find_cost(name).name for name in names) or COSTS
+
+
+def _check_fit(
+    asked_solvers: list[str], asked_costs: list[str], costs: tuple[str, ...], solvers: tuple[str, ...]
+) -> None:
+    """Refuse what is asked for by name and would then stand in no table."""
+    idle = [name for name in asked_solvers if not any(takes(name, cost) for cost in costs)]
+    idle += [cost for cost in asked_costs if not any(takes(name, cost) for name in solvers)]
+    if idle:
+        raise InputError(
+            f"there is nothing to measure for {', '.join(idle)}: none of these solvers takes such a cost",
+            where="benchmark",
+            expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
+            remedy="name another solver or cost, or leave --solver or --cost out",
+        )
 
 
 def _solvers(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ def test_the_command_prints_and_writes(tmp_path):
         (["--cost", "force"], "there is no cost 'force'"),
         (["--frames", "0"], "whole number"),
         (["--solver", "batch", "--solver", "batch"], "named twice"),
+        (["--solver", "daqp", "--cost", "stress_cubed"], "nothing to measure for daqp, stress_cubed"),
         (["nowhere.toml"], "nowhere.toml"),
     ],
 )
