@@ -90,9 +90,10 @@ def run(
         bool, typer.Option("--again", help="Compute trials too whose result is there and of the same input.")
     ] = False,
     uncertainty: Annotated[
-        int | None, typer.Option(help="Samples of a Monte Carlo over the sources of error: uncertainty.nc.")
+        int | None,
+        typer.Option(min=2, help="Samples of a Monte Carlo over the sources of error: uncertainty.nc."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random numbers of the samples.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random numbers of the samples.")] = 0,
 ) -> None:
     """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
 
@@ -469,8 +470,12 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 def main() -> None:
     """Entry point of the command ``musclesolve``."""
-    announce()
-    app(prog_name="musclesolve")
+    try:
+        announce()
+        app(prog_name="musclesolve")
+    except KeyboardInterrupt:  # before a command has begun: within a command `messages` says it
+        complain("stopped by Ctrl-C; nothing was written")
+        raise SystemExit(INTERRUPTED) from None
 
 
 if __name__ == "__main__":

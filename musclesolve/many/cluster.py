@@ -65,6 +65,7 @@ def _attempt(job: Job) -> TrialRecord:
 def _client(address: str) -> Client:
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError as error:
         raise InputError(
             "a cluster needs the package distributed, which is not installed",
@@ -72,6 +73,9 @@ def _client(address: str) -> Client:
             remedy='pip install "musclesolve[cluster]"',
         ) from error
     try:
+        resolve_address(
+            address
+        )  # a client with an address that is none leaves a traceback when it is thrown away
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(

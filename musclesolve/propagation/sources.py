@@ -65,6 +65,12 @@ def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) 
     Raises:
         InputError: there is no such source, or it cannot have such a standard deviation.
     """
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(
+            f"{given!r} is no set of standard deviations",
+            where="standard deviations",
+            expected="keys and numbers, such as {'marker_placement_mm': 3}",
+        )
     own = dict(given or {})
     keys = [source.key for source in sources().values()]
     for key, sd in own.items():

@@ -63,9 +63,11 @@ def test_it_is_written_beside_the_result_and_summed_up(
     assert not any((tmp_path / name).exists() for name in FILES)
 
 
-def test_numbers_that_cannot_be_write_nothing(tmp_path) -> None:
-    done = CliRunner().invoke(app, ["run", TRIAL, "-o", str(tmp_path / "out"), "--uncertainty", "1"])
+@pytest.mark.parametrize("given", [["--uncertainty", "1"], ["--uncertainty", "3", "--seed", "-1"]])
+def test_numbers_that_cannot_be_write_nothing(tmp_path, given) -> None:
+    done = CliRunner().invoke(app, ["run", TRIAL, "-o", str(tmp_path / "out"), *given])
     assert done.exit_code == 2
+    assert "Invalid value" in done.output
     assert not (tmp_path / "out").exists()
 
 

@@ -58,3 +58,8 @@ def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
 def test_what_cannot_be_is_refused(trial: Trial, key: str, sd: object) -> None:
     with pytest.raises(ms.InputError, match=key):
         standard_deviations(trial, {key: sd})  # type: ignore[dict-item]
+
+
+def test_deviations_have_keys(trial: Trial) -> None:
+    with pytest.raises(ms.InputError, match="no set of standard deviations"):
+        standard_deviations(trial, 3)  # type: ignore[arg-type]
