@@ -69,7 +69,7 @@ def muscle_force_sources(found: xr.Dataset) -> Figure:
     """Share of every source in the variance of each muscle force over the recording, a bar for each muscle."""
     sides, groups = frames.sides(found), muscles_by_group(found)
     shares = spread_by_source(found, "muscle_force")
-    title = "Muscle force: sources of its variance over all frames (white: in frames where it is silent nominally)"
+    title = "Muscle force: sources of its variance over all frames (white: where silent without errors)"
     figure, panels = page(found, title, 1, len(sides), sharey=True)
     for axes, side in zip(panels[0], sides, strict=True):
         names = [f"{name}_{side}" for name in groups]
@@ -120,4 +120,5 @@ def _legend(figure: Figure, found: xr.Dataset, stance_of: Sequence[str] = ()) ->
         handles.append(tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of))
         labels.append("foot on the ground")
     pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
-    place_legend(figure, handles, ncols=5, fontsize=SMALL, labels=labels, handler_map=pairs)
+    columns = (len(handles) + 1) // 2  # two lines
+    place_legend(figure, handles, ncols=columns, fontsize=SMALL, labels=labels, handler_map=pairs)
