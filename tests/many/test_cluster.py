@@ -17,7 +17,7 @@ from musclesolve.many.record import Outcome
 def scheduler():
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=":0"
     ) as local:
         yield local.scheduler_address
 
