@@ -103,7 +103,9 @@ def _records(
     if scheduler is None:
         from musclesolve.many.local import compute_here
         from musclesolve.processes import cores
+        from musclesolve.sharing.kernel import compile_kernel
 
+        compile_kernel()  # once, and not in every process
         return compute_here(todo, min(jobs or cores(), len(todo)), report)
     from musclesolve.many.cluster import compute_on_cluster
 

@@ -56,6 +56,11 @@ def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     count = Counter(record.outcome for record in records)
     parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
     lines = [f"{'trials':<17} {len(records)}: {parts}", f"{'files':<17} {output / CSV}"]
+    own = {record.folder.name for record in records}
+    if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - own):
+        lines.append(
+            f"{'beside':<17} {', '.join(others)}: of none of these trials; average would take them too"
+        )
     if sum(record.outcome.has_result for record in records) > 1:
         lines.append(f"{'next':<17} musclesolve average {output}/*/result.nc -o {output}/average")
     return lines

@@ -44,7 +44,7 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
             for side, start, end, name in zip(
                 each["cycle_side"].values, *ends, cycle_names(each), strict=True
             ):
-                told = name + (f" ({Path(file).name})" if file else "")
+                told = name + (f" ({'/'.join(Path(file).parts[-2:])})" if file else "")
                 strides[recording, str(side)].append(_Stride(start, end, told))
     for own in strides.values():
         for one, other in pairwise(sorted(own)):

@@ -87,3 +87,12 @@ def test_exit_codes(records, code):
     said = "\n".join(remarks(records, Path("out")))
     assert "trials            2: " in said
     assert ("musclesolve average" in said) == all(each.outcome.has_result for each in records)
+
+
+def test_results_of_other_trials_in_the_folder_are_named(tmp_path):
+    records = [record("a", Outcome.COMPUTED, FINE)]
+    for name in ("walk", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.nc").touch()
+    (beside,) = [line for line in remarks(records, tmp_path) if line.startswith("beside")]
+    assert beside.split()[1] == "walk:"

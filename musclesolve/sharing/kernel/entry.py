@@ -130,7 +130,7 @@ DAMAGED = (
 def compiled_run() -> Any:
     """The function, with its one signature, from the disk or compiled now."""
     if not is_kept():
-        LOG.info(MESSAGE)
+        LOG.warning(MESSAGE)
     try:
         _run.compile(SIGNATURE)
     except OSError:  # the folder was there, but nothing can be written to it
@@ -143,7 +143,7 @@ def compiled_run() -> Any:
 
 def _compiled_anew(error: Exception) -> Any:
     """In the place of damaged files, or in memory if they cannot be removed."""
-    LOG.info("the compiled kernel on this disk cannot be read (%s): %s", type(error).__name__, MESSAGE)
+    LOG.warning("the compiled kernel on this disk cannot be read (%s): %s", type(error).__name__, MESSAGE)
     try:
         for file in Path(_run.stats.cache_path).glob(f"*{_run.py_func.__name__}*"):
             file.unlink(missing_ok=True)
