@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -209,3 +212,39 @@ def test_a_frame_left_in_the_middle_is_solved_and_the_rest_follows_it(make_leg, 
 def test_a_number_of_threads_or_frames_below_one_is_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         Batch(**wrong)
+
+
+FORKED = """
+import os, signal
+from musclesolve.benchmarking import random_problem
+from musclesolve.sharing import solve
+from musclesolve.sharing.solver.batch import Batch
+problem, two = random_problem(300), Batch(threads=2)
+before = solve(problem, solver=two).activation
+if child := os.fork():
+    raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+signal.alarm(60)  # a process without threads would wait for them for ever
+os._exit(0 if (solve(problem, solver=two).activation == before).all() else 1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_has_threads_of_its_own():
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "soft_saturation"])
+def test_the_frame_before_saves_steps_and_changes_no_answer(make_leg, cost):
+    """Also where some frames are out of reach in between."""
+    problem = make_leg(90, seed=5)
+    moment = problem.moment.copy()
+    moment[40:45] *= 30.0
+    problem = replace(problem, moment=moment)
+    fast = solve(problem, cost, on_infeasible="reserve")
+    slow = solve(problem, cost, Vectorised(), on_infeasible="reserve")
+    np.testing.assert_array_equal(fast.status, slow.status)
+    assert (fast.status[40:45] == Status.SOLVED_WITH_RESERVE).all() and fast.kkt_residual.max() <= 1e-8
+    assert np.median(fast.iterations) < 0.7 * np.median(slow.iterations)
+    np.testing.assert_allclose(fast.activation, slow.activation, atol=1e-6)
+    np.testing.assert_allclose(fast.reserve, slow.reserve, atol=1e-5)

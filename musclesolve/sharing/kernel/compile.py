@@ -17,6 +17,9 @@ OPTIONS: dict[str, Any] = {
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
 }
 
+# what is only called from compiled code needs no door from Python; nor are there array expressions to be rewritten
+WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
+
 
 def whole(number: int) -> Any:
     """An integer of numpy's: for each one of Python's that is handed on, numba would compile a function anew."""
@@ -25,14 +28,14 @@ def whole(number: int) -> Any:
 
 def compiled(function: Callable[..., Any]) -> Any:
     """A function that is compiled as a part of those that call it."""
-    return njit(**OPTIONS)(function)
+    return njit(**WITHIN)(function)
 
 
 def compiled_in_order(function: Callable[..., Any]) -> Any:
     """One whose sums are of so few numbers that taking several at once costs more than it saves."""
-    return njit(**(OPTIONS | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
+    return njit(**(WITHIN | {"fastmath": {"contract", "nsz", "arcp"}}))(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
     """A function whose text is put into the one that calls it, before it is compiled: for what is called once."""
-    return njit(inline="always", **OPTIONS)(function)
+    return njit(inline="always", **WITHIN)(function)

@@ -68,7 +68,14 @@ from musclesolve.sharing.kernel.layout import (
     TOP,
     TRIAL,
 )
-from musclesolve.sharing.kernel.linear_algebra import add_pull, factorise, product_of, schur_of, substitute
+from musclesolve.sharing.kernel.linear_algebra import (
+    NONE,
+    add_pull,
+    factorise,
+    product_of,
+    schur_of,
+    substitute,
+)
 from musclesolve.sharing.kernel.terms import Terms
 from musclesolve.sharing.solver.interior_point import NO_ROOM
 
@@ -202,7 +209,7 @@ def response(
     """What the muscles do for the prices in row `at` of s, and what is then missing: SHORT."""
     for i in range(padded):
         w[PULL + i] = 0.0
-    add_pull(matrix, s[at], 0, rows, padded, w, PULL)
+    add_pull(matrix, s[at], NONE, rows, padded, w, PULL)
     answers(form, q, n, padded, w)
     product_of(matrix, w, BEST, rows, padded, s[SHORT])
     for r in range(rows):

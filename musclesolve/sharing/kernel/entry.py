@@ -14,6 +14,7 @@ from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
 from musclesolve.sharing.kernel import CERTIFY, CHAIN, IN_ORDER
+from musclesolve.sharing.kernel.certificate import residual_of
 from musclesolve.sharing.kernel.compile import OPTIONS
 from musclesolve.sharing.kernel.dual_newton import known_cost
 from musclesolve.sharing.kernel.frames import (
@@ -22,7 +23,6 @@ from musclesolve.sharing.kernel.frames import (
     Pace,
     Room,
     bounds_of,
-    certificate,
     forget,
     verdict_on,
 )
@@ -99,7 +99,8 @@ def _made(version: str) -> Any:
                 given = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
                     room.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
-                answer.residual[t] = certificate(data, t, given, room.s[RESERVE_WEIGHT], answer, room.w)
+                numbers = activation[t], reserve[t], multiplier[t]
+                residual[t] = residual_of(data, t, given, s[RESERVE_WEIGHT], *numbers, w)
         return last
 
     # numba names its files after the function: other sources, other files

@@ -196,7 +196,7 @@ def rest(data: Data, t: int, room: Room) -> None:
                 w[TOP + i] = w[ALL_LOWER + i]
 
 
-@inlined
+@compiled
 def attempt(
     data: Data, t: int, room: Room, whole_cost: bool, reserved: bool, tolerance: float, max_iterations: int
 ) -> tuple[int, int, int]:
@@ -262,7 +262,7 @@ def attempt(
     return claim, iterations, n
 
 
-@inlined
+@compiled
 def attempt_dual(
     data: Data, t: int, room: Room, reserved: bool, tolerance: float, max_iterations: int
 ) -> tuple[int, int]:
@@ -293,7 +293,7 @@ def attempt_dual(
         s[SCALE, r] = 0.0
         for i in range(muscles):
             s[SCALE, r] = max(s[SCALE, r], abs(room.whole[r, i]))
-    cold = False
+    cold = not rows > 0
     for r in range(rows):
         cold = cold or not abs(s[PRICE, r]) < np.inf
     for r in range(rows):
@@ -388,7 +388,7 @@ def settle(data: Data, t: int, answer: Answer) -> int:
     return status
 
 
-@inlined
+@compiled
 def blank(t: int, answer: Answer) -> None:
     """No numbers for a frame."""
     answer.residual[t], answer.cost[t] = np.nan, np.nan
@@ -398,7 +398,7 @@ def blank(t: int, answer: Answer) -> None:
         answer.activation[t, i], answer.force[t, i] = np.nan, np.nan
 
 
-@inlined
+@compiled
 def enter_proof(data: Data, t: int, direction: Any, answer: Answer, w: Any) -> bool:
     """Whether a direction proves that the moments are out of reach; enters it if so."""
     if not excess_of_direction(data, t, direction, w) > TOLERANCE:
@@ -454,7 +454,8 @@ def solve_frame(
                 answer.multiplier[t, r] = s[ANSWER, r]
                 answer.reserve[t, r] = s[ANSWER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
                 answer.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
-            answer.residual[t] = certificate(data, t, reserved, s[RESERVE_WEIGHT], answer, w)
+            numbers = answer.activation[t], answer.reserve[t], answer.multiplier[t]
+            answer.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
             if answer.residual[t] <= (ENOUGH * tolerance if stage == DUAL else TOLERANCE):
                 remember(s, hard, reserved)
                 return settle(data, t, answer)
@@ -473,7 +474,7 @@ def solve_frame(
             size = fallback_weight(data, t, w)
             for r in range(hard):
                 s[RESERVE_WEIGHT, r] = size
-            reserved = True
+            reserved = may_help
             stage = DUAL if data.form != UNKNOWN else _surely(reserved)
 
 
@@ -484,14 +485,6 @@ def _surely(reserved: bool) -> int:
     Stiff reserves pay the muscles orders of magnitude more than the cost alone would: nearest moments first.
     """
     return NEAREST_FIRST if reserved else MAIN
-
-
-@inlined
-def certificate(data: Data, t: int, reserved: bool, weight: Any, answer: Answer, w: Any) -> float:
-    """The certificate of the answer that stands for a frame."""
-    return residual_of(
-        data, t, reserved, weight, answer.activation[t], answer.reserve[t], answer.multiplier[t], w
-    )
 
 
 @inlined

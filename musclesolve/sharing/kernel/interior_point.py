@@ -80,6 +80,7 @@ from musclesolve.sharing.kernel.layout import (
     A,
 )
 from musclesolve.sharing.kernel.linear_algebra import (
+    NONE,
     add_pull,
     factorise,
     largest_of,
@@ -303,7 +304,7 @@ def start(
         if r >= hard:
             s[PRICE, r] = (s[TARGET, r] - s[SHORT, r]) / s[COMPLIANCE, r]
         guessed = guessed or s[PRICE, r] != 0.0
-    add_pull(matrix, s[PRICE], 0, rows, padded, w, PULL)
+    add_pull(matrix, s[PRICE], NONE, rows, padded, w, PULL)
     slopes(terms, count, t, curved, LOWER, AT_LOWER, n, padded, w)
     change_of_slope(terms, count, t, curved, share, n, padded, w)
     for i in range(padded):
@@ -377,7 +378,7 @@ def minimise(
             w[PULL + i] = 0.0
         if curved:
             add_other_terms(terms, count, t, n, w)
-        add_pull(matrix, s[PRICE], 0, hard, padded, w, PULL)
+        add_pull(matrix, s[PRICE], NONE, hard, padded, w, PULL)
         if near:
             for i in range(padded):
                 w[RIGHT + i] = w[SLOPE + i]
@@ -446,7 +447,7 @@ def minimise(
         for r in range(rows):
             s[RHS, r] = s[SHORT, r] - s[RHS, r]
         substitute(schur, s[DIAGONAL], rows, s[RHS])
-        add_pull(matrix, s[RHS], 0, rows, padded, w, D_A)
+        add_pull(matrix, s[RHS], NONE, rows, padded, w, D_A)
         for i in range(padded):
             w[D_A + i] = w[INVERSE + i] * (w[RIGHT + i] + w[D_A + i])
             # - d_a / below, d_a / above, - d_z / z: what is lost of each distance
@@ -479,7 +480,7 @@ def minimise(
         for r in range(rows):
             s[RHS, r] = s[SHORT, r] - s[RHS, r]
         substitute(schur, s[DIAGONAL], rows, s[RHS])
-        add_pull(matrix, s[RHS], 0, rows, padded, w, D_A)
+        add_pull(matrix, s[RHS], NONE, rows, padded, w, D_A)
         for i in range(padded):
             w[D_A + i] = w[INVERSE + i] * (w[RIGHT + i] + w[D_A + i])
             w[D_L + i] = w[MIDDLE + i] - w[Z_L + i] - w[RATIO_L + i] * w[D_A + i]

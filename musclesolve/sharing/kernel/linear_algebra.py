@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.kernel.compile import compiled, compiled_in_order
+from musclesolve.sharing.kernel.compile import compiled, compiled_in_order, whole
 from musclesolve.sharing.kernel.layout import LANES
 from musclesolve.sharing.solver.cholesky import NOTHING, RIDGE, WITHOUT
+
+NONE = whole(0)
 
 
 @compiled
