@@ -21,11 +21,15 @@ steps from the prices of the frame before. What makes it safe:
 - Along d the slope psi = d . r of the dual function falls. Where it has turned to less than -psi(0) / 2, the step went
   too far, and the secant of psi says where to look next.
 - Muscles that are held count in H a little, HELD times the share of the moments that is missed: where all muscles of a
-  moment are held the matrix would be singular. It vanishes with the miss, so that the end is as fast as ever.
+  moment are held the matrix would be singular. It vanishes with the miss, so that the end is as fast as ever. With
+  reserves for every moment C does that.
 - A cubic cost is flat at rest, 1/f'' infinite, and Newton's step for a_i = sqrt(p_i / P2) far too short or too long:
   1/f'' stays below what it is at the activation FLAT, and while much of the moments is missed part of it is a/f', the
   secant of the answer.
-- Prices that nobody needs to pay are proof that the moments are out of reach (infeasibility.py); it ends there as well.
+- Prices at which the moments asked for are worth more than anything the muscles can produce prove them out of reach
+  (infeasibility.py); it ends there as well, mostly within a few steps. Not tried is a frame like that with the stiff
+  reserves that then help it: at the edge of reach the prices jump from one muscle to the next.
+- Prices of the frame before that miss more than no activation at all are forgotten.
 
 Costs whose answers are known: polynomials f' = P0 + P1 a + P2 a^2 in each muscle, of which
 
@@ -90,6 +94,8 @@ SHORTEST = 0.1
 HELD = 1e-6
 FLAT = 1e-4
 SECANT_SHARE = 0.3
+HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
+"""The same for a SINGLE_POWER above the second, which may be much flatter at rest."""
 PROOF_FROM = 3
 STIFF = 1e100
 """Marginal cost of the activation of a muscle without room."""
@@ -111,6 +117,11 @@ def known_cost(terms: Terms) -> int:
         else:
             form = SATURATION if p == 2.0 else UNKNOWN
     return form if count > 0 else UNKNOWN
+
+
+@compiled
+def _flat(q: float) -> float:
+    return FLAT_POWER if q > 2.0 else FLAT
 
 
 @compiled
@@ -161,7 +172,7 @@ def prepare(terms: Terms, form: int, t: int, n: int, padded: int, w: Any) -> boo
         w[P1 + i], w[P2 + i] = 0.0, 0.0
     if form == SINGLE_POWER:
         for i in range(n):
-            w[P0 + i] = (FLAT * c[i]) ** (q - 1.0)
+            w[P0 + i] = (_flat(q) * c[i]) ** (q - 1.0)
         for i in range(n, padded):
             w[P0 + i] = 1.0
     return lost == 0
@@ -191,7 +202,7 @@ def answers(form: int, q: float, n: int, padded: int, w: Any) -> None:
         power, least = 1.0 / (q - 1.0), 0.0
         for i in range(n):
             y = max(w[PULL + i] * w[P1 + i], least)
-            x, flat = y**power, FLAT / w[P2 + i] if w[P2 + i] > 0.0 else 1.0
+            x, flat = y**power, _flat(q) / w[P2 + i] if w[P2 + i] > 0.0 else 1.0
             w[SECANT + i] = w[P1 + i] * w[P2 + i] * max(x, flat) / max(y, w[P0 + i])
             w[BENT + i] = w[SECANT + i] * power
             w[BEST + i] = x * w[P2 + i]
@@ -234,15 +245,17 @@ def first_slopes(form: int, q: float, n: int, padded: int, w: Any) -> None:
 
 
 @compiled
-def slopes_now(form: int, miss: float, padded: int, w: Any) -> None:
+def slopes_now(form: int, q: float, miss: float, padded: int, w: Any) -> None:
     """INVERSE: how much more the muscles do for a higher price, see the top."""
-    held = HELD * min(miss, 1.0)
+    flat = form == SINGLE_POWER and q > 2.0
+    held = min(miss, 1.0) * (HELD_POWER if flat else HELD)
     if form == QUADRATIC:
         for i in range(padded):
             free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[TOP + i]
             w[INVERSE + i] = w[P1 + i] if free else held * w[P1 + i]
     else:
-        part = min(SECANT_SHARE * miss, 1.0) if form != SATURATION else 0.0
+        share = SECANT_SHARE_POWER if flat else SECANT_SHARE
+        part = min(share * miss, 1.0) if flat or form == CUBIC else 0.0
         for i in range(padded):
             free = w[BEST + i] > w[ALL_LOWER + i] and w[BEST + i] < w[TOP + i]
             mixed = w[BENT + i] + part * (w[SECANT + i] - w[BENT + i])
@@ -299,7 +312,9 @@ def find_prices(
         schur: (R, R) for work.
     """
     steps: Any = np.int64(0)
-    last = np.inf
+    last, soft = np.inf, s[COMPLIANCE, 0] > 0.0
+    for r in range(rows):
+        soft = soft and s[COMPLIANCE, r] > 0.0
     response(form, q, matrix, PRICE, rows, n, padded, w, s)
     while True:
         miss, total = 0.0, 0.0
@@ -326,7 +341,7 @@ def find_prices(
         if cold and steps == 0:
             first_slopes(form, q, n, padded, w)
         else:
-            slopes_now(form, miss, padded, w)
+            slopes_now(form, q, 0.0 if soft else miss, padded, w)
         schur_of(matrix, w, INVERSE, MIDDLE, rows, padded, schur)
         for r in range(rows):
             schur[r, r] += s[COMPLIANCE, r]

@@ -35,7 +35,6 @@ from musclesolve.sharing.kernel.layout import (
     INSIDE,
     LANES,
     LAST,
-    LAST_RESERVE,
     LOWER,
     MARGINAL,
     P0,
@@ -266,7 +265,7 @@ def attempt(
 def attempt_dual(
     data: Data, t: int, room: Room, reserved: bool, tolerance: float, max_iterations: int
 ) -> tuple[int, int]:
-    """Newton's method on the prices of one frame, from those of the last frame with an answer of the same kind.
+    """Newton's method on the prices of one frame, from those of the last frame with an answer.
 
     The answer comes in BEST of all muscles, and in ANSWER. Returns claim and steps.
     """
@@ -285,11 +284,11 @@ def attempt_dual(
         s[SCALE, r] = max(1.0, abs(data.moment[t, r]))
         s[SCALE, r] = min(s[SCALE, r], strength) if strength > 0.0 else s[SCALE, r]
         s[COMPLIANCE, r] = 1.0 / s[RESERVE_WEIGHT, r] if reserved else 0.0
-        s[PRICE, r] = s[LAST_RESERVE, r] * s[RESERVE_WEIGHT, r] if reserved else s[LAST, r]
+        s[PRICE, r] = s[LAST, r]
     for r in range(hard, rows):
         s[TARGET, r] = data.soft_target[t, r - hard]
         s[COMPLIANCE, r] = 1.0 / data.soft_weight[t, r - hard]
-        s[PRICE, r] = s[LAST_RESERVE, r] if reserved else s[LAST, r]
+        s[PRICE, r] = s[LAST, r]
         s[SCALE, r] = 0.0
         for i in range(muscles):
             s[SCALE, r] = max(s[SCALE, r], abs(room.whole[r, i]))
@@ -322,21 +321,17 @@ def attempt_dual(
 
 
 @compiled
-def remember(s: Any, hard: int, reserved: bool) -> None:
+def remember(s: Any, hard: int) -> None:
     """The prices of an answer, for the next frame."""
     for r in range(s.shape[1]):
-        price = s[ANSWER, r] if r < hard else s[PRICE, r]
-        if not reserved:
-            s[LAST, r] = price
-        else:
-            s[LAST_RESERVE, r] = price / s[RESERVE_WEIGHT, r] if r < hard else price
+        s[LAST, r] = s[ANSWER, r] if r < hard else s[PRICE, r]
 
 
 @compiled
 def forget(s: Any) -> None:
     """No frame before."""
     for r in range(s.shape[1]):
-        s[LAST, r], s[LAST_RESERVE, r] = np.nan, np.nan
+        s[LAST, r] = np.nan
 
 
 @compiled
@@ -420,9 +415,10 @@ def solve_frame(
     if not load_frame(data, t, room):
         return INVALID_INPUT
     rest(data, t, room)
-    reserved = data.reserve_weight.size > 0
+    given = data.reserve_weight.size > 0
+    reserved = given
     for r in range(hard):
-        s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
+        s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
     stage = DUAL if data.form != UNKNOWN else _surely(reserved)
     while True:
         if stage == DUAL:
@@ -457,7 +453,8 @@ def solve_frame(
             numbers = answer.activation[t], answer.reserve[t], answer.multiplier[t]
             answer.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
             if answer.residual[t] <= (ENOUGH * tolerance if stage == DUAL else TOLERANCE):
-                remember(s, hard, reserved)
+                if reserved == given:
+                    remember(s, hard)
                 return settle(data, t, answer)
             if stage == DUAL:
                 stage = _surely(reserved)
@@ -474,8 +471,9 @@ def solve_frame(
             size = fallback_weight(data, t, w)
             for r in range(hard):
                 s[RESERVE_WEIGHT, r] = size
+            # prices at the edge of reach jump from muscle to muscle: not for Newton's method on the dual
             reserved = may_help
-            stage = DUAL if data.form != UNKNOWN else _surely(reserved)
+            stage = _surely(reserved)
 
 
 @compiled

@@ -37,9 +37,9 @@ WIDTH_OF_NONE = 1e-3
 
 (
     TARGET, COMPLIANCE, SCALE, PRICE, GUESS, ANSWER, SHORT,
-    RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, LAST, LAST_RESERVE,
+    RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, LAST,
     SMALL_ROWS,
-) = np.arange(15)  # fmt: skip
+) = np.arange(14)  # fmt: skip
 
 
 def room_for(rows: int, muscles: int, terms: int) -> tuple[NDArray[Any], ...]:
