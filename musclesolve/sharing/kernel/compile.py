@@ -15,10 +15,11 @@ OPTIONS: dict[str, Any] = {
     "_nrt": False,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract", "nsz", "arcp"},
+    "no_cfunc_wrapper": True,
 }
 
 # what is only called from compiled code needs no door from Python; nor are there array expressions to be rewritten
-WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "no_rewrites": True}
+WITHIN: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True, "no_rewrites": True}
 
 
 def whole(number: int) -> Any:

@@ -51,6 +51,7 @@ from musclesolve.sharing.kernel.layout import (
     UPPER,
     WIDTH_OF_NONE,
 )
+from musclesolve.sharing.kernel.linear_algebra import NONE
 from musclesolve.sharing.kernel.terms import slopes_of, value_of
 from musclesolve.sharing.problem import HUGE
 from musclesolve.sharing.scale import BESIDE_ROWS
@@ -196,14 +197,10 @@ def rest(data: Data, t: int, room: Room) -> None:
 
 
 @compiled
-def attempt(
-    data: Data, t: int, room: Room, whole_cost: bool, reserved: bool, tolerance: float, max_iterations: int
-) -> tuple[int, int, int]:
-    """The interior point on one frame, with the whole cost, or with none and reserves of weight one.
-
-    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the answer
-    comes in BEST of the muscles room.free, and in ANSWER. Returns claim, iterations and how many muscles had room.
-    """
+def load_interior_point(
+    data: Data, t: int, room: Room, whole_cost: bool, reserved: bool
+) -> tuple[int, int, int, int, bool]:
+    """What `minimise` is given, for `attempt`: terms, rows, muscles with room, the same filled up, whether curved."""
     w, s, hard, muscles = room.w, room.s, data.moment.shape[1], data.lower.shape[1]
     count = data.terms.kind.size if whole_cost else 0
     rows = hard + data.soft_target.shape[1] if whole_cost else hard
@@ -240,41 +237,47 @@ def attempt(
         w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 1.0, 0.0
         for r in range(rows):
             room.matrix[r, j] = 0.0
-    seek_proof = not (whole_cost and reserved)
+    return count, rows, n, padded, curved
+
+
+@inlined
+def attempt(
+    data: Data, t: int, room: Room, whole_cost: bool, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int, int]:
+    """The interior point on one frame, with the whole cost, or with none and reserves of weight one.
+
+    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the answer
+    comes in BEST of the muscles room.free, and in ANSWER. Returns claim, iterations and how many muscles had room.
+    """
+    count, rows, n, padded, curved = load_interior_point(data, t, room, whole_cost, reserved)
     claim, iterations = minimise(
         data.terms,
         count,
         t,
         curved,
         room.matrix,
-        hard,
+        data.moment.shape[1],
         rows,
         n,
         padded,
         tolerance,
         max_iterations,
-        seek_proof,
-        w,
-        s,
+        not (whole_cost and reserved),
+        room.w,
+        room.s,
         room.schur,
     )
     return claim, iterations, n
 
 
 @compiled
-def attempt_dual(
-    data: Data, t: int, room: Room, reserved: bool, tolerance: float, max_iterations: int
-) -> tuple[int, int]:
-    """Newton's method on the prices of one frame, from those of the last frame with an answer.
-
-    The answer comes in BEST of all muscles, and in ANSWER. Returns claim and steps.
-    """
+def load_dual(data: Data, t: int, room: Room, reserved: bool) -> tuple[bool, bool]:
+    """What `find_prices` is given, for `attempt_dual`; whether muscles answer at all, and whether there are prices."""
     w, s, hard, muscles = room.w, room.s, data.moment.shape[1], data.lower.shape[1]
     rows, padded = hard + data.soft_target.shape[1], (muscles + LANES - 1) // LANES * LANES
     for i in range(muscles, padded):
         w[ALL_LOWER + i], w[TOP + i] = 0.0, 0.0
-    if not prepare(data.terms, data.form, t, muscles, padded, w):
-        return MAX_ITERATIONS, 0
+    answers = prepare(data.terms, data.form, t, muscles, padded, w)
     for r in range(hard):
         s[TARGET, r] = data.moment[t, r]
         # what the muscles could do at all, where that is less than the certificate would see
@@ -297,6 +300,19 @@ def attempt_dual(
         cold = cold or not abs(s[PRICE, r]) < np.inf
     for r in range(rows):
         s[PRICE, r] = 0.0 if cold else s[PRICE, r]
+    return answers, cold
+
+
+@inlined
+def attempt_dual(
+    data: Data, t: int, room: Room, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int]:
+    """Newton's method on the prices of one frame, from those of the last frame with an answer.
+
+    The answer comes in BEST of all muscles, and in ANSWER. Returns claim and steps.
+    """
+    answers, cold = load_dual(data, t, room, reserved)
+    hard, muscles, rows = data.moment.shape[1], data.lower.shape[1], room.schur.shape[0]
     claim, steps = find_prices(
         data.form,
         data.terms.exponent[0],
@@ -304,19 +320,19 @@ def attempt_dual(
         hard,
         rows,
         muscles,
-        padded,
+        (muscles + LANES - 1) // LANES * LANES,
         cold,
         tolerance,
         # the reserves themselves are small beside the moments
         1e-3 * tolerance if reserved else tolerance,
-        min(MOST_STEPS, max_iterations),
+        min(MOST_STEPS, max_iterations) if answers else NONE,
         not reserved and rows == hard,
-        w,
-        s,
+        room.w,
+        room.s,
         room.schur,
     )
     for r in range(hard):
-        s[ANSWER, r] = s[PRICE, r]
+        room.s[ANSWER, r] = room.s[PRICE, r]
     return claim, steps
 
 
