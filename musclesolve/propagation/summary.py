@@ -7,7 +7,7 @@ import xarray as xr
 
 from musclesolve.printing import INDENT
 from musclesolve.results import frames
-from musclesolve.results.shares import spread_by_source
+from musclesolve.results.shares import shares_at_peak
 from musclesolve.results.subject import body_weight
 
 MOST_SOURCES, MOST_MUSCLES = 3, 6
@@ -45,10 +45,12 @@ def _samples(found: xr.Dataset) -> str:
 
 
 def _mostly(found: xr.Dataset, joint: str) -> str:
-    """The sources that contribute most to the variance of a contact force."""
-    if "contact_force_contribution" not in found:
+    """The sources that contribute most to the variance of a contact force at its peak."""
+    if "contact_force_contribution" not in found or not np.isfinite(
+        found["contact_force_peak"].sel(joint=joint)
+    ):
         return ""
-    share = spread_by_source(found, "contact_force").sel(joint=joint).values
+    share = np.nan_to_num(shares_at_peak(found, joint).values)
     order = np.argsort(-share)[:MOST_SOURCES]
     labels = found["source_label"].values
     return ": " + ", ".join(f"{labels[k]} {100.0 * share[k]:.0f} %" for k in order if share[k] > 0.0)

@@ -14,7 +14,7 @@ from musclesolve.propagation.contributions import STEP, Linear, Task
 from musclesolve.propagation.replay import Replay
 from musclesolve.propagation.sources import sources, standard_deviations
 from musclesolve.recording import Trial, read_trial
-from musclesolve.results.shares import spread_by_source
+from musclesolve.results.shares import shares_at_peak, spread_by_source
 
 NONE = {source.key: 0.0 for source in sources().values()}
 
@@ -72,6 +72,10 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
         assert shares.where(predicted > 0.0).max() == pytest.approx(1.0)
     assert found["first_order_unique"].mean() > 0.8
     assert spread_by_source(found, "contact_force").sum("source").values == pytest.approx(1.0)
+    at = shares_at_peak(found, "knee_r")
+    assert float(found["contact_force"].sel(joint="knee_r", time=at["time"])) == found[
+        "contact_force_peak"
+    ].sel(joint="knee_r")
 
 
 def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None:

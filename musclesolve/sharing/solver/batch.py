@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve.processes import cores
 from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_whole_number
 from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.kernel import LEFT, Task, processors
+from musclesolve.sharing.kernel import LEFT, Task
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.vectorised import Vectorised
@@ -66,7 +67,7 @@ class Batch:
         task = Task.of(problem, cost)
         if task is None:
             return None
-        threads = self.threads or processors()
+        threads = self.threads or cores()
         return task.solve(self.tolerance, self.max_iterations, may_help, self.block, threads)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:

@@ -79,7 +79,7 @@ _SMOOTH = _CONVEX | {"coupled", "nonconvex"}
 _RECORDS: tuple[SolverRecord, ...] = (
     SolverRecord(
         name="batch",
-        summary="own compiled interior-point method, all frames at once",
+        summary="own compiled Newton and interior-point methods, all frames at once",
         module=f"{_HERE}.batch",
         kind="Batch",
         package="numpy",
