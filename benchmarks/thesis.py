@@ -195,7 +195,8 @@ def report(file: Path, seconds: float, which: str) -> list[Line]:
                 continue
             forms = lambda t, make=make: make(problem, full, t)  # noqa: E731
             lines.append(tried(name, formulation, method, forms, order, seconds, least.cost))
-            console.print(f"  {lines[-1]}")
+            done = lines[-1]
+            console.print(f"  {done.method}, {formulation}: {done.frames} frames in {done.seconds:.3g} s")
     return lines
 
 
