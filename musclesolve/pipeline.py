@@ -143,9 +143,18 @@ def run(
         trial = read_trial(trial)
     options = find_options(trial, cost, solver, side)
     recorded = mechanics(trial, report)
-    model, motion, wrenches = recorded.model, recorded.motion, recorded.wrenches
+    moments, legs = shared_legs(trial, options, recorded, report)
+    report("result", 1.0)
+    return assemble(trial, recorded, moments, legs)
+
+
+def shared_legs(
+    trial: Trial, options: Options, recorded: Mechanics, report: Progress
+) -> tuple[Array, list[LegResult]]:
+    """Joint moments (T, K+6) [N m] by inverse dynamics, and how the muscles of each analysed leg share them."""
+    model, motion = recorded.model, recorded.motion
     report("inverse dynamics", 0.35)
-    moments = projected_moments(model, motion, wrenches)
+    moments = projected_moments(model, motion, recorded.wrenches)
     segments = segment_motion(model, motion)
     legs = []
     for number, leg in enumerate(options.sides):
@@ -154,8 +163,7 @@ def run(
         state, loads = leg_mechanics(trial, options, recorded, segments, leg)
         report("sharing", done + 0.25 / len(options.sides))
         legs.append(share_leg(trial, options, state, moments, model, loads))
-    report("result", 1.0)
-    return assemble(trial, recorded, moments, legs)
+    return moments, legs
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:

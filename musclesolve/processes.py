@@ -25,6 +25,12 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def threads() -> int:
+    """How many threads compiled code may use: as NUMBA_NUM_THREADS says, or one for each core."""
+    asked = os.environ.get("NUMBA_NUM_THREADS", "")
+    return min(int(asked), cores()) if asked.isdecimal() and int(asked) > 0 else cores()
+
+
 @contextlib.contextmanager
 def one_thread_each() -> Iterator[None]:
     """A process that is started now uses one thread."""

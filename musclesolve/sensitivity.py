@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve.dynamics import Model, projected_moments
+from musclesolve.dynamics import Model
 from musclesolve.dynamics.motion import Motion
-from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.point_derivatives import PointDerivatives, point_derivatives
 from musclesolve.options import find_options
-from musclesolve.pipeline import JOINTS, LegResult, Progress, leg_mechanics, mechanics, share_leg
+from musclesolve.pipeline import JOINTS, LegResult, Progress, mechanics, shared_legs
 from musclesolve.recording import Trial, read_trial
 from musclesolve.sharing import Cost, Problem, SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.solver.base import Solver
@@ -204,16 +203,9 @@ def force_sensitivity(
         trial = read_trial(trial)
     options = find_options(trial, cost, solver, side)
     recorded = mechanics(trial, report)
-    model, motion = recorded.model, recorded.motion
-    report("inverse dynamics", 0.35)
-    moments, segments = projected_moments(model, motion, recorded.wrenches), segment_motion(model, motion)
-    found = []
-    for number, leg in enumerate(options.sides):
-        report("derivatives", 0.45 + 0.5 * number / len(options.sides))
-        state, loads = leg_mechanics(trial, options, recorded, segments, leg)
-        found.append(leg_sensitivity(share_leg(trial, options, state, moments, model, loads), options.cost))
-    report("result", 1.0)
-    return _labelled(found, motion.time)
+    legs = shared_legs(trial, options, recorded, report)[1]
+    report("derivatives", 0.95)
+    return _labelled([leg_sensitivity(leg, options.cost) for leg in legs], recorded.motion.time)
 
 
 def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:

@@ -50,7 +50,13 @@ from musclesolve.sharing.certificate import TOLERANCE
 from musclesolve.sharing.cost.terms import POWER
 from musclesolve.sharing.cost.terms import TARGET as NEAR_TARGET
 from musclesolve.sharing.kernel.compile import compiled, whole
-from musclesolve.sharing.kernel.interior_point import INFEASIBLE, MAX_ITERATIONS, SOLVED, is_polynomial
+from musclesolve.sharing.kernel.interior_point import (
+    INFEASIBLE,
+    MAX_ITERATIONS,
+    SOLVED,
+    excess_of_price,
+    is_polynomial,
+)
 from musclesolve.sharing.kernel.layout import (
     ALL_LOWER,
     BENT,
@@ -263,18 +269,6 @@ def slopes_now(form: int, q: float, miss: float, padded: int, w: Any) -> None:
 
 
 @compiled
-def is_out_of_reach(hard: int, padded: int, w: Any, s: Any) -> bool:
-    """Whether PRICE and PULL prove it (infeasibility.excess_of_pull)."""
-    asked, size, reach = 0.0, 0.0, 0.0
-    for r in range(hard):
-        asked += s[PRICE, r] * s[TARGET, r]
-        size += abs(s[PRICE, r]) * s[SCALE, r]
-    for i in range(padded):
-        reach += max(w[ALL_LOWER + i] * w[PULL + i], w[TOP + i] * w[PULL + i])
-    return asked - reach > TOLERANCE * size
-
-
-@compiled
 def find_prices(
     form: int,
     q: float,
@@ -334,7 +328,7 @@ def find_prices(
                 s[PRICE, r] = 0.0
             response(form, q, matrix, PRICE, rows, n, padded, w, s)
             continue
-        if seek_proof and steps >= PROOF_FROM and is_out_of_reach(hard, padded, w, s):
+        if seek_proof and steps >= PROOF_FROM and excess_of_price(ALL_LOWER, TOP, s, hard, n, w) > TOLERANCE:
             return INFEASIBLE, steps
         if steps == most_steps:
             return MAX_ITERATIONS, steps

@@ -263,14 +263,16 @@ def stationarity(n: int, padded: int, w: Any) -> float:
 
 
 @compiled
-def excess_of_price(s: Any, hard: int, n: int, w: Any) -> float:
-    """infeasibility.excess_of_pull of PRICE and PULL; minus infinity where it is not finite."""
+def excess_of_price(low: int, high: int, s: Any, hard: int, n: int, w: Any) -> float:
+    """infeasibility.excess_of_pull of PRICE and PULL for the bounds in the rows low and high; minus infinity where it
+    is not finite.
+    """
     asked, size, reach = 0.0, 0.0, 0.0
     for r in range(hard):
         asked += s[PRICE, r] * s[TARGET, r]
         size += abs(s[PRICE, r]) * s[SCALE, r]
     for i in range(n):
-        reach += max(w[LOWER + i] * w[PULL + i], w[UPPER + i] * w[PULL + i])
+        reach += max(w[low + i] * w[PULL + i], w[high + i] * w[PULL + i])
     margin = (asked - reach) / size
     return margin if abs(margin) < np.inf else -np.inf
 
@@ -412,7 +414,7 @@ def minimise(
         if near and miss < best:
             best = miss
         if seek_proof and claim != SOLVED:
-            if excess_of_price(s, hard, n, w) > TOLERANCE:
+            if excess_of_price(LOWER, UPPER, s, hard, n, w) > TOLERANCE:
                 claim, better = INFEASIBLE, True
             lacking, soft = 0.0, 0.0
             for r in range(hard):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.processes import cores
+from musclesolve.processes import threads
 from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_whole_number
 from musclesolve.sharing.cost.base import Cost
@@ -30,7 +30,7 @@ class Batch:
         tolerance: certificate at which a frame is done.
         max_iterations: after which a frame is given up.
         block: frames at a time, rounded up to whole chains.
-        threads: at most so many; as many as there are processors unless given.
+        threads: at most so many; one for each core, or as NUMBA_NUM_THREADS says, unless given.
 
     Raises:
         InputError: a number of frames or threads below one.
@@ -67,8 +67,8 @@ class Batch:
         task = Task.of(problem, cost)
         if task is None:
             return None
-        threads = self.threads or cores()
-        return task.solve(self.tolerance, self.max_iterations, may_help, self.block, threads)
+        most = self.threads or threads()
+        return task.solve(self.tolerance, self.max_iterations, may_help, self.block, most)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
