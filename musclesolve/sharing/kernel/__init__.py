@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.processes import threads as threads_allowed
 from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.cost.base import Cost, described
 from musclesolve.sharing.cost.terms import Terms
@@ -61,12 +62,20 @@ class Task:
         return cls(tuple(np.ascontiguousarray(x) for x in given), problem.moment_arm.shape)  # type: ignore[arg-type]
 
     def solve(
-        self, tolerance: float, max_iterations: int, may_help: bool, block: int, threads: int
+        self, tolerance: float, max_iterations: int, may_help: bool, block: int, threads: int | None
     ) -> Answer:
-        """Solve every frame; LEFT where that did not end with a certificate or a proof."""
+        """Solve every frame; LEFT where that did not end with a certificate or a proof.
+
+        Args:
+            tolerance: see Batch, as for what follows.
+            max_iterations: for each frame.
+            may_help: whether a frame that is out of reach is solved again with reserves.
+            block: frames at a time.
+            threads: at most so many; None asks the processor, which for a few frames is not worth its time.
+        """
         answer, frames = Answer.room(*self.shape), self.shape[0]
         run = self._call(SOLVE, answer, (tolerance, max_iterations, may_help), _NO_PACE)
-        threads = 1 if frames <= FEW else threads
+        threads = 1 if frames <= FEW else threads or threads_allowed()
         block = min(block, max(-(-frames // threads), 1))
         block = -(-block // CHAIN) * CHAIN  # whole chains, however many threads there are
         starts = range(0, frames, block)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.processes import threads
 from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_whole_number
 from musclesolve.sharing.cost.base import Cost
@@ -67,8 +66,7 @@ class Batch:
         task = Task.of(problem, cost)
         if task is None:
             return None
-        most = self.threads or threads()
-        return task.solve(self.tolerance, self.max_iterations, may_help, self.block, most)
+        return task.solve(self.tolerance, self.max_iterations, may_help, self.block, self.threads)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
