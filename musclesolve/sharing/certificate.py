@@ -10,13 +10,20 @@ p_i = (A^T lambda)_i what the moments pay for its activation, the optimum of a c
 The first line needs no multipliers for the bounds: it says that a muscle is on a bound or has g_i = p_i, or rather
 that the smaller of the two misses counts. S_i makes the miss relative,
 
-    S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j of the same),
+    S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j max(|g_j|, theta_j)),
     theta_i = |f_i'(lower_i + d_i / 2) - f_i'(lower_i)| + 1e-3 (G^T w G)_ii d_i / 2,
     d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
 
 where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
-figure does not change when the cost is multiplied by a number. The misses of the second and third line are divided by
-max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
+figure does not change when the cost is multiplied by a number, and every muscle is judged on the scale of marginal
+costs: multipliers that are enormous for the sake of one muscle excuse no other. Nor may they hide one: p_i is a sum
+whose terms may cancel, and round-off leaves it uncertain by
+
+    e_i = eps sum_k |A_ki lambda_k|.
+
+Where that is more than 1e-6 S_i, the larger one of the misses with p_i - e_i and p_i + e_i counts. (With reserves
+multipliers are what their weights make them, however stiff; there it counts from 1e-3 S_i on.) The misses of the second
+and third line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
 
 It is not free of every unit: activations from 0 to 1 and moments of newton metres are its natural sizes. A residual
 of 1e-6 says
@@ -44,6 +51,9 @@ from musclesolve.sharing.scale import LEAST_REACH, slope_scale
 
 TOLERANCE = 1e-6
 LEAST_SIZE = 1e-9
+ROUNDING = float(np.finfo(np.float64).eps)
+UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
+"""Share of S_i that round-off in p_i may reach before it counts as a miss."""
 
 
 def kkt_residual(
@@ -76,11 +86,13 @@ def kkt_residual(
     with np.errstate(invalid="ignore", over="ignore"):
         produced = np.matmul(matrix, activation[:, :, None])[:, :, 0]
         pull = np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
+        uncertain = UNCERTAIN if problem.reserve_weight is None else UNCERTAIN_WITH_RESERVES
+        blur = pull_error(matrix, multiplier), uncertain
         asked = 0.0 if problem.reserve_weight is None else multiplier / problem.reserve_weight
         scale = np.maximum(1.0, np.abs(problem.moment))
         misses = np.stack(
             [
-                stationarity(problem, cost, activation, pull),
+                stationarity(problem, cost, activation, pull, blur),
                 (np.abs(produced + reserve - problem.moment) / scale).max(axis=1),
                 (np.abs(reserve - asked) / scale).max(axis=1),
             ]
@@ -88,30 +100,64 @@ def kkt_residual(
     return np.where(np.isfinite(misses).all(axis=0), misses.max(axis=0), np.inf)
 
 
-def stationarity(problem: Problem, cost: Cost, activation: Array, pull: Array) -> Array:
-    """The first line of the certificate, (T,), for pull = A^T lambda, (T, n)."""
+def pull_error(matrix: Array, multiplier: Array) -> Array:
+    """e: by how much round-off leaves the sums A^T lambda uncertain, (T, n)."""
+    error: Array = ROUNDING * np.matmul(np.abs(multiplier)[:, None, :], np.abs(matrix))[:, 0, :]
+    return error
+
+
+def stationarity(
+    problem: Problem, cost: Cost, activation: Array, pull: Array, blur: tuple[Array, float] | None = None
+) -> Array:
+    """The first line of the certificate, (T,), for pull = A^T lambda, (T, n).
+
+    Args:
+        problem: the problem.
+        cost: the cost.
+        activation: (T, n).
+        pull: (T, n).
+        blur: what `pull_error` says of the pull, and from which share of S on it counts; None: it does not.
+    """
     inside = np.clip(activation, problem.lower, problem.upper)
     slope = cost.total_gradient(problem, inside)
     own = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
-    return stationarity_miss(problem, activation, slope, pull, own)
+    return stationarity_miss(problem, activation, slope, pull, own, blur)
 
 
-def stationarity_miss(problem: Problem, activation: Array, slope: Array, pull: Array, own: Array) -> Array:
+def stationarity_miss(
+    problem: Problem,
+    activation: Array,
+    slope: Array,
+    pull: Array,
+    own: Array,
+    blur: tuple[Array, float] | None = None,
+) -> Array:
     """The same for slopes g and scales theta, (T, n), that are known already."""
     size = stationarity_size(slope, pull, own)
+    miss = _miss(problem, activation, slope, pull, size)
+    if blur is not None:
+        error, share = blur
+        error = np.where(error <= share * size, 0.0, error)
+        for end in (pull - error, pull + error):
+            miss = np.maximum(miss, _miss(problem, activation, slope, end, size))
+    return np.asarray(miss.max(axis=1))
+
+
+def _miss(problem: Problem, activation: Array, slope: Array, pull: Array, size: Array) -> Array:
+    """|a - clip(a - (g - p) / S)| of every muscle, (T, n)."""
     difference = np.clip(slope - pull, -size, size)
     step = np.divide(difference, size, out=np.zeros_like(size), where=size != 0)
-    step = np.where(
-        np.isfinite(slope), step, np.sign(slope)
-    )  # an infinite slope is a full miss, NaN stays NaN
-    return np.abs(activation - np.clip(activation - step, problem.lower, problem.upper)).max(axis=1)
+    # an infinite slope is a full miss, NaN stays NaN
+    step = np.where(np.isfinite(slope), step, np.sign(slope))
+    miss: Array = np.abs(activation - np.clip(activation - step, problem.lower, problem.upper))
+    return miss
 
 
 def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
     """S, (T, n), for slopes g, pull = A^T lambda and scales theta."""
-    size = np.maximum(np.abs(pull), own)
-    size = np.where(np.isfinite(slope), np.maximum(size, np.abs(slope)), size)
-    return np.asarray(np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True)))
+    size = np.where(np.isfinite(slope), np.maximum(own, np.abs(slope)), own)
+    size = np.maximum(size, LEAST_SIZE * size.max(axis=1, keepdims=True))
+    return np.asarray(np.maximum(size, np.abs(pull)))
 
 
 def within_domain(problem: Problem, cost: Cost) -> Problem:

@@ -16,6 +16,7 @@ from musclesolve.sharing.full import FullProblem
 from musclesolve.sharing.full_programme import Scaled, programme
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.one_thread import CASADI
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solving import rested
 from musclesolve.sharing.status import Status
@@ -97,7 +98,8 @@ def solve_full(
     which = np.flatnonzero(able & ~nowhere)
     if which.size:
         part = rested(problem.frames(which), chosen)
-        _run(Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
+        with CASADI:
+            _run(Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
         _judge(full, problem, chosen, answer, which)
     return answer.solution(full, problem, chosen)
 

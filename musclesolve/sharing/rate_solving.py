@@ -19,11 +19,12 @@ from musclesolve.sharing.rate_certificate import Coupling, coupled_residual
 from musclesolve.sharing.rate_coupled import solve_coupled
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.rate_reach import least_reserves
+from musclesolve.sharing.reserve_weight import fallback_weight
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Solver
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.registry import find_solver
-from musclesolve.sharing.solving import ON_INFEASIBLE, fallback_weight, solve
+from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
 
 METHODS = ("together", "frame_by_frame")

@@ -16,16 +16,17 @@ from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.kernel import LEFT
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import slope_scale
+from musclesolve.sharing.reserve_weight import AtEdge, fallback_weight
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Attempt, Solver
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.registry import find_solver, refuse_unfit
+from musclesolve.sharing.solver.registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
 
 ON_INFEASIBLE = ("report", "reserve")
-FALLBACK = 100.0
 NOTHING = 1e-20
+OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
+"""Neither answered nor proved to be without an answer."""
 
 
 def solve(
@@ -92,9 +93,11 @@ def _solved(problem: Problem, cost: Cost, method: Solver, on_infeasible: str, st
     answer.status[nowhere] = Status.INFEASIBLE
     check_cost(problem, cost, problem.valid & ~nowhere)
     _attempt(answer, problem, cost, method, problem.valid & ~nowhere, start)
-    if on_infeasible == "reserve" and problem.reserve_weight is None:
-        unanswered = (Status.INFEASIBLE, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-        again = np.isin(answer.status, unanswered) & ~nowhere
+    sloped = "linear_programme" not in cost.needs
+    if problem.reserve_weight is None and sloped and fits(method, cost, reserves=True):
+        _attempt(answer, problem, cost, AtEdge(method), np.isin(answer.status, OPEN), start)
+    if problem.reserve_weight is None and on_infeasible == "reserve":
+        again = np.isin(answer.status, (Status.INFEASIBLE, *OPEN)) & ~nowhere
         weight = np.full_like(problem.moment, np.nan)
         weight[again] = fallback_weight(problem.frames(again), cost)
         _attempt(answer, problem.with_reserve_weight(weight), cost, method, again, start)
@@ -104,18 +107,6 @@ def _solved(problem: Problem, cost: Cost, method: Solver, on_infeasible: str, st
     answer.cost[solved] = cost.total_value(there, answer.activation[solved])
     answer.force = answer.activation * problem.force_capacity
     return answer
-
-
-def fallback_weight(problem: Problem, cost: Cost) -> Array:
-    """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m).
-
-    Of a cost that is not least at rest the changes on the way count, whatever their sign.
-    """
-    full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
-    width = problem.upper - problem.lower
-    full = np.maximum(full, 0.5 * (slope_scale(problem, cost) * width).sum(axis=1))
-    full = np.where(np.isfinite(full) & (full > 0), full, 1.0)
-    return np.broadcast_to(2.0 * FALLBACK * full[:, None], problem.moment.shape)
 
 
 def rested(problem: Problem, cost: Cost) -> Problem:

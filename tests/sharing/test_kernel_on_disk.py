@@ -38,7 +38,7 @@ def test_files_that_are_damaged_are_made_anew(kind, left, tmp_path, monkeypatch,
     def loaded():
         names = runpy.run_path(str(tmp_path / "small.py"))
         monkeypatch.setattr(entry, "_run", njit(cache=True)(names["small"]))
-        return entry.compiled_run.__wrapped__()
+        return entry._compiled_once.__wrapped__()
 
     assert loaded()(3.0) == 6.0
     (damaged,) = Path(entry._run.stats.cache_path).glob(f"*small*{kind[1:]}")

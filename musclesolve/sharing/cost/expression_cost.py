@@ -15,6 +15,7 @@ from musclesolve.errors import InputError
 from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.expression_change import expression_change
+from musclesolve.sharing.one_thread import CASADI
 from musclesolve.sharing.problem import Array, Problem
 
 Formula = Callable[[Any, Any, Any], Any]
@@ -216,7 +217,8 @@ class ExpressionCost(Cost):
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """(K, T, n), by CasADi."""
-        return expression_change(self, problem, activation, change)
+        with CASADI:
+            return expression_change(self, problem, activation, change)
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """None, zero."""
@@ -228,8 +230,9 @@ class ExpressionCost(Cost):
             width = {"value": 1, "gradient": muscles, "diagonal": muscles, "hessian": muscles**2}
             return np.zeros((0, width[what]))
         numbers = self.parameters(problem).transpose(1, 0, 2).reshape(self.parameter_rows, -1)
-        function = _functions(self, muscles)[what].map(frames)
-        found = np.asarray(function(activation.T, numbers))
+        with CASADI:
+            function = _functions(self, muscles)[what].map(frames)
+            found = np.asarray(function(activation.T, numbers))
         return found.reshape(len(found), frames, -1).transpose(1, 0, 2).reshape(frames, -1)
 
 

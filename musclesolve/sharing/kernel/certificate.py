@@ -9,9 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.certificate import LEAST_SIZE
+from musclesolve.sharing.certificate import (
+    LEAST_SIZE,
+    ROUNDING,
+    UNCERTAIN,
+    UNCERTAIN_WITH_RESERVES,
+)
 from musclesolve.sharing.kernel.compile import compiled
-from musclesolve.sharing.kernel.layout import ALL_LOWER, ALL_UPPER, HALF, INSIDE, MARGINAL, PAID, THETA
+from musclesolve.sharing.kernel.layout import ALL_LOWER, ALL_UPPER, BLUR, HALF, INSIDE, MARGINAL, PAID, THETA
 from musclesolve.sharing.kernel.terms import slopes_of
 from musclesolve.sharing.scale import BESIDE_ROWS, LEAST_REACH
 
@@ -36,13 +41,14 @@ def residual_of(
     dofs, muscles = arm.shape
     worst, total = 0.0, 0.0
     for i in range(muscles):
-        w[PAID + i] = 0.0
+        w[PAID + i], w[BLUR + i] = 0.0, 0.0
     for r in range(dofs):
         produced = 0.0
         for i in range(muscles):
             entry = arm[r, i] * capacity[i]
             produced += entry * activation[i]
             w[PAID + i] += multiplier[r] * entry
+            w[BLUR + i] += abs(multiplier[r] * entry)
         scale = max(1.0, abs(moment[r]))
         asked = multiplier[r] / weight[r] if reserved else 0.0
         miss = abs(produced + reserve[r] - moment[r]) / scale
@@ -74,33 +80,38 @@ def residual_of(
         for i in range(muscles):
             w[MARGINAL + i] -= short * row[i]
             w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * w[HALF + i]
-    largest = 0.0
+    uncertain, largest = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN, 0.0
     for i in range(muscles):
-        own = w[THETA + i] if w[THETA + i] < np.inf else 0.0
-        size = max(own, abs(w[PAID + i]))
+        size = w[THETA + i] if w[THETA + i] < np.inf else 0.0
         if abs(w[MARGINAL + i]) < np.inf:
             size = max(size, abs(w[MARGINAL + i]))
         w[THETA + i] = size
         largest = max(largest, size)
     for i in range(muscles):
-        size, step = max(w[THETA + i], LEAST_SIZE * largest), 0.0
-        if abs(w[MARGINAL + i]) == np.inf:  # an infinite slope is a full miss, NaN stays NaN
-            step = np.sign(w[MARGINAL + i])
-        elif size != 0.0:
-            step = (w[MARGINAL + i] - w[PAID + i]) / size
-            if step > 1.0:
-                step = 1.0
-            if step < -1.0:
-                step = -1.0
-        moved = activation[i] - step
-        if moved < w[ALL_LOWER + i]:
-            moved = w[ALL_LOWER + i]
-        if moved > w[ALL_UPPER + i]:
-            moved = w[ALL_UPPER + i]
-        miss = abs(activation[i] - moved)
+        size = max(max(w[THETA + i], LEAST_SIZE * largest), abs(w[PAID + i]))
+        excess, blur = w[MARGINAL + i] - w[PAID + i], ROUNDING * w[BLUR + i]
+        low, high = w[ALL_LOWER + i], w[ALL_UPPER + i]
+        miss = _miss(activation[i], excess, size, low, high)
+        if not blur <= uncertain * size:
+            miss = max(miss, _miss(activation[i], excess - blur, size, low, high))
+            miss = max(miss, _miss(activation[i], excess + blur, size, low, high))
         total += miss
         worst = max(worst, miss)
     return worst if total < np.inf else np.inf
+
+
+@compiled
+def _miss(activation: float, excess: float, size: float, low: float, high: float) -> float:
+    """|a - clip(a - (g - p) / S)| of a muscle; an infinite slope g is a full miss, NaN stays NaN."""
+    step = np.sign(excess) if abs(excess) == np.inf else 0.0
+    if size != 0.0 and abs(excess) != np.inf:
+        step = excess / size
+        step = 1.0 if step > 1.0 else step
+        step = -1.0 if step < -1.0 else step
+    moved = activation - step
+    moved = low if moved < low else moved
+    moved = high if moved > high else moved
+    return abs(activation - moved)
 
 
 @compiled

@@ -28,6 +28,7 @@ from musclesolve.sharing.kernel.frames import (
 )
 from musclesolve.sharing.kernel.layout import RESERVE_WEIGHT
 from musclesolve.sharing.kernel.terms import Terms
+from musclesolve.sharing.one_thread import OneThread
 
 LOG = logging.getLogger("musclesolve")
 MESSAGE = "compiling the force-sharing kernel for this machine, once (some ten seconds)"
@@ -57,7 +58,17 @@ def _version() -> str:
     sharing = Path(__file__).parent.parent
     files = [
         *sorted((sharing / "kernel").glob("*.py")),
-        *(sharing / name for name in ("certificate.py", "scale.py", "solving.py", "problem.py", "status.py")),
+        *(
+            sharing / name
+            for name in (
+                "certificate.py",
+                "scale.py",
+                "solving.py",
+                "reserve_weight.py",
+                "problem.py",
+                "status.py",
+            )
+        ),
         *(sharing / "solver" / name for name in ("interior_point.py", "cholesky.py")),
         sharing / "cost" / "terms.py",
     ]
@@ -127,9 +138,17 @@ DAMAGED = (
 """What reading a file of numba's leads to that is empty, cut short, or of something else."""
 
 
-@cache
+_COMPILING = OneThread()
+
+
 def compiled_run() -> Any:
-    """The function, with its one signature, from the disk or compiled now."""
+    """The function, with its one signature, from the disk or compiled now; of many threads the first one does it."""
+    with _COMPILING:
+        return _compiled_once()
+
+
+@cache
+def _compiled_once() -> Any:
     if not is_kept():
         LOG.warning(MESSAGE)
     try:

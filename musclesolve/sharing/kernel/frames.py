@@ -3,8 +3,9 @@
 A frame goes through the same stages as in sharing/solving.py: bounds within the domain of the cost; muscles that move
 nothing at rest; Newton's method on the dual; if that does not arrive the interior point, after the nearest moments
 where there are reserves; the certificate from the problem's own arrays; where it fails, a proof that the moments are
-out of reach; where reserves may help such a frame, a second time with them. A frame without certificate or proof is
-LEFT to the method that is slower.
+out of reach; where there is none, the interior point at the edge of reach (reserve_weight.AtEdge); where reserves may
+help a frame that is out of reach, a second time with them. A frame without certificate or proof is LEFT to the method
+that is slower.
 """
 
 from __future__ import annotations
@@ -54,16 +55,17 @@ from musclesolve.sharing.kernel.layout import (
 from musclesolve.sharing.kernel.linear_algebra import NONE
 from musclesolve.sharing.kernel.terms import slopes_of, value_of
 from musclesolve.sharing.problem import HUGE
+from musclesolve.sharing.reserve_weight import AT_EDGE, FALLBACK
 from musclesolve.sharing.scale import BESIDE_ROWS
 from musclesolve.sharing.solver.interior_point import NO_ROOM
-from musclesolve.sharing.solving import FALLBACK, NOTHING
+from musclesolve.sharing.solving import NOTHING
 from musclesolve.sharing.status import Status
 
 SOLVED_WITH_RESERVE, INVALID_INPUT = whole(Status.SOLVED_WITH_RESERVE), whole(Status.INVALID_INPUT)
 LEFT = whole(-1)
 """The verdict on a frame that another method has to solve."""
 
-NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = whole(0), whole(1), whole(2), whole(3)
+NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL, EDGE = whole(0), whole(1), whole(2), whole(3), whole(4)
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, whole(250)
 ENOUGH = 10.0
 """Certificate, in tolerances, at which an answer of the dual method is taken."""
@@ -351,8 +353,8 @@ def forget(s: Any) -> None:
 
 
 @compiled
-def fallback_weight(data: Data, t: int, w: Any) -> float:
-    """solving.fallback_weight of one frame."""
+def full_cost(data: Data, t: int, w: Any) -> float:
+    """reserve_weight.full_cost of one frame."""
     muscles = data.lower.shape[1]
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
     slope, at_lower = w[MARGINAL : MARGINAL + muscles], w[THETA : THETA + muscles]
@@ -377,7 +379,7 @@ def fallback_weight(data: Data, t: int, w: Any) -> float:
     for i in range(muscles):
         total += slope[i] * (upper[i] - lower[i]) if slope[i] < np.inf else 0.0
     full = max(0.5 * total, abs(change))
-    return 2.0 * FALLBACK * (full if full > 0.0 and full < np.inf else 1.0)
+    return full if full > 0.0 and full < np.inf else 1.0
 
 
 @compiled
@@ -446,10 +448,10 @@ def solve_frame(
             for i in range(muscles):
                 answer.activation[t, i] = w[BEST + i]
         else:
-            main = stage == MAIN
+            main = stage == MAIN or stage == EDGE
             enough = tolerance if main else MISSING_TOLERANCE
             limit = max_iterations if main else MISSING_ITERATIONS
-            claim, iterations, n = attempt(data, t, room, main, reserved, enough, limit)
+            claim, iterations, n = attempt(data, t, room, main, reserved or stage == EDGE, enough, limit)
             if stage != NEAREST_AFTER:
                 answer.iterations[t] += iterations
             if stage == NEAREST_FIRST:
@@ -461,7 +463,7 @@ def solve_frame(
                 answer.activation[t, i] = w[ALL_LOWER + i]
             for j in range(n):
                 answer.activation[t, room.free[j]] = w[BEST + j]
-        if stage == MAIN or (stage == DUAL and claim == SOLVED):
+        if stage == MAIN or stage == EDGE or (stage == DUAL and claim == SOLVED):
             for r in range(hard):
                 answer.multiplier[t, r] = s[ANSWER, r]
                 answer.reserve[t, r] = s[ANSWER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
@@ -475,18 +477,23 @@ def solve_frame(
             if stage == DUAL:
                 stage = _surely(reserved)
                 continue
-            if reserved:
+            if reserved or stage == EDGE:
                 return LEFT
         if not enter_proof(data, t, s[ANSWER, :hard], answer, w):
             if stage == NEAREST_AFTER:
-                return LEFT
+                full = full_cost(data, t, w)
+                for r in range(hard):
+                    size = max(1.0, abs(data.moment[t, r]))
+                    s[RESERVE_WEIGHT, r], s[GUESS, r] = 2.0 * AT_EDGE * full / (size * size), 0.0
+                stage = EDGE
+                continue
             stage = NEAREST_AFTER if stage == MAIN else _surely(reserved)
         elif not may_help:
             return INFEASIBLE
         else:
-            size = fallback_weight(data, t, w)
+            full = full_cost(data, t, w)
             for r in range(hard):
-                s[RESERVE_WEIGHT, r] = size
+                s[RESERVE_WEIGHT, r] = 2.0 * FALLBACK * full
             # prices at the edge of reach jump from muscle to muscle: not for Newton's method on the dual
             reserved = may_help
             stage = _surely(reserved)

@@ -91,6 +91,7 @@ from musclesolve.sharing.kernel.linear_algebra import (
 from musclesolve.sharing.kernel.terms import Terms, add_slopes, add_slopes_and_curvatures
 from musclesolve.sharing.scale import BESIDE_ROWS, LEAST_REACH
 from musclesolve.sharing.solver.interior_point import (
+    DIVERGED,
     FIRST,
     FIRST_MU,
     LEAST_OMEGA,
@@ -242,13 +243,13 @@ def change_of_slope(
 def stationarity(n: int, padded: int, w: Any) -> float:
     """certificate.stationarity_miss at A for slopes in RIGHT, PULL and theta in OWN; NaN where one of them is."""
     for i in range(padded):
-        size, slope = max(w[OWN + i], abs(w[PULL + i])), abs(w[RIGHT + i])
-        w[OWN + i] = max(size, slope) if slope < np.inf else size
+        slope = abs(w[RIGHT + i])
+        w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
         w[MIDDLE + i] = w[OWN + i]
     least = LEAST_SIZE * largest_of(w, MIDDLE, n, padded, 0.0)
     total = 0.0
     for i in range(padded):
-        size, slope = max(w[OWN + i], least), w[RIGHT + i]
+        size, slope = max(max(w[OWN + i], least), abs(w[PULL + i])), w[RIGHT + i]
         step = (slope - w[PULL + i]) / size if size != 0.0 else 0.0
         step = np.sign(slope) if abs(slope) == np.inf else step
         step = 1.0 if step > 1.0 else step
@@ -410,6 +411,15 @@ def minimise(
                 claim = SOLVED
         if not miss < np.inf:
             claim = SOLVER_FAILED
+        exact = claim == MAX_ITERATIONS
+        for r in range(hard):
+            exact = exact and s[COMPLIANCE, r] == 0.0
+        if exact:
+            paid, largest = 0.0, 0.0
+            for i in range(n):
+                paid, largest = max(paid, abs(w[PULL + i])), max(largest, w[OMEGA + i])
+            if paid > DIVERGED * largest:
+                claim = SOLVER_FAILED
         better = (near and miss < best) or iteration == 0
         if near and miss < best:
             best = miss

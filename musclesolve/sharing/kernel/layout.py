@@ -30,10 +30,10 @@ WIDTH_OF_NONE = 1e-3
     D_U, OVER_L, OVER_U, RATIO_L, RATIO_U, OWN, MIDDLE, WEIGHTS, SECANT,
     # of all muscles
     ALL_LOWER, ALL_UPPER, TOP, INSIDE, MARGINAL, THETA, PAID,
-    HALF,
+    HALF, BLUR,
     # and from here on c of each term of the cost that is no polynomial
     OTHER,
-) = np.arange(39) * STRIDE  # fmt: skip
+) = np.arange(40) * STRIDE  # fmt: skip
 
 (
     TARGET, COMPLIANCE, SCALE, PRICE, GUESS, ANSWER, SHORT,

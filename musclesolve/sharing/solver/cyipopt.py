@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.one_thread import CASADI
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame
@@ -23,7 +24,7 @@ CLAIMS = {0: Status.SOLVED, 1: Status.SOLVED, 2: Status.INFEASIBLE, -1: Status.M
 class Cyipopt:
     """Ipopt without symbolic expressions: a cost that has none can be solved as well.
 
-    Each frame starts from the previous one unless a warm start is given.
+    Each frame starts from the previous one unless a warm start is given. Threads wait for each other.
 
     Args:
         tolerance: Ipopt's `tol`, on the scaled problem.
@@ -37,7 +38,8 @@ class Cyipopt:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
-        return frame_by_frame(problem, cost, warm_start, self._call)
+        with CASADI:
+            return frame_by_frame(problem, cost, warm_start, self._call)
 
     def _call(self, programme: Reduced, guess: Array) -> Outcome:
         functions = _Functions(programme)

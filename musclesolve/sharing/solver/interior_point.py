@@ -44,6 +44,11 @@ FIRST_MU = 0.1
 NO_ROOM = 1e-12
 NOTHING_MISSING = 1e-7
 LEAST_OMEGA = 1e-12
+DIVERGED = 1e9
+"""What the moments pay for a muscle's activation, in the largest omega, beyond which they will never be met exactly.
+
+Round-off then hides the marginal costs of other muscles (certificate.py); `reserve_weight.AtEdge` is for such frames.
+"""
 
 
 @dataclass
@@ -128,6 +133,9 @@ class InteriorPoint:
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED
         claim[~np.isfinite(miss)] = Status.SOLVER_FAILED
+        exact = (frames.compliance[:, :hard] == 0).all(axis=1)
+        diverged = exact & (np.abs(pull * frames.free).max(axis=1) > DIVERGED * frames.omega.max(axis=1))
+        claim[diverged & (claim != Status.SOLVED)] = Status.SOLVER_FAILED
         better = best.take(frames, miss, near, iteration)
         if self.seek_proof:
             direction = frames.multiplier[:, :hard]

@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve.sharing.cost.base import Cost
 from musclesolve.sharing.cost.soft_rows import SoftRows
+from musclesolve.sharing.one_thread import CASADI
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.scale import load, slope_size
 from musclesolve.sharing.solver.base import Attempt
@@ -30,7 +31,7 @@ class Ipopt:
     """One nonlinear programme with parameters, built once for a size and a cost, called for every frame.
 
     Cost and moments are scaled to order one before Ipopt sees them, and rows that repeat others are left out. Each
-    frame starts from the previous one unless a warm start is given.
+    frame starts from the previous one unless a warm start is given. Threads wait for each other.
 
     Args:
         tolerance: Ipopt's `tol`, on the scaled problem.
@@ -44,6 +45,10 @@ class Ipopt:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
+        with CASADI:
+            return self._solve(problem, cost, warm_start)
+
+    def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
         soft, rows = problem.reserve_weight is not None, cost.soft_rows(problem)
         wishes = 0 if rows is None else rows.target.shape[1]
         numbers = cost.parameters(problem).shape[1]

@@ -212,16 +212,25 @@ def find_solver(solver: str | Solver) -> Solver:
     return found
 
 
+def _can(solver: Solver) -> frozenset[str]:
+    record = REGISTRY.get(solver.name)
+    return record.can if record is not None else getattr(solver, "can", frozenset({"separable"}))
+
+
+def fits(solver: Solver, cost: Cost, reserves: bool = False) -> bool:
+    """Whether the solver can minimise the cost, beside reserves where there are or may be some."""
+    return _fits(_can(solver), cost, reserves)
+
+
 def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     """See that the solver can minimise the cost, beside reserves where there are or may be some.
 
     Raises:
         UnfitSolverError: it cannot; lists those that can.
     """
-    record = REGISTRY.get(solver.name)
-    can = record.can if record is not None else getattr(solver, "can", frozenset({"separable"}))
-    if _fits(can, cost, reserves):
+    if fits(solver, cost, reserves):
         return
+    can = _can(solver)
     able = [name for name, other in REGISTRY.items() if other.fits(cost, reserves)]
     lacking = [f"{word} ({NEEDS.get(word, 'a word of its own')})" for word in sorted(cost.needs - can)]
     if QUADRATIC in can:

@@ -1,0 +1,66 @@
+"""How stiff reserves are that a frame is given to have an answer at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.scale import slope_scale
+from musclesolve.sharing.solver.base import Attempt, Solver
+
+FALLBACK = 100.0
+AT_EDGE = 1e8
+"""In the cost of all muscles at full activation, what a reserve as large as the moment, or 1 N m, costs at the edge."""
+
+
+def fallback_weight(problem: Problem, cost: Cost) -> Array:
+    """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m)."""
+    return np.broadcast_to(2.0 * FALLBACK * full_cost(problem, cost)[:, None], problem.moment.shape)
+
+
+def edge_weight(problem: Problem, cost: Cost) -> Array:
+    """The weight of reserves that bear about 1e-8 of the moments, or of 1 N m, within reach, (T, m)."""
+    size = np.maximum(1.0, np.abs(problem.moment))
+    weight: Array = 2.0 * AT_EDGE * full_cost(problem, cost)[:, None] / np.square(size)
+    return weight
+
+
+def full_cost(problem: Problem, cost: Cost) -> Array:
+    """What all muscles cost at full activation beside rest, (T,); 1 where that is nothing.
+
+    Of a cost that is not least at rest the changes on the way count, whatever their sign.
+    """
+    full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
+    width = problem.upper - problem.lower
+    full = np.maximum(full, 0.5 * (slope_scale(problem, cost) * width).sum(axis=1))
+    return np.where(np.isfinite(full) & (full > 0), full, 1.0)
+
+
+@dataclass(frozen=True)
+class AtEdge:
+    """A solver for frames at the edge of reach.
+
+    A moment may lie beyond reach by less than the tolerance of the certificate. Then there is no proof, but there are
+    no multipliers either: the iterates of a solver that asks for the moment exactly grow without bound, and what they
+    say of the other muscles drowns in round-off. With reserves so stiff that they bear less than the tolerance the
+    multipliers stay finite. The certificate is that of the problem without reserves.
+
+    Args:
+        solver: one that can take reserves.
+    """
+
+    solver: Solver
+
+    @property
+    def name(self) -> str:
+        """The name of the solver."""
+        return self.solver.name
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver."""
+        stiff = problem.with_reserve_weight(edge_weight(problem, cost))
+        attempt = self.solver.solve(stiff, cost, warm_start)
+        return replace(attempt, reserve=np.zeros_like(problem.moment))
