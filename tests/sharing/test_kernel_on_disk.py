@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import runpy
 import subprocess
 import sys
@@ -81,3 +82,26 @@ def test_arrays_that_cannot_be_written_or_lie_otherwise(make_leg):
     answer = solve(Problem(arm, moment, capacity, problem.max_isometric_force))
     assert (answer.status == Status.SOLVED).all()
     np.testing.assert_array_equal(answer.activation, solve(problem).activation)
+
+
+SMALL = """
+import numpy as np
+import musclesolve as ms
+answer = ms.solve(ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 800.0], [1000.0, 800.0]))
+print(answer.status, ms.compile_kernel())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "code", "said"),
+    [
+        ("NUMBA_DISABLE_JIT", "1", 0, "NUMBA_DISABLE_JIT is set"),
+        ("NUMBA_NUM_THREADS", "0", 1, "NUMBA_NUM_THREADS = '0'"),
+    ],
+)
+def test_environments_that_numba_does_not_work_in(name, value, code, said):
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL], capture_output=True, text=True, env=os.environ | {name: value}
+    )
+    assert done.returncode == code and said in done.stderr, done.stderr
+    assert done.stdout.strip() == ("" if code else "0 False")

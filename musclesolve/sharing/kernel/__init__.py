@@ -5,6 +5,7 @@ Importing this package imports nothing of numba; `entry` does.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.errors import InputError
 from musclesolve.processes import threads as threads_allowed
 from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.cost.base import Cost, described
 from musclesolve.sharing.cost.terms import Terms
 from musclesolve.sharing.kernel.layout import MOST_MUSCLES, room_for
 from musclesolve.sharing.problem import HUGE, Array, Problem
+
+LOG = logging.getLogger("musclesolve")
 
 FEW = 128
 """Frames for which a second thread does not pay."""
@@ -47,8 +51,9 @@ class Task:
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost) -> Task | None:
-        """None where the cost cannot be described, or there are too many muscles."""
-        terms = described(cost, problem) if problem.n_muscles <= MOST_MUSCLES else None
+        """None where the cost cannot be described, there are too many muscles, or nothing may be compiled."""
+        able = problem.n_muscles <= MOST_MUSCLES and compiles()
+        terms = described(cost, problem) if able else None
         frames, _, muscles = problem.moment_arm.shape
         if terms is None or terms.coefficient.shape[1:] != (frames, muscles):
             return None
@@ -140,6 +145,30 @@ def _room(size: tuple[int, int, int]) -> tuple[NDArray[Any], ...]:
     return _rooms.arrays
 
 
+@cache
+def compiles() -> bool:
+    """Whether numba compiles in this process, which NUMBA_DISABLE_JIT forbids; then all is done in numpy, and slowly.
+
+    Raises:
+        InputError: NUMBA_NUM_THREADS is a number of threads that numba refuses to be loaded with.
+    """
+    try:
+        import numba
+    except ValueError as error:
+        asked = os.environ.get("NUMBA_NUM_THREADS")
+        raise InputError(
+            f"numba cannot be loaded with NUMBA_NUM_THREADS = {asked!r}: {error}",
+            where="the environment",
+            expected="a number of threads, 1 or more",
+            remedy="unset NUMBA_NUM_THREADS",
+        ) from error
+    if numba.config.DISABLE_JIT:
+        LOG.warning(
+            "NUMBA_DISABLE_JIT is set: without the compiled kernel force sharing takes many times as long"
+        )
+    return not numba.config.DISABLE_JIT
+
+
 def _compiled() -> Any:
     from musclesolve.sharing.kernel.entry import compiled_run
 
@@ -148,6 +177,8 @@ def _compiled() -> Any:
 
 def compile_kernel() -> bool:
     """Compile the kernel now if it is not on this disk yet, which takes some ten seconds; whether it had to be."""
+    if not compiles():
+        return False
     from musclesolve.sharing.kernel.entry import compiled_run, is_kept
 
     there = is_kept()

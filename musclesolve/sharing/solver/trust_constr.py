@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -39,7 +40,10 @@ class TrustConstr:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
-        return frame_by_frame(problem, cost, warm_start, self._call)
+        with warnings.catch_warnings():
+            # then SciPy goes on with a singular value decomposition; what comes of it the certificate says
+            warnings.filterwarnings("ignore", "Singular Jacobian matrix")
+            return frame_by_frame(problem, cost, warm_start, self._call)
 
     def _call(self, programme: Reduced, guess: Array) -> Outcome:
         start = _inner(
