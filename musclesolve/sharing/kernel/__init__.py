@@ -162,11 +162,12 @@ def compiles() -> bool:
             expected="a number of threads, 1 or more",
             remedy="unset NUMBA_NUM_THREADS",
         ) from error
-    if numba.config.DISABLE_JIT:
+    disabled = bool(vars(numba.config)["DISABLE_JIT"])
+    if disabled:
         LOG.warning(
             "NUMBA_DISABLE_JIT is set: without the compiled kernel force sharing takes many times as long"
         )
-    return not numba.config.DISABLE_JIT
+    return not disabled
 
 
 def _compiled() -> Any:
