@@ -60,12 +60,18 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
             how = f"{' and '.join(landmarks)} left out, what hangs there completed rigidly with its neighbour"
         if inside.size:
             times = trial.markers.time[inside[[0, -1]]]
-            done.append(Completed(name, float(times[0]), float(times[1]), _sentence(name, lost, inside, times, how)))
+            done.append(
+                Completed(name, float(times[0]), float(times[1]), _sentence(name, lost, inside, times, how))
+            )
     return trial, tuple(done)
 
 
 def _sentence(name: str, lost: object, inside: np.ndarray, times: np.ndarray, how: str) -> str:
-    when = "never seen" if np.all(lost) else f"missing from {times[0]:g} to {times[1]:g} s ({inside.size} frames)"
+    when = (
+        "never seen"
+        if np.all(lost)
+        else f"missing from {times[0]:g} to {times[1]:g} s ({inside.size} frames)"
+    )
     return f"'{name}' is {when}: {how}."
 
 

@@ -345,6 +345,14 @@ class Trial:
         )
         return slice(int(first), int(last))
 
+    @property
+    def balanced_range(self) -> tuple[float, float] | None:
+        """First and last time in which both feet are measured [s], None where they never are."""
+        if not self.legs:
+            return self.time_range
+        start, end = (pick(self.legs[s][k] for s in self.legs) for k, pick in enumerate((max, min)))
+        return (start, end) if len(self.legs) == len(SIDES) and end > start else None
+
     def measured(self, side: Side, time: Array) -> NDArray[np.bool_]:
         """Return at which times (T,) of the time range every contact of a foot is on a plate, as far as is known."""
         if not self.legs:

@@ -68,7 +68,9 @@ class Workshop:
         """Fill a gap of any length by the body whose markers foretell this one best, however well that is."""
         found = self._best_body(name, start, stop)
         if found is None:
-            return self._left(name, start, stop, "fewer than three markers that move with it are seen throughout")
+            return self._left(
+                name, start, stop, "fewer than three markers that move with it are seen throughout"
+            )
         bridge, group, foretold = found
         samples = self._given[name] - foretold
         error, _ = tried(bridge, samples, self._given[name], start)

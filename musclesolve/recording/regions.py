@@ -7,10 +7,16 @@ from dataclasses import replace
 from musclesolve.recording.data import SIDES, Trial
 
 ARMS_AND_HEAD = frozenset(
-    {f"{part}_{side}" for part in ("elbow_lateral", "elbow_medial", "wrist", "hand_radial", "hand_ulnar") for side in SIDES}
+    {
+        f"{part}_{side}"
+        for part in ("elbow_lateral", "elbow_medial", "wrist", "hand_radial", "hand_ulnar")
+        for side in SIDES
+    }
     | {"head_base", "head_low", "head_top"}
 )
-TRUNK = frozenset({f"{part}_{side}" for part in ("shoulder", "shoulder_center") for side in SIDES} | {"neck_base"})
+TRUNK = frozenset(
+    {f"{part}_{side}" for part in ("shoulder", "shoulder_center") for side in SIDES} | {"neck_base"}
+)
 
 
 def bounding_markers(trial: Trial) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ Run = tuple[int, int]
 AT_ENDS = 0.1
 """So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are guesses
 [s]."""
-AT_CONTACTS = 0.02
+AT_CONTACTS = 0.01
 """So much is left out beside a contact that was not measured [s]."""
 SHORTEST = 0.2
 """Less than this of a leg is not analysed [s]."""
@@ -133,7 +133,11 @@ class _Search:
         """Return what is analysed, leg by leg, and what ends it."""
         said = [self._leg(side, legs.get(side)) for side in SIDES]
         first, stop = max(run[0] for run in legs.values()), min(run[1] for run in legs.values())
-        both = f"both feet {_span(self.times((first, stop)))}" if len(legs) == 2 and stop > first else "never both"
+        both = (
+            f"both feet {_span(self.times((first, stop)))}"
+            if len(legs) == 2 and stop > first
+            else "never both"
+        )
         return (*said, f"pelvis residual: {both}")
 
     def _leg(self, side: Side, run: Run | None) -> str:
@@ -166,13 +170,13 @@ class _Search:
         time = self.trial.markers.time
         for first, stop in true_runs(self.unmeasured[side]):
             if first <= frame < stop:
-                on = "on the floor beside the plates" if not self.feet[side].loaded[first:stop].any() else (
-                    "partly beside its plate"
+                on = (
+                    "on the floor beside the plates"
+                    if not self.feet[side].loaded[first:stop].any()
+                    else ("partly beside its plate")
                 )
                 return f"the foot is {on} ({_span((time[first], time[stop - 1]))})"
-        lost = [
-            name for name in bounding_markers(self.trial) if missing(self.trial.markers[name][frame])
-        ]
+        lost = [name for name in bounding_markers(self.trial) if missing(self.trial.markers[name][frame])]
         if not lost:
             return "the recording of forces ends" if frame else "the recording of forces begins"
         more = f" and {len(lost) - MOST_NAMES} more" if len(lost) > MOST_NAMES else ""

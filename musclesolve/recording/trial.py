@@ -268,12 +268,17 @@ def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array
     return vectors
 
 
+def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
+    """Return first and last time at which both markers and forces were recorded [s]; the last first if never."""
+    times = [walk.time, *(plate.time for plate in forces)]
+    return float(max(t[0] for t in times)), float(min(t[-1] for t in times))
+
+
 def time_range_of(
     document: Document, given: dict[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
 ) -> tuple[float, float]:
     """Return first and last time to analyse [s], within what was recorded."""
-    times = [walk.time, *(plate.time for plate in forces)]
-    earliest, latest = max(t[0] for t in times), min(t[-1] for t in times)
+    earliest, latest = recorded_range(walk, forces)
     recorded = (
         f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"

@@ -166,7 +166,9 @@ def _are_gaps(value: Any) -> bool:
 
 def _are_steps(value: Any) -> bool:
     return value is None or (
-        isinstance(value, tuple | list) and len(value) > 0 and all(re.fullmatch(r"[rl][1-9]\d*", step) for step in value)
+        isinstance(value, tuple | list)
+        and len(value) > 0
+        and all(re.fullmatch(r"[rl][1-9]\d*", step) for step in value)
     )
 
 
