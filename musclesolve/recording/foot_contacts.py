@@ -104,6 +104,11 @@ def _lasting(mask: Mask, fewest: int) -> Mask:
     return kept
 
 
+def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:
+    """Return the frames (T,) of contacts that no plate measures whole, by foot, of those that the motion shows."""
+    return unmeasured(trial, {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None})
+
+
 def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     """Return the frames (T,) in which a foot is on the floor, or may be, in a contact that no plate measures whole."""
     shares = {side: _shares(trial, feet, side) for side in feet}

@@ -98,7 +98,7 @@ class _Search:
         stepping = {
             side: max(runs, key=_length)
             for side in SIDES
-            if (runs := [run for run in own[side] if self.feet[side].loaded[slice(*run)].any()])
+            if (runs := [run for run in own[side] if self._steps(side, run)])
         }
         if not stepping:
             return {}
@@ -111,6 +111,11 @@ class _Search:
             and (runs := [run for run in own[side] if run[0] >= first and run[1] <= stop])
         }
         return {side: (stepping | swinging)[side] for side in SIDES if side in stepping | swinging}
+
+    def _steps(self, side: Side, run: Run) -> bool:
+        """Return whether a foot stands on a plate in a run of frames."""
+        foot = self.feet[side]
+        return bool((foot.loaded & foot.floor)[slice(*run)].any())
 
     def _runs(self, side: Side, within: Run) -> list[Run]:
         """Return the runs of frames of a leg in a run of frames that are seen, without their uncertain ends."""
@@ -148,10 +153,11 @@ class _Search:
             _span(self.times(other))
             for seen in true_runs(self.seen)
             for other in self._runs(side, seen)
-            if other != run and self.feet[side].loaded[slice(*other)].any()
+            if other != run and self._steps(side, other)
         ]
         more = f"; measured too, for [time]: {', '.join(others)}" if others else ""
-        return f"{name} leg: {_span(self.times(run))}; before it {self._before(side, run[0])}, after it {self._after(side, run[1])}{more}"
+        ends = f"before it {self._before(side, run[0])}, after it {self._after(side, run[1])}"
+        return f"{name} leg: {_span(self.times(run))}; {ends}{more}"
 
     def _before(self, side: Side, first: int) -> str:
         """Return what a run of frames does not reach back to."""
