@@ -176,7 +176,9 @@ def test_it_is_the_same_through_c3d(tmp_path):
     np.testing.assert_allclose(legs_of(file), legs_of(text), atol=0.011)
 
 
-@pytest.mark.parametrize("tables", ["", '[[force]]\nside = "r"\nplate = 1\n[[force]]\nside = "l"\nplate = 2\n'])
+@pytest.mark.parametrize(
+    "tables", ["", '[[force]]\nside = "r"\nplate = 1\n[[force]]\nside = "l"\nplate = 2\n']
+)
 def test_a_foot_that_stands_over_the_edge_of_its_plate_is_not_measured(tmp_path, tables):
     """The toes of the left foot are beside the plate; the right one stands on its own."""
     trial = read_trial(c3d_walk(tmp_path, {"l": -0.16}, 0.17, tables))
