@@ -11,6 +11,7 @@ from c3d_files import PlateOnPaper, write_c3d
 
 import musclesolve as ms
 from musclesolve.errors import InputError
+from musclesolve.options import find_options
 from musclesolve.recording import Trial, read_mot, read_trc, read_trial, write_mot
 from musclesolve.runs import true_runs
 
@@ -90,6 +91,16 @@ def test_a_leg_without_a_plate_is_analysed_in_swing_and_without_any_not_at_all(t
     assert trial.legs["r"] == trial.time_range
 
 
+def test_a_leg_that_was_not_measured_cannot_be_asked_for(tmp_path):
+    """The gap takes the swing of the left foot, which has no plate."""
+    trial = read_trial(walk(tmp_path, steps=("r2",), gaps=(("asis_r", 1.9, 4.05),)))
+    assert set(trial.legs) == {"r"} and trial.balanced_range is None
+    assert trial.analysed[1].startswith("left leg: not analysed") and "never both" in trial.analysed[2]
+    with pytest.raises(InputError, match="the left leg was not measured"):
+        find_options(trial, None, None, "l")
+    assert find_options(trial, None, None, "both").sides == ("r", "l")
+
+
 def test_other_stretches_that_were_measured_are_reported(tmp_path):
     trial = read_trial(walk(tmp_path, strides=5, steps=("r2", "l2", "l4", "l5")))
     right, left = trial.analysed[:2]
@@ -124,7 +135,7 @@ def test_a_plate_that_is_a_little_off_is_no_half_step(tmp_path, share):
 
 def test_where_no_contact_is_seen_and_measured_the_whole_recording_is_refused_as_before(tmp_path):
     path = walk(tmp_path, gaps=(("asis_r", 0.9, 2.6),))
-    with pytest.raises(InputError, match="the marker 'asis_r' is missing from 0.9 to 2.6 s"):
+    with pytest.raises(InputError, match=r"the marker 'asis_r' is missing from 0\.9 to 2\.6 s"):
         read_trial(path)
     assert {"gap"} == {finding.code for finding in ms.check(path).findings if finding.severity == "error"} - {
         "contact_without_force"
