@@ -257,7 +257,7 @@ def share_leg(
     solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
     contact, net = loads.contact(solution.force + state.passive_force), loads.net
     if trial.legs:
-        lost = np.isnan(problem.moment).any(axis=1)
+        lost = np.asarray(np.isnan(problem.moment).any(axis=1))
         status = np.where(lost, Status.NOT_MEASURED, solution.status).astype(np.int8)
         solution = replace(solution, status=status)
         net = {joint: np.where(lost[:, None], np.nan, force) for joint, force in net.items()}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from musclesolve.recording.bodies import groups
 from musclesolve.recording.data import Gap, Trial
@@ -16,6 +17,10 @@ from musclesolve.recording.gap_methods import Workshop
 from musclesolve.recording.gaps import missing, near_frames
 from musclesolve.recording.regions import upper_markers
 from musclesolve.runs import true_runs
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,9 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
     return trial, tuple(done)
 
 
-def _sentence(name: str, lost: object, inside: np.ndarray, times: np.ndarray, how: str) -> str:
+def _sentence(name: str, lost: Mask, inside: Indices, times: Array, how: str) -> str:
     when = (
-        "never seen"
-        if np.all(lost)
-        else f"missing from {times[0]:g} to {times[1]:g} s ({inside.size} frames)"
+        "never seen" if lost.all() else f"missing from {times[0]:g} to {times[1]:g} s ({inside.size} frames)"
     )
     return f"'{name}' is {when}: {how}."
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
@@ -125,10 +125,12 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
 
 
 def _lacks_force(foot: FootPath, contact: tuple[int, int], rate: float) -> bool:
-    """Return whether no plate carries a foot during a part of its contact, its ends apart."""
+    """Return whether no plate carries a foot during its contact, or for a while between its ends."""
     edge, (first, stop) = round(EDGE * rate), contact
-    first, stop = first + edge * (first > 0), stop - edge * (stop < foot.floor.size)
-    return bool((~foot.loaded[first:stop]).sum() >= max(1, round(SHORTEST * rate) - 2 * edge))
+    between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
+    lacking = true_runs(~foot.loaded[between])
+    longest = max((b - a for a, b in lacking), default=0)
+    return longest >= max(1, round(SHORTEST * rate)) or not foot.loaded[first:stop].any()
 
 
 def _whole_contact(foot: FootPath, contact: tuple[int, int], rate: float) -> slice:
@@ -163,9 +165,6 @@ def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[
 def _pelvis_velocity(trial: Trial) -> Array | None:
     """Return how fast the markers of the pelvis rise, (T,) [m/s]; None where none of its landmarks is seen."""
     names = [f"{part}_{side}" for part in ("asis", "psis", "hip_center") for side in SIDES]
-    heights = [_height(trial.markers, trial.mapping[name]) for name in [*names, "sacrum"] if trial.sees(name)]
+    seen = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
+    heights = [trial.markers.weighted(weights)[:, 2:] for weights in seen]
     return velocity(np.mean(heights, axis=0), trial.markers.rate)[:, 0] if heights else None
-
-
-def _height(markers: Markers, weights: object) -> Array:
-    return markers.weighted(weights)[:, 2:]  # type: ignore[arg-type]

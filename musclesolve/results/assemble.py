@@ -203,7 +203,7 @@ def _ground_variables(
             if leg.side == reaction.side:
                 force[:, place], point[:, place] = reaction.force, reaction.center_of_pressure
     for place, leg in enumerate(legs):
-        lost = ~trial.measured(leg.side, motion.time)
+        lost = ~trial.measured("r" if leg.side == "r" else "l", motion.time)
         force[lost, place], point[lost, place] = np.nan, np.nan
     over = ("time", "side", "axis")
     return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
