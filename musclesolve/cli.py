@@ -260,7 +260,7 @@ def synthesize(
         list[str] | None,
         typer.Option(
             help="A contact that has a plate, such as r2, the second one of the right foot; repeatable. Without any "
-            "all have one; with some the trial file has no [time]."
+            "all have one; with some the trial file has no \\[time]."
         ),
     ] = None,
     fault: Annotated[

@@ -84,7 +84,7 @@ def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
     # Contacts that the time range leaves out for what their plates lack say nothing of the others.
     lost = unmeasured_contacts(trial) if trial.legs else {}
     for frames in lost.values():
-        whole &= ~frames
+        whole &= ~grown(frames, 2 * count)
     return whole
 
 

@@ -86,18 +86,18 @@ class _Search:
 
     @classmethod
     def of(cls, trial: Trial) -> _Search | None:
-        """Look at a trial; None where its motion does not show both feet."""
+        """Look at a trial; None where its motion shows no foot."""
         feet = {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None}
-        if len(feet) < len(SIDES):
+        if not feet:
             return None
         return cls(trial, _seen(trial), feet, unmeasured(trial, feet))
 
     def legs_in(self, seen: Run) -> dict[Side, Run]:
         """Return the longest run of frames of each leg within a run with every marker; empty without a contact."""
-        own = {side: self._runs(side, seen) for side in SIDES}
+        own = {side: self._runs(side, seen) for side in self.feet}
         stepping = {
             side: max(runs, key=_length)
-            for side in SIDES
+            for side in own
             if (runs := [run for run in own[side] if self._steps(side, run)])
         }
         if not stepping:
@@ -106,7 +106,7 @@ class _Search:
         # A leg that steps on no plate is measured while it swings.
         swinging = {
             side: max(runs, key=_length)
-            for side in SIDES
+            for side in own
             if side not in stepping
             and (runs := [run for run in own[side] if run[0] >= first and run[1] <= stop])
         }

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve.checking import check
 from musclesolve.recording import Trial
 from musclesolve.results import frames
 from musclesolve.results.summary import any_failed
+from musclesolve.synthetic.faults import faults, plant
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +55,17 @@ def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
     moment = (same.joint_moment - by_hand.joint_moment).values[kept]
     assert np.sqrt(np.mean(force**2)) < 1.0 and np.abs(force).max() < 50.0
     assert np.abs(moment).max() < 0.5
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["forces_early_30ms", "mass_wrong", "marker_misspelt", "plate_turned", "plate_drift", "leap", "gap"],
+)
+def test_planted_faults_are_found_as_in_a_range_given_by_hand(path, tmp_path, name):
+    assert check(plant(name, path, tmp_path)).codes == (faults()[name].code,)
+
+
+def test_a_contact_that_was_not_measured_ends_the_range(path, tmp_path):
+    report = check(plant("contact_not_measured", path, tmp_path))
+    (said,) = [finding.what for finding in report.findings if finding.code == "analysed"]
+    assert report.ok and "left leg: 1.60 to 1.96 s; before it the foot is on the floor" in said
