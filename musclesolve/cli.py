@@ -256,6 +256,13 @@ def synthesize(
     gap: Annotated[
         list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds in which it is not seen; repeatable.")
     ] = None,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A contact that has a plate, such as r2, the second one of the right foot; repeatable. Without any "
+            "all have one; with some the trial file has no \\[time]."
+        ),
+    ] = None,
     fault: Annotated[
         list[str] | None,
         typer.Option(help="Something that goes wrong (names: `musclesolve faults`); repeatable."),
@@ -264,7 +271,9 @@ def synthesize(
 ) -> None:
     """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
     given = {
-        key: value for key, value in locals().items() if key not in ("output", "gap", "fault", "cutoff_hz")
+        key: value
+        for key, value in locals().items()
+        if key not in ("output", "gap", "step", "fault", "cutoff_hz")
     }
     with messages():
         from musclesolve.results import write_files
@@ -273,7 +282,9 @@ def synthesize(
 
         gaps = tuple(parse_gap(text) for text in gap or ())
         faults, cutoff = tuple(fault or ()), parse_cutoff(cutoff_hz)
-        files = recording_files(gaps=gaps, faults=faults, cutoff_hz=cutoff, **given)
+        files = recording_files(
+            gaps=gaps, steps=tuple(step) if step else None, faults=faults, cutoff_hz=cutoff, **given
+        )
         check_free(output, files)
         say_files(write_files(output, files))
         if faults:

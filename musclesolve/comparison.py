@@ -19,6 +19,7 @@ from musclesolve.pipeline import (
     Mechanics,
     Progress,
     leg_mechanics,
+    measured_moments,
     mechanics,
     share_leg,
 )
@@ -155,7 +156,9 @@ class _Legs:
     def of(cls, trial: Trial, options: Options, recorded: Mechanics) -> _Legs:
         segments = segment_motion(recorded.model, recorded.motion)
         muscles = [leg_mechanics(trial, options, recorded, segments, side) for side in options.sides]
-        return cls(projected_moments(recorded.model, recorded.motion, recorded.wrenches), muscles)
+        model, motion = recorded.model, recorded.motion
+        moments = projected_moments(model, motion, recorded.wrenches)
+        return cls(measured_moments(trial, model, motion.time, moments), muscles)
 
     def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
         legs = [

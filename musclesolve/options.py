@@ -11,6 +11,7 @@ import muscle_db
 from musclesolve.errors import InputError
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.recording import Trial
+from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.schema import Document
 from musclesolve.sharing import Cost
 from musclesolve.sharing.cost.registry import find_cost
@@ -44,9 +45,10 @@ def find_options(trial: Trial, cost: str | Cost | None, solver: str | Solver | N
     Raises:
         InputError: a name that is not known; with the line of the trial file where it stands there.
     """
-    sharing = trial.sharing
+    sharing, sides = trial.sharing, _sides(side)
+    _check_measured(trial, sides)
     return Options(
-        sides=_sides(side),
+        sides=sides,
         database=_in_trial(trial, "muscles", "database", _database, trial.muscles.database),
         cost=_in_trial(trial, "sharing", "cost", find_cost, sharing.cost)
         if cost is None
@@ -56,6 +58,19 @@ def find_options(trial: Trial, cost: str | Cost | None, solver: str | Solver | N
         else find_solver(solver),
         dofs=_in_trial(trial, "sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
     )
+
+
+def _check_measured(trial: Trial, sides: tuple[str, ...]) -> None:
+    """Refuse legs of which no frame was measured in the time range that was found."""
+    if trial.legs and not set(sides) & set(trial.legs):
+        name = SIDE_NAMES[sides[0]]  # type: ignore[index]
+        raise InputError(
+            f"the {name} leg was not measured: no contact of its foot is on a plate as a whole",
+            file=trial.path,
+            where="side",
+            expected=f"a leg that was measured: {', '.join(SIDE_NAMES[leg] for leg in trial.legs)}",
+            remedy="choose the other leg, or a time range in [time]",
+        )
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:

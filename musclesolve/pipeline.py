@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -31,7 +31,7 @@ from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.textfile import suggestion
-from musclesolve.sharing import Cost, Problem, Solution, solve
+from musclesolve.sharing import Cost, Problem, Solution, Status, solve
 from musclesolve.sharing.solver.base import Solver
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def shared_legs(
     """Joint moments (T, K+6) [N m] by inverse dynamics, and how the muscles of each analysed leg share them."""
     model, motion = recorded.model, recorded.motion
     report("inverse dynamics", 0.35)
-    moments = projected_moments(model, motion, recorded.wrenches)
+    moments = measured_moments(trial, model, motion.time, projected_moments(model, motion, recorded.wrenches))
     segments = segment_motion(model, motion)
     legs = []
     for number, leg in enumerate(options.sides):
@@ -164,6 +164,25 @@ def shared_legs(
         report("sharing", done + 0.25 / len(options.sides))
         legs.append(share_leg(trial, options, state, moments, model, loads))
     return moments, legs
+
+
+def measured_moments(trial: Trial, model: Model, time: Array, moments: Array) -> Array:
+    """The generalized forces that follow from what was measured, NaN elsewhere, (T, K+6).
+
+    Those of a leg hang on its own foot alone, those of the pelvis on both.
+
+    Args:
+        trial: says when which leg was measured.
+        model: the subject.
+        time: (T,) [s].
+        moments: (T, K+6) by inverse dynamics.
+    """
+    legs = {side: trial.measured(side, time) for side in SIDES}
+    known = np.ones(moments.shape, bool)
+    for side, measured in legs.items():
+        known[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]] = measured[:, None]
+    known[:, model.tree.joint_count :] = np.all(list(legs.values()), axis=0)[:, None]
+    return np.where(known, moments, np.nan)
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
@@ -236,8 +255,13 @@ def share_leg(
     """Share the moments of one leg among its muscles."""
     problem = sharing_problem(trial, options, state, moments, model, loads)
     solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
-    contact = loads.contact(solution.force + state.passive_force)
-    return LegResult(state.muscles.side, state, problem, solution, loads.net, contact)
+    contact, net = loads.contact(solution.force + state.passive_force), loads.net
+    if trial.legs:
+        lost = np.asarray(np.isnan(problem.moment).any(axis=1))
+        status = np.where(lost, Status.NOT_MEASURED, solution.status).astype(np.int8)
+        solution = replace(solution, status=status)
+        net = {joint: np.where(lost[:, None], np.nan, force) for joint, force in net.items()}
+    return LegResult(state.muscles.side, state, problem, solution, net, contact)
 
 
 def sharing_problem(

@@ -36,12 +36,14 @@ class Case:
         content: its content, with defaults where it is at fault.
         trial: the recording, mended so far.
         findings: what was found so far.
+        anywhere: those of them that matter wherever they are.
     """
 
     document: Document
     content: dict[str, Any]
     trial: Trial
     findings: list[Finding] = field(default_factory=list)
+    anywhere: list[Finding] = field(default_factory=list)
 
     def tell(
         self,
@@ -71,9 +73,21 @@ class Case:
             SIDE_NAMES[plate] if plate else None,
             times,
         )
-        if times and not anywhere and not any(self._reaches(*span) for span in times):
-            severity, what = "note", f"{what} (outside of the time range)"
-        self.findings.append(Finding(code, severity, what, remedy, where))
+        finding = Finding(code, severity, what, remedy, where)
+        if anywhere:
+            self.anywhere.append(finding)
+        self.findings.append(self._in_range(finding))
+
+    def demote(self) -> None:
+        """Make notes of the findings that lie outside of a time range that was found after them."""
+        self.findings[:] = map(self._in_range, self.findings)
+
+    def _in_range(self, finding: Finding) -> Finding:
+        times = finding.where.times
+        if not times or finding in self.anywhere or any(self._reaches(*span) for span in times):
+            return finding
+        said = "" if "(outside of the time range)" in finding.what else " (outside of the time range)"
+        return replace(finding, severity="note", what=f"{finding.what}{said}")
 
     def _reaches(self, first: float, last: float) -> bool:
         """Return whether a stretch of time lies in the time range, or so near that the filter carries it there."""

@@ -24,6 +24,7 @@ from musclesolve.checking.slips import all_lengths
 from musclesolve.checking.standing import all_standing, another_person
 from musclesolve.checking.synchrony import synchrony
 from musclesolve.checking.time_base import all_of_time, durations
+from musclesolve.checking.time_range import analysed, found_range
 from musclesolve.checking.trajectories import all_trajectories
 from musclesolve.errors import InputError
 
@@ -38,6 +39,8 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     all_exchanges,
     single_pairs,
     all_order,
+    # Gaps end the time range; axes and sides that are wrong would hide the contacts that do.
+    found_range,
     all_trajectories,
     all_lengths,
     all_standing,
@@ -49,6 +52,9 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     baseline,
     horizontal_axes,
     synchrony,
+    # The forces are right by now.
+    found_range,
+    analysed,
     # A shift of the forces makes them begin and end at other times: that is no fault of its own.
     durations,
     displacement,

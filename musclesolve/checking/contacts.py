@@ -39,7 +39,8 @@ def all_contacts(case: Case) -> None:
             )
         there = any(plate.side == side for plate in case.trial.forces)
         standing = long_enough(
-            eroded(foot.ground, edge) & inside & (vertical < least), round(SHORTEST_CONTACT * rate)
+            eroded(foot.ground, edge) & inside & case.trial.measured(side, time) & (vertical < least),
+            round(SHORTEST_CONTACT * rate),
         )
         if standing.any():
             lasting = sum(b - a for a, b in stretches(standing, time)) + 1.0 / rate

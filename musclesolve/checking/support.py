@@ -10,6 +10,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import PlateForce, Side, Trial
+from musclesolve.recording.foot_contacts import unmeasured_contacts
 from musclesolve.resampling import at_times
 
 # A foot carries something from this share of the body weight on.
@@ -80,6 +81,10 @@ def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
         loaded = side_vertical(trial, side, trial.markers.time) > touch(trial)
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds, 3 * count)
+    # Contacts that the time range leaves out for what their plates lack say nothing of the others.
+    lost = unmeasured_contacts(trial) if trial.legs else {}
+    for frames in lost.values():
+        whole &= ~grown(frames, 2 * count)
     return whole
 
 

@@ -7,8 +7,9 @@ import numpy as np
 from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
 from musclesolve.checking.distances import distances
 from musclesolve.recording.data import Trial
-from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.leaps import farthest_leap, leaps
+from musclesolve.recording.regions import upper_markers
+from musclesolve.recording.trial import completed_trial, filled_trial
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbours
 # change so much [m], is frozen.
@@ -154,9 +155,12 @@ def gaps(case: Case) -> None:
     """Tell which gaps within the time range are filled, and how well, and which cannot be."""
     frozen_ones = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
     start, end = case.trial.time_range
-    whole = _filled(case)
+    whole, completed = completed_trial(case.trial, case.content)
+    above = upper_markers(case.trial)
     for gap in whole.gaps:
         if gap.marker in frozen_ones or gap.last < start or gap.first > end:
+            continue
+        if gap.marker in above and not gap.filled:
             continue
         span = f"'{gap.marker}' is missing for {gap.frames} frames"
         if gap.filled:
@@ -179,13 +183,23 @@ def gaps(case: Case) -> None:
                 markers=(gap.marker,),
                 times=((gap.first, gap.last),),
             )
-    case.mend_markers(whole.markers.position)
+    for marker in completed:
+        if marker.marker not in frozen_ones:
+            case.tell(
+                "gap",
+                "warning",
+                marker.sentence,
+                "fill the gap in the capture software; the moments of the legs do not depend on it",
+                file=case.trial.markers.path,
+                markers=(marker.marker,),
+                times=((marker.first, marker.last),),
+            )
+    case.mend(markers=whole.markers, mapping=whole.mapping)
 
 
 def _filled(case: Case) -> Trial:
     """Return the trial with gaps filled as the analysis fills them."""
-    given = case.content["gaps"]
-    return fill_trial(case.trial, float(given["spline_s"]), float(given["rigid_s"]))
+    return filled_trial(case.trial, case.content)
 
 
 def refill(case: Case) -> None:

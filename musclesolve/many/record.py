@@ -54,15 +54,16 @@ class Measures:
     def of(cls, result: xr.Dataset) -> Measures:
         """Those of what `run` returns."""
         legs = frames.sides(result)
-        failed = np.any([frames.failed(result, side) for side in legs], axis=0)
+        failed = np.any([frames.unsolved(result, side) for side in legs], axis=0)
+        idle = np.all([frames.not_measured(result, side) for side in legs], axis=0)
         reserve = np.any([frames.solved_with_reserve(result, side) for side in legs], axis=0) & ~failed
         force, _ = pelvis_residual(result)
         weight = body_weight(result)
         return cls(
-            solved=int((~failed & ~reserve).sum()),
+            solved=int((~failed & ~reserve & ~idle).sum()),
             with_reserve=int(reserve.sum()),
             without_solution=int(failed.sum()),
-            residual_percent=float(100.0 * force.max() / weight),
+            residual_percent=float(100.0 * np.max(force, where=np.isfinite(force), initial=0.0) / weight),
             contact={joint: _peak(result, joint, legs) / weight for joint in JOINTS},
         )
 

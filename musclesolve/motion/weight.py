@@ -14,9 +14,13 @@ Array = NDArray[np.float64]
 
 # Share of what is due: above the first no recording is right; outside the second a reader should know.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
+# Over less than this the forces of both feet say little [s].
+SHORTEST = 0.1
 
 
-def carried_share(trial: Trial, time: Array, moving: Points) -> float:
+def carried_share(
+    trial: Trial, time: Array, moving: Points, span: tuple[float, float] | None = None
+) -> float:
     """Return the mean vertical force over what the person's mass asks for, 1 when both agree.
 
     m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
@@ -24,10 +28,12 @@ def carried_share(trial: Trial, time: Array, moving: Points) -> float:
 
     Args:
         trial: the trial.
-        time: (T,) [s]; only the time range counts.
+        time: (T,) [s]; only the span counts.
         moving: landmarks (T, 3) of the motion [m].
+        span: first and last time [s]; the time range unless given.
     """
-    start, end = trial.time_range
+    span = span or trial.time_range
+    start, end = span
     inside = (time > start - 0.5 / trial.markers.rate) & (time < end + 0.5 / trial.markers.rate)
     pelvis = "asis" if "asis_r" in moving else "hip_center"
     height = between(moving[f"{pelvis}_r"], moving[f"{pelvis}_l"])[:, 2]
@@ -46,7 +52,10 @@ def weight_notes(trial: Trial, time: Array, moving: Points) -> list[str]:
     Raises:
         InputError: the forces are far greater than the mass asks for.
     """
-    share = carried_share(trial, time, moving)
+    span = trial.balanced_range
+    if span is None or span[1] - span[0] < SHORTEST:
+        return []
+    share = carried_share(trial, time, moving, span)
     mass = trial.subject.mass
     if share > TOO_MUCH:
         raise trial.document.error(

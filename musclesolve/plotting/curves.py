@@ -25,20 +25,23 @@ from musclesolve.results import frames
 
 @dataclass(frozen=True)
 class Validity:
-    """Which frames of a leg are solved and which have no valid solution; the rest has a reserve. Shape (T,)."""
+    """Which frames of a leg are solved, have no valid solution, or were not analysed; the rest has a reserve, (T,)."""
 
     solved: frames.Mask
     failed: frames.Mask
+    not_measured: frames.Mask
 
     @classmethod
     def of(cls, result: xr.Dataset, side: str) -> Validity:
         """Read from the status of the result."""
-        return cls(frames.solved(result, side), frames.failed(result, side))
+        return cls(
+            frames.solved(result, side), frames.unsolved(result, side), frames.not_measured(result, side)
+        )
 
     @property
     def reserve(self) -> frames.Mask:
         """Frames in which a reserve makes up for what the muscles lack."""
-        return ~self.solved & ~self.failed
+        return ~self.solved & ~self.failed & ~self.not_measured
 
 
 def draw(
@@ -63,7 +66,7 @@ def draw(
         solid, dotted = np.ones(curve.size, dtype=bool), np.zeros(curve.size, dtype=bool)
         if validity is not None:
             solid, failed = validity.solved[part.index], validity.failed[part.index]
-            dotted = with_neighbours(~solid & ~failed) & ~failed
+            dotted = with_neighbours(validity.reserve[part.index]) & ~failed
             crossed = part.place[failed & ~part.again]
             axes.plot(
                 crossed,

@@ -22,7 +22,15 @@ from musclesolve.motion.targets import measured_body
 from musclesolve.muscles import LEG_DOFS, LegMuscles, MuscleState, muscle_state, place_muscles
 from musclesolve.muscles.switches import settle_switches
 from musclesolve.options import Options
-from musclesolve.pipeline import MARGIN, JointLoads, LegResult, joint_loads, mechanics, share_leg
+from musclesolve.pipeline import (
+    MARGIN,
+    JointLoads,
+    LegResult,
+    joint_loads,
+    measured_moments,
+    mechanics,
+    share_leg,
+)
 from musclesolve.propagation.markers import MarkerErrors
 from musclesolve.propagation.parameters import Parameters
 from musclesolve.recording.data import SIDES, Side, Trial
@@ -107,7 +115,7 @@ class Replay:
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
         motion = motion.frames(self.inside)
         wrenches = self._wrenches(errors["center_of_pressure"])
-        moments = projected_moments(model, motion, wrenches)
+        moments = measured_moments(self.trial, model, motion.time, projected_moments(model, motion, wrenches))
         return Body(model, motion, segment_motion(model, motion), wrenches, moments)
 
     def _wrenches(self, shift: Array) -> list[Wrench]:

@@ -12,10 +12,11 @@ from musclesolve.errors import InputError
 from musclesolve.recording.c3d import C3D
 from musclesolve.recording.c3d_plates import read_plates
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
-from musclesolve.recording.plate_feet import Contact, Feet, Foot, contacts, on_feet
+from musclesolve.recording.plate_feet import Contact, Feet, Foot, contacts, on_feet, on_plates_whole
 from musclesolve.recording.plate_steps import SURE, check_steps
 from musclesolve.recording.plates import PlateRecording
 from musclesolve.recording.schema import Document
+from musclesolve.recording.time_range import finds_range
 
 Array = NDArray[np.float64]
 
@@ -63,6 +64,9 @@ def c3d_forces(
     threshold = float(content["filter"]["unloaded_below_n"])
     feet = _feet(walk, mapping)
     found = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
+    if finds_range(content):
+        plates = [recording.plate for recording in recordings]
+        found = {number: on_plates_whole(own, feet, plates) for number, own in found.items()}
     for recording in recordings:
         check_steps(recording, found[recording.plate.number], feet)
     if content["force"]:
@@ -139,19 +143,21 @@ def _named(
                 remedy="leave out all [[force]] where both feet step on one plate: the contacts decide then",
             )
         _check_owner(document, content, index, found[number])
-        recording = recordings[number - 1]
-        forces.append(
-            PlateForce(
-                entry["side"],
-                recording.time,
-                recording.force,
-                recording.point,
-                recording.moment,
-                recording.path,
-                number,
-            )
-        )
+        forces.append(_of_foot(content, entry["side"], recordings[number - 1], found[number]))
     return tuple(forces)
+
+
+def _of_foot(
+    content: Mapping[str, Any], side: Side, recording: PlateRecording, found: list[Contact]
+) -> PlateForce:
+    """Return the force of a plate on its foot; where the range is found, without the contacts of the other foot."""
+    others = np.zeros(recording.time.size, bool)
+    for contact in found if finds_range(content) else ():
+        if contact.weighty and contact.side != side:
+            others[contact.first : contact.last] = True
+    force, moment = (np.where(others[:, None], 0.0, v) for v in (recording.force, recording.moment))
+    number = recording.plate.number
+    return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
 
 
 def _check_owner(document: Document, content: Mapping[str, Any], index: int, found: list[Contact]) -> None:
@@ -222,5 +228,8 @@ def _assigned(
 
 
 def _in_range(content: Mapping[str, Any], contact: Contact) -> bool:
+    """Return whether a contact lies in the time range that is given; a range that is found leaves it out."""
+    if finds_range(content):
+        return False
     start, end = content["time"]["start_s"], content["time"]["end_s"]
     return (end is None or contact.start <= end) and (start is None or contact.end >= start)

@@ -264,6 +264,9 @@ class Trial:
         notes: sentences a reader of the results should see.
         events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
         gaps: of the needed markers, in or near the time range: what was filled and what was left.
+        legs: side -> first and last time within the time range in which that leg is measured [s]; empty where the
+            trial file gives the range, and then it holds for both legs.
+        analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
     """
 
     path: Path
@@ -286,6 +289,8 @@ class Trial:
     gaps: tuple[Gap, ...] = ()
     functional: Mapping[Side, Markers] = field(default_factory=dict)
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
+    analysed: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """What it is, in a line, without the numbers."""
@@ -339,3 +344,19 @@ class Trial:
             self.markers.time, (self.time_range[0] - half, self.time_range[1] + half)
         )
         return slice(int(first), int(last))
+
+    @property
+    def balanced_range(self) -> tuple[float, float] | None:
+        """First and last time in which both feet are measured [s], None where they never are."""
+        if not self.legs:
+            return self.time_range
+        start, end = (pick(self.legs[s][k] for s in self.legs) for k, pick in enumerate((max, min)))
+        return (start, end) if len(self.legs) == len(SIDES) and end > start else None
+
+    def measured(self, side: Side, time: Array) -> NDArray[np.bool_]:
+        """Return at which times (T,) of the time range every contact of a foot is on a plate, as far as is known."""
+        if not self.legs:
+            return np.ones(time.size, bool)
+        start, end = self.legs.get(side, (np.inf, -np.inf))
+        half = 0.5 / self.markers.rate
+        return np.asarray((time > start - half) & (time < end + half))

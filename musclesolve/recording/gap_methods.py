@@ -57,7 +57,31 @@ class Workshop:
             return self._left(
                 name, start, stop, before or f"gaps of more than {longest_s:g} s are not filled"
             )
+        found = self._best_body(name, start, stop)
+        if found is None:
+            why = "fewer than three markers that move with it are seen throughout"
+            return self._left(name, start, stop, f"{before}, and {why}" if before else why)
+        bridge, group, foretold = found
+        return self._closed(name, start, stop, bridge, self._given[name] - foretold, foretold, group)
+
+    def by_neighbours(self, name: str, start: int, stop: int) -> Gap:
+        """Fill a gap of any length by the body whose markers foretell this one best, however well that is."""
+        found = self._best_body(name, start, stop)
+        if found is None:
+            return self._left(
+                name, start, stop, "fewer than three markers that move with it are seen throughout"
+            )
+        bridge, group, foretold = found
+        samples = self._given[name] - foretold
+        error, _ = tried(bridge, samples, self._given[name], start)
+        filled = foretold[start:stop] + bridge.over(samples, start)
+        self.markers.position[start:stop, self.markers.names.index(name)] = filled
+        return self._gap(name, start, stop, True, group, error)
+
+    def _best_body(self, name: str, start: int, stop: int) -> tuple[Bridge, str, Array] | None:
+        """Return how the gap is bridged, the body that foretells the marker best, and where it says that it is."""
         ends = [frame for frame in (start - 1, stop) if 0 <= frame < self.markers.time.size]
+        ends = [frame for frame in ends if np.isfinite(self._given[name][frame]).all()]
         bridge = line(stop - start, start - 1 in ends, stop in ends)
         best: tuple[float, str, Array] | None = None
         for group, members in self._together.items():
@@ -68,11 +92,7 @@ class Workshop:
             error, _ = tried(bridge, path - foretold, path, start)
             if best is None or not best[0] <= error:
                 best = (error, group, foretold)
-        if best is None:
-            why = "fewer than three markers that move with it are seen throughout"
-            return self._left(name, start, stop, f"{before}, and {why}" if before else why)
-        _, group, foretold = best
-        return self._closed(name, start, stop, bridge, self._given[name] - foretold, foretold, group)
+        return None if best is None else (bridge, *best[1:])
 
     def _closed(
         self, name: str, start: int, stop: int, bridge: Bridge, samples: Array, base: Array, by: str

@@ -41,14 +41,19 @@ def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_
         spline_s: longest gap that a spline fills [s]; zero for none.
         rigid_s: longest gap that the rigid body fills [s]; zero for none.
     """
-    frames, reach = trial.frames(), int(np.ceil(REACH_S * trial.markers.rate))
-    near = slice(max(frames.start - reach, 0), frames.stop + reach)
+    near = near_frames(trial)
     lost = missing(trial.markers.position[near])
     names = [name for name in trial.used_markers if lost[:, trial.markers.names.index(name)].any()]
     if not names:
         return trial
     done = fill_gaps(trial.markers, groups(trial), spline_s, rigid_s, names, near)
     return replace(trial, markers=done.markers, gaps=done.gaps, notes=(*trial.notes, *gap_notes(done.gaps)))
+
+
+def near_frames(trial: Trial) -> slice:
+    """Return the frames of the time range, and those that the filter carries into it."""
+    frames, reach = trial.frames(), int(np.ceil(REACH_S * trial.markers.rate))
+    return slice(max(frames.start - reach, 0), min(frames.stop + reach, trial.markers.time.size))
 
 
 def fill_gaps(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
-from musclesolve.recording.plates import PlateRecording
+from musclesolve.recording.plates import Plate, PlateRecording
 from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
@@ -21,6 +22,8 @@ _BRIEF, _LIGHT = 0.05, 50.0
 _FAR = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
 _CLEAR = 0.9
+# Markers of heel and toe may stand so far beyond the edge of a plate while the sole is on it [m].
+_OVERHANG = 0.03
 # A foot that moves more slowly stands [m/s]; for so long [s] it has to.
 _STANDING, _STANDING_TIME = 0.3, 0.1
 
@@ -110,6 +113,28 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
         peak = float(recording.force[first:last, 2].max())
         found.append(Contact(recording.plate.number, first, last, *times, peak, side, reason))
     return found
+
+
+def on_plates_whole(found: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
+    """Return contacts (of one plate) of which those are nobody's whose foot stands partly beside all plates."""
+    return [replace(contact, **_beside(contact, feet, plates)) for contact in found]
+
+
+def _beside(contact: Contact, feet: Feet, plates: Sequence[Plate]) -> dict[str, Any]:
+    """Return what changes of a contact whose foot stands partly beside the plates; nothing where it does not."""
+    if contact.side is None or not contact.weighty:
+        return {}
+    foot = feet[contact.side]
+    frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
+    still = foot.still[frames]
+    for part, path in (("heel", foot.heel), ("toe", foot.toe)):
+        points = path[frames][still]
+        points = points[np.isfinite(points).all(axis=1)]
+        over = [plate.contains(points, _OVERHANG).mean() for plate in plates] if len(points) else [1.0]
+        if max(over) < 0.5:
+            reason = f"the {part} of the {SIDE_NAMES[contact.side]} foot stands beside the plates"
+            return {"side": None, "reason": reason}
+    return {}
 
 
 def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:

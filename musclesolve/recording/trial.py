@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from musclesolve.recording.c3d_events import stated_events
 from musclesolve.recording.c3d_forces import c3d_forces
 from musclesolve.recording.checks import check_trial
 from musclesolve.recording.columns import check_columns, column_names
+from musclesolve.recording.completion import Completed, complete_upper_body
 from musclesolve.recording.data import (
     SIDES,
     ConsistencyOptions,
@@ -35,6 +37,7 @@ from musclesolve.recording.marker_set import marker_sets
 from musclesolve.recording.meaning import Meaning, read_meaning
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
+from musclesolve.recording.time_range import NOTHING_FOUND, find_range, finds_range
 
 Array = NDArray[np.float64]
 
@@ -76,9 +79,35 @@ def read_trial(path: str | Path) -> Trial:
         time_range_of(document, content["time"], walk, forces),
         (*marker_notes(walk, static), *said),
     )
-    trial = fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
+    trial = prepared(trial, content)
     check_trial(trial, document)
     return trial
+
+
+def prepared(trial: Trial, content: dict[str, Any]) -> Trial:
+    """Return a trial with its time range, where the trial file gives none, and with gaps of markers filled."""
+    trial, completed = completed_trial(ranged(trial, content), content)
+    return replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
+
+
+def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
+    """Return a trial with the range that its recording allows; unchanged where the trial file gives one."""
+    if not finds_range(content):
+        return trial
+    found = find_range(filled_trial(trial, content))
+    if found is None:
+        return replace(trial, analysed=NOTHING_FOUND)
+    return replace(trial, time_range=found.time_range, legs=found.legs, analysed=found.sentences)
+
+
+def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
+    """Return a trial with gaps filled, and with what is left of those above the hips completed, and what that was."""
+    return complete_upper_body(filled_trial(trial, content))
+
+
+def filled_trial(trial: Trial, content: dict[str, Any]) -> Trial:
+    """Return a trial with gaps filled as its trial file asks for."""
+    return fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
 
 
 def assembled(
@@ -239,12 +268,17 @@ def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array
     return vectors
 
 
+def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
+    """Return first and last time at which both markers and forces were recorded [s]; the last first if never."""
+    times = [walk.time, *(plate.time for plate in forces)]
+    return float(max(t[0] for t in times)), float(min(t[-1] for t in times))
+
+
 def time_range_of(
     document: Document, given: dict[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
 ) -> tuple[float, float]:
     """Return first and last time to analyse [s], within what was recorded."""
-    times = [walk.time, *(plate.time for plate in forces)]
-    earliest, latest = max(t[0] for t in times), min(t[-1] for t in times)
+    earliest, latest = recorded_range(walk, forces)
     recorded = (
         f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"

@@ -72,7 +72,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     order = [recorded.fit.points.index(point) for point in points]
     variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
     variables |= _credibility(recorded, legs)
-    variables |= _ground_variables(recorded.reactions, legs, motion) | gait.variables()
+    variables |= _ground_variables(trial, recorded.reactions, legs, motion) | gait.variables()
     variables |= filter_variables(recorded.measured.filter)
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
@@ -126,7 +126,8 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
         "joint_moment": (("time", "dof"), moments[:, rows]),
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
         "pelvis_position": (("time", "axis"), motion.origin),
-        "balanced": (("time",), force <= BALANCE_LIMIT * weight),
+        # Where a foot was not measured there is no residual to judge by.
+        "balanced": (("time",), ~(force > BALANCE_LIMIT * weight)),
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
@@ -193,7 +194,7 @@ def _joints(forces: Iterable[dict[str, Array]]) -> Array:
 
 
 def _ground_variables(
-    reactions: list[GroundReaction], legs: list[LegResult], motion: Motion
+    trial: Trial, reactions: list[GroundReaction], legs: list[LegResult], motion: Motion
 ) -> dict[str, Variable]:
     frames = len(motion.time)
     force, point = np.zeros((frames, len(legs), 3)), np.full((frames, len(legs), 3), np.nan)
@@ -201,6 +202,9 @@ def _ground_variables(
         for place, leg in enumerate(legs):
             if leg.side == reaction.side:
                 force[:, place], point[:, place] = reaction.force, reaction.center_of_pressure
+    for place, leg in enumerate(legs):
+        lost = ~trial.measured("r" if leg.side == "r" else "l", motion.time)
+        force[lost, place], point[lost, place] = np.nan, np.nan
     over = ("time", "side", "axis")
     return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
 
@@ -237,6 +241,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
             for frame, scale in leg.state.muscles.segment_scale.items()
         ],
         "completed": measured.completed,
+        "analysed": list(trial.analysed),
     } | gait.strike_times()
 
 

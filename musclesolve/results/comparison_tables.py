@@ -25,7 +25,7 @@ def tables(comparison: xr.Dataset) -> list[Table]:
 def any_failed(comparison: xr.Dataset) -> bool:
     """Whether a frame of an analysed leg has no valid solution under one of the costs."""
     return any(
-        frames.failed(comparison.sel(cost=name), side).any()
+        frames.unsolved(comparison.sel(cost=name), side).any()
         for name in comparison["cost"].values
         for side in frames.sides(comparison)
     )
@@ -52,7 +52,7 @@ def verdicts(comparison: xr.Dataset) -> Table:
             counts = (
                 frames.solved(one, side).sum(),
                 frames.solved_with_reserve(one, side).sum(),
-                failed.sum(),
+                frames.unsolved(one, side).sum(),
             )
             largest = f"{residual.max():.1e}" if residual.size else "-"
             table.add_row(str(name), side, *(str(int(count)) for count in counts), largest)

@@ -244,7 +244,7 @@ def _attributes(
         "left_out": left_out
         if every or left_out
         else [f"{leg}: no two heel strikes with frames between them"],
-        "invalid": _counted(leg, used, frames.failed(result, side), "without a valid solution"),
+        "invalid": _counted(leg, used, frames.unsolved(result, side), "without a valid solution"),
         "reserves": _counted(leg, used, frames.solved_with_reserve(result, side), "with a reserve"),
     }
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
+NOT_MEASURED = "not_measured"
 LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
 DOUBTS = {"steady": LEAPING, "foot_in_place": DISPLACED, "balanced": UNBALANCED}
 """Variables that say of each frame whether its motion and its forces can be true, and what a frame is where they say
@@ -102,6 +103,16 @@ def failed(result: xr.Dataset, side: str) -> Mask:
     return ~(solved(result, side) | solved_with_reserve(result, side))
 
 
+def not_measured(result: xr.Dataset, side: str) -> Mask:
+    """Frames that were not analysed for a leg, because the forces on it were not all measured, shape (T,)."""
+    return np.asarray(status_names(result, side) == NOT_MEASURED)
+
+
+def unsolved(result: xr.Dataset, side: str) -> Mask:
+    """Frames that were analysed and have no valid solution, shape (T,)."""
+    return failed(result, side) & ~not_measured(result, side)
+
+
 def stance(result: xr.Dataset, side: str) -> Mask:
     """Frames with the foot on the ground: vertical ground reaction above 20 N, shape (T,)."""
     vertical = result["ground_reaction_force"].sel(side=side, axis="z").values
@@ -142,12 +153,14 @@ def _intervals(result: xr.Dataset, side: str) -> list[Cycle]:
     # Between the last frame and the one that would follow nothing more could have been recorded.
     period = float(np.median(np.diff(time)))
     found = []
+    measured = ~not_measured(result, side)
+    first, last = time[measured][[0, -1]] if measured.any() else (np.inf, -np.inf)
     for start, end in pairwise(strikes.tolist()):
-        inside = np.flatnonzero((time >= start - slack) & (time <= end + slack))
+        inside = np.flatnonzero((time >= start - slack) & (time <= end + slack) & measured)
         if inside.size > 1:
             near, percent = max(NEAR * (end - start), period), 100.0 * (time[inside] - start) / (end - start)
-            share = (min(end, time[-1]) - max(start, time[0])) / (end - start)
-            complete = bool(time[0] <= start + near and time[-1] >= end - near)
+            share = (min(end, last) - max(start, first)) / (end - start)
+            complete = bool(first <= start + near and last >= end - near)
             long = end - start > LONGEST * usual
             reach = near if complete else 0.0
             found.append(Cycle(start, end, inside, percent, float(share), complete, reach, long))

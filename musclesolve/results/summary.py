@@ -30,6 +30,8 @@ def summary(result: xr.Dataset) -> str:
     choices = {"trial": identity(result), "methods": _methods(result)}
     lines = [_line(subject, text) for subject, text in choices.items() if text]
     lines.append(_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
+    analysed = _sentences(result.attrs.get("analysed", []))
+    lines += [_line("" if number else "analysed", sentence) for number, sentence in enumerate(analysed)]
     for side in frames.sides(result):
         lines += [_line(LEG[side], _counts(result, side)), *_failures(result, side)]
         lines += [_line("", reason) for reason in _sentences(result.attrs.get(f"reasons_{side}", []))]
@@ -47,8 +49,8 @@ def summary(result: xr.Dataset) -> str:
 
 
 def any_failed(result: xr.Dataset) -> bool:
-    """Whether a frame of an analysed leg has no valid solution."""
-    return any(frames.failed(result, side).any() for side in frames.sides(result))
+    """Whether a frame that was analysed has no valid solution."""
+    return any(frames.unsolved(result, side).any() for side in frames.sides(result))
 
 
 def _line(subject: str, text: str) -> str:
@@ -69,7 +71,9 @@ def _counts(result: xr.Dataset, side: str) -> str:
     parts = [f"{frames.solved(result, side).sum()} solved"]
     if reserve.any():
         parts.append(f"{reserve.sum()} with reserve ({_largest_reserve(result, side, reserve)})")
-    if failures := int(frames.failed(result, side).sum()):
+    if others := int(frames.not_measured(result, side).sum()):
+        parts.append(f"{others} not analysed (forces not measured)")
+    if failures := int(frames.unsolved(result, side).sum()):
         parts.append(f"{failures} WITHOUT VALID SOLUTION")
     return ", ".join(parts)
 
@@ -86,7 +90,7 @@ def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str
 def _failures(result: xr.Dataset, side: str) -> list[str]:
     """One line per reason: how many frames, and when."""
     names = frames.status_names(result, side)
-    failed = frames.failed(result, side)
+    failed = frames.unsolved(result, side)
     lines = []
     for reason in dict.fromkeys(names[failed]):
         of_reason = names == reason
@@ -117,7 +121,9 @@ def _optimality(result: xr.Dataset) -> str:
 
 def _pelvis_residual(result: xr.Dataset) -> str:
     """Peak and root mean square over the frames of the size of the residual force and moment."""
-    force, moment = pelvis_residual(result)
+    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
+    if not force.size:
+        return "not known: there is no frame in which both feet were measured"
     percent = 100.0 * force / body_weight(result)
     limit = (
         f" (limit {_plain(100.0 * result.attrs['balance_limit'], 2)} %)"

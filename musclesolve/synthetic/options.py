@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
@@ -43,6 +44,8 @@ class RecordingOptions:
         margin_s: recorded before and after them [s].
         standing_frames: frames of the standing trial.
         gaps: when markers are not seen.
+        steps: the contacts that have a plate, the first contact of each foot in the recording being r1 and l1; all of
+            them when None. With steps the trial file has no [time]: the range is for the reader to find.
         faults: what went wrong (`musclesolve.synthetic.faults`), planted one after the other.
         marker_set: name of a marker set (`musclesolve markers`); a marker on every landmark when None.
         cameras: how many cameras see the markers; with 0 the files hold the markers themselves.
@@ -69,6 +72,7 @@ class RecordingOptions:
     margin_s: float = 0.4
     standing_frames: int = 100
     gaps: tuple[Gap, ...] = ()
+    steps: tuple[str, ...] | None = None
     faults: tuple[str, ...] = ()
     marker_set: str | None = None
     cameras: int = 0
@@ -97,6 +101,7 @@ class RecordingOptions:
             _are_gaps,
             "a list of (marker, first time, last time) in seconds, the first before the last",
         )
+        self._need("steps", _are_steps, "a list of contacts such as r2 and l2")
         known, plain = faults(), not self.cameras and self.marker_set is None
         self._need("faults", lambda v: set(v) <= set(known), "some of " + ", ".join(known))
         self._need("faults", lambda v: plain or not v, "none of them with cameras or a marker set")
@@ -156,6 +161,14 @@ def _are_gaps(value: Any) -> bool:
     return isinstance(value, tuple | list) and all(
         isinstance(marker, str) and finite(first) and finite(last) and first <= last
         for marker, first, last in value
+    )
+
+
+def _are_steps(value: Any) -> bool:
+    return value is None or (
+        isinstance(value, tuple | list)
+        and len(value) > 0
+        and all(re.fullmatch(r"[rl][1-9]\d*", step) for step in value)
     )
 
 

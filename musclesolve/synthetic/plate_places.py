@@ -1,11 +1,13 @@
-"""Where the plates of a walkway lie: one under every contact of a foot."""
+"""Where the plates of a walkway lie: one under every contact of a foot, or under some of them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
 
 import numpy as np
 
+from musclesolve.errors import InputError
 from musclesolve.runs import true_runs
 
 Array = np.ndarray
@@ -32,3 +34,30 @@ def plate_middles(vertical: Array, point: Array) -> Array:
     swings = [0.5 * (last + first) for (_, last), (first, _) in pairwise(contacts)]
     nearest: Array = middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")]
     return nearest
+
+
+def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Array:
+    """Whether what a foot bears acts on a plate, (T,).
+
+    Args:
+        side: "r" or "l".
+        vertical: (T,) vertical force of the foot [N].
+        steps: its contacts on plates, and those of the other foot: r2 is the second one of the right foot; None: all.
+
+    Raises:
+        InputError: a contact that there is not.
+    """
+    if steps is None:
+        return np.ones(len(vertical), bool)
+    contacts = true_runs(vertical > 0.0)
+    borne = np.zeros(len(vertical), bool)
+    for number in (int(step[1:]) for step in steps if step[0] == side):
+        if number > len(contacts):
+            raise InputError(
+                f"there is no contact {side}{number}",
+                where="steps",
+                expected=f"{side}1 to {side}{len(contacts)}",
+                remedy="choose one of these, or record more strides",
+            )
+        borne[slice(*contacts[number - 1])] = True
+    return borne

@@ -18,7 +18,7 @@ from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
-from musclesolve.synthetic.plate_places import LOADED, plate_middles
+from musclesolve.synthetic.plate_places import LOADED, on_plates, plate_middles
 from musclesolve.synthetic.stride import Stride, reference_stride
 from musclesolve.synthetic.trial_text import trial_text
 from musclesolve.synthetic.truth import truth_bytes
@@ -178,15 +178,16 @@ def standing(stride: Stride, options: RecordingOptions, places: Places) -> Marke
 
 
 def plates(stride: Stride, options: RecordingOptions) -> Table:
-    """Force, centre of pressure and free moment of both plates, zero while unloaded."""
+    """Force, centre of pressure and free moment of the plates of each foot, zero while unloaded."""
     time = times(stride, options, options.force_rate_hz)
     rng = np.random.default_rng([options.seed, 3])
     names, columns = [], []
     for side, wrench in zip(("right", "left"), stride.wrenches(time), strict=True):
+        borne = on_plates(side[0], wrench.force[:, 2], options.steps)[:, None]
         noise, twist = options.force_noise_n * rng.normal(size=(2, *wrench.force.shape))
         middle = plate_middles(wrench.force[:, 2], pressure(wrench.force, wrench.moment, LOADED)[0])
-        force = wrench.force + noise
-        moment = wrench.moment + MOMENT_NOISE * twist + np.cross(middle, noise)
+        force = borne * wrench.force + noise
+        moment = borne * wrench.moment + MOMENT_NOISE * twist + np.cross(middle, noise)
         point, free = pressure(force, moment, options.unloaded_below)
         loaded = (force[:, 2] >= options.unloaded_below)[:, None]
         for what, values in (("force", np.where(loaded, force, 0.0)), ("point", point), ("moment", free)):

@@ -23,11 +23,7 @@ markers = "{walk}"
 static = "{static}"
 forces = "forces.mot"
 
-[time]
-start_s = {start:.8f}
-end_s = {end:.8f}
-
-# Noise of the markers: {noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest:.1f} Hz.
+{time}# Noise of the markers: {noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest:.1f} Hz.
 [filter]
 {cutoff}
 unloaded_below_n = {load:g}
@@ -65,8 +61,7 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
         sex=subject.sex,
         forward=options.forward,
         up=options.up,
-        start=options.margin_s,
-        end=options.margin_s + options.strides * stride.period,
+        time=_time(stride, options),
         noise_mm=options.noise_mm,
         highest=highest / stride.period,
         cutoff=_cutoff(options),
@@ -76,6 +71,14 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
         strength=stride.person.settings["muscles"]["strength_factor"],
         meaning=_meaning(stride, options),
     )
+
+
+def _time(stride: Stride, options: RecordingOptions) -> str:
+    """The time range: whole strides, or for the reader to find."""
+    if options.steps is not None:
+        return ""
+    end = options.margin_s + options.strides * stride.period
+    return f"[time]\nstart_s = {options.margin_s:.8f}\nend_s = {end:.8f}\n\n"
 
 
 def _meaning(stride: Stride, options: RecordingOptions) -> str:

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve.errors import InputError
 from musclesolve.recording import read_trial
+from musclesolve.runs import true_runs
 from musclesolve.synthetic import reference_stride, synthetic_recording
 from musclesolve.synthetic.copies import open_copy
 from musclesolve.synthetic.faults import plant
@@ -71,3 +73,21 @@ def test_middles_are_within_the_path_of_the_pressure():
     away = plate_middles(wrench.force[:, 2], point) - point
     loaded = wrench.force[:, 2] >= LOADED
     assert np.abs(away[loaded, :2]).max() < 0.2
+
+
+def test_only_the_steps_that_are_named_have_a_plate(tmp_path):
+    every = read_trial(synthetic_recording(tmp_path / "every", strides=2, truth=False))
+    some = read_trial(synthetic_recording(tmp_path / "some", strides=2, truth=False, steps=("r2", "l2")))
+    for plate, whole in zip(some.forces, every.forces, strict=True):
+        loaded = plate.force[:, 2] > 0.0
+        runs = true_runs(loaded)
+        np.testing.assert_array_equal(plate.force[loaded], whole.force[loaded])
+        assert runs == true_runs(whole.force[:, 2] > 0.0)[1:2]
+    assert "[time]" in (tmp_path / "every" / "trial.toml").read_text(encoding="utf-8")
+    assert "[time]" not in (tmp_path / "some" / "trial.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("steps", [(), ("x2",), ("r0",), ("r",), ("r9",), "r2", (2,)])
+def test_steps_that_there_are_not_are_refused(tmp_path, steps):
+    with pytest.raises(InputError, match="steps"):
+        synthetic_recording(tmp_path, truth=False, steps=steps)
