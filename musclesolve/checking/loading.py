@@ -156,7 +156,7 @@ def _forces(
         if table is not None and None not in [entry[key] for key in ("side", "force", "point")]:
             with told("unreadable", findings):
                 plates.append(plate_of(document, content, index, table, rotation))
-    return tuple(plates), []
+    return tuple(plates), [] if table is None else list(table.notes)
 
 
 def _time_range(

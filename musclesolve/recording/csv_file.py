@@ -30,7 +30,8 @@ from musclesolve.recording.csv_header import (
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.rows import Block, RowReader, without_lost
 from musclesolve.recording.stack import Stack
-from musclesolve.recording.textfile import EXPORT_AGAIN, check_time, check_unique, decimal_point, file_path
+from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique, decimal_point, file_path
+from musclesolve.recording.time_grid import checked_times
 from musclesolve.recording.units import METRES
 
 # Titles of the sections of a CSV file of Vicon Nexus.
@@ -56,9 +57,8 @@ def read_csv_markers(path: str | Path) -> Markers:
             time.append(_time(block.values, header), reader.share_read)
             lines.append(block.lines, reader.share_read)
             position.append(without_lost(block.values[:, index] * metres), reader.share_read)
-    markers = Markers(time.finished(), header.markers, position.finished(), path)
-    _check_times(markers.time, lines.finished(), path)
-    return markers
+    times, notes = _checked_times(time.finished(), lines.finished(), path)
+    return Markers(times, header.markers, position.finished(), path, notes)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -91,9 +91,9 @@ def read_csv_forces(path: str | Path) -> Table:
             values.append(block.values[:, kept] * np.array(factors), reader.share_read)
     names = tuple(name for name, _ in named)
     roles = tuple(_role(unit) for _, unit in named)
-    table = Table(time.finished(), names, values.finished(), False, path, lines.finished(), roles)
-    _check_times(table.time, table.lines, path)
-    return table
+    numbers = lines.finished()
+    times, notes = _checked_times(time.finished(), numbers, path)
+    return Table(times, names, values.finished(), False, path, numbers, roles, notes)
 
 
 def _role(unit: str | None) -> str:
@@ -181,9 +181,9 @@ def _time(values: np.ndarray, header: Coordinates) -> np.ndarray:
     return counted
 
 
-def _check_times(time: np.ndarray, lines: np.ndarray, path: Path) -> None:
+def _checked_times(time: np.ndarray, lines: np.ndarray, path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
     if time.size < 2:
         raise InputError(
             f"{time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
         )
-    check_time(time, lines, path)
+    return checked_times(time, lines, path)

@@ -82,6 +82,7 @@ class Table:
         lines: (T,) the line of every row in that file; empty when it was not read from one.
         roles: what the unit of every column says that it is, "force", "point" or "moment", "" where none is stated;
             empty when the format states no units.
+        notes: sentences a reader of the results should see.
     """
 
     time: Array
@@ -91,6 +92,7 @@ class Table:
     path: Path
     lines: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     roles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

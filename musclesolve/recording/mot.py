@@ -18,12 +18,12 @@ from musclesolve.recording.rows import RowReader
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
-    check_time,
     check_unique,
     file_path,
     split_cells,
     write_text,
 )
+from musclesolve.recording.time_grid import checked_times
 from musclesolve.recording.writable import check_writable
 
 # What the two generations of the format call the same thing.
@@ -48,21 +48,15 @@ def read_mot(path: str | Path) -> Table:
             time.append(block.values[:, 0], reader.share_read)
             values.append(block.values[:, 1:], reader.share_read)
             lines.append(block.lines, reader.share_read)
-    table = Table(
-        time.finished(),
-        tuple(names[1:]),
-        values.finished(),
-        _in_degrees(header, path),
-        path,
-        lines.finished(),
-    )
-    _check_count(header, _ROWS, table.time.size, "rows of data", path)
-    if table.time.size < 2:
+    printed, numbers = time.finished(), lines.finished()
+    _check_count(header, _ROWS, printed.size, "rows of data", path)
+    if printed.size < 2:
         raise InputError(
-            f"{table.time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
+            f"{printed.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
         )
-    check_time(table.time, table.lines, path)
-    return table
+    times, notes = checked_times(printed, numbers, path)
+    degrees = _in_degrees(header, path)
+    return Table(times, tuple(names[1:]), values.finished(), degrees, path, numbers, notes=notes)
 
 
 def _column_names(reader: RowReader, path: Path) -> list[str]:

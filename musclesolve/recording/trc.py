@@ -21,13 +21,13 @@ from musclesolve.recording.rows import RowReader, without_lost
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
-    check_time,
     check_unique,
     decimal_point,
     file_path,
     split_cells,
     write_text,
 )
+from musclesolve.recording.time_grid import checked_times
 from musclesolve.recording.units import METRES
 from musclesolve.recording.writable import check_writable
 
@@ -59,11 +59,11 @@ def read_trc(path: str | Path) -> Markers:
             lines.append(block.lines, reader.share_read)
             seen = without_lost(block.values[:, 2:].reshape(-1, len(names), 3) * header["metres"])
             position.append(seen, reader.share_read)
-    markers = Markers(time.finished(), names, position.finished(), path)
-    _check_rows(markers.time.size, header, path)
-    check_time(markers.time, lines.finished(), path)
-    _check_rate(markers.time, header["DataRate"], path)
-    return markers
+    printed = time.finished()
+    _check_rows(printed.size, header, path)
+    times, notes = checked_times(printed, lines.finished(), path, header["DataRate"])
+    _check_rate(times, header["DataRate"], path)
+    return Markers(times, names, position.finished(), path, notes)
 
 
 def _first_lines(reader: RowReader, path: Path) -> list[str]:

@@ -166,7 +166,8 @@ def forces_of(
     path = files.get("forces", files["markers"])
     if is_c3d(path):
         return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
-    return plates_of(document, content, read_forces_table(path), rotation), []
+    table = read_forces_table(path)
+    return plates_of(document, content, table, rotation), list(table.notes)
 
 
 def plates_of(
