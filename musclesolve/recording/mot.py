@@ -42,21 +42,31 @@ def read_mot(path: str | Path) -> Table:
     with RowReader(path) as reader:
         header = _header(reader, path)
         names = _column_names(reader, path)
-        _check_count(header, _COLUMNS, len(names), "column names", path)
+        _check_columns(header, len(names), path)
         time, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
         for block in reader.blocks(names, str.split):
             time.append(block.values[:, 0], reader.share_read)
             values.append(block.values[:, 1:], reader.share_read)
             lines.append(block.lines, reader.share_read)
     printed, numbers = time.finished(), lines.finished()
-    _check_count(header, _ROWS, printed.size, "rows of data", path)
-    if printed.size < 2:
-        raise InputError(
-            f"{printed.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
-        )
-    times, notes = checked_times(printed, numbers, path)
-    degrees = _in_degrees(header, path)
-    return Table(times, tuple(names[1:]), values.finished(), degrees, path, numbers, notes=notes)
+    kept, said = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
+    if kept < 2:
+        raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
+    times, notes = checked_times(printed[:kept], numbers[:kept], path)
+    degrees, columns = _in_degrees(header, path), values.finished()[:kept]
+    return Table(times, tuple(names[1:]), columns, degrees, path, numbers[:kept], notes=(*said, *notes))
+
+
+def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, list[str]]:
+    """Return how many of the rows count, and a note where the header states another number.
+
+    The last row of a file that lacks rows and the end of its last line may be cut short within a number.
+    """
+    if stated == str(found):
+        return found, []
+    cut = reader.open_end and stated.isdecimal() and int(stated) > found
+    note = f"{path.name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
+    return found - cut, [f"{note}; the last row is left out." if cut else f"{note}, or edited."]
 
 
 def _column_names(reader: RowReader, path: Path) -> list[str]:
@@ -101,19 +111,26 @@ def _header(reader: RowReader, path: Path) -> dict[str, str]:
     )
 
 
-def _check_count(header: dict[str, str], keys: tuple[str, str], found: int, what: str, path: Path) -> None:
+def _stated_count(header: dict[str, str], keys: tuple[str, str], found: int, path: Path) -> str:
+    """Return a count as the header states it."""
     given = next((header[key.casefold()] for key in keys if key.casefold() in header), None)
     if given is None:
         line = f"{keys[0]}={found}"
         raise InputError(
             f"the header has no {keys[0]}", file=path, expected=line, remedy=f"add {line} above endheader"
         )
+    return given
+
+
+def _check_columns(header: dict[str, str], found: int, path: Path) -> None:
+    """Refuse a header that counts other columns than have a name."""
+    given = _stated_count(header, _COLUMNS, found, path)
     if given != str(found):
         raise InputError(
-            f"{found} {what}, but {keys[0]} is {given}",
+            f"{found} column names, but {_COLUMNS[0]} is {given}",
             file=path,
             expected="as many as the header says",
-            remedy=f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}",
+            remedy=f"the header is of another file; {EXPORT_AGAIN}",
         )
 
 

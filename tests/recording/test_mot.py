@@ -78,7 +78,6 @@ def test_the_older_header_is_read_too(tmp_path: Path) -> None:
     [
         (("endheader", "end header"), ["endheader"]),
         (("nRows=3\n", ""), ["no nRows"]),
-        (("nRows=3", "nRows=4"), ["3 rows of data", "nRows is 4"]),
         (("nColumns=3", "nColumns=30"), ["3 column names", "nColumns is 30"]),
         (("inDegrees=yes", "inDegrees=maybe"), ["inDegrees is 'maybe'"]),
         (("time\tforce_vx", "frame\tforce_vx"), ["line 9", "'frame'"]),
@@ -96,6 +95,38 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
         read_mot(path)
     for part in (*parts, str(path), "\n  to mend it: "):
         assert part in str(refused.value)
+
+
+@pytest.mark.parametrize("stated", ["4", "2", "0", "1000000", "3.0", "-3", "three", ""])
+def test_another_count_of_rows_is_a_note(tmp_path: Path, stated: str) -> None:
+    found = read_mot(sample(tmp_path, ("nRows=3", f"nRows={stated}")))
+    assert len(found.notes) == 1 and f"holds 3 rows of data, its header says {stated}" in found.notes[0]
+    plain = read_mot(sample(tmp_path))
+    assert plain.notes == ()
+    np.testing.assert_array_equal(found.values, plain.values)
+
+
+def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> None:
+    """-4 may have been -41.7; a file that merely ends without a line end is whole."""
+    whole = sample(tmp_path, ("-4\n", "-4"))
+    assert read_mot(whole).time.size == 3 and read_mot(whole).notes == ()
+    cut = read_mot(sample(tmp_path, ("-4\n", "-4"), ("nRows=3", "nRows=5")))
+    assert cut.time.size == 2 and "the last row is left out" in cut.notes[0]
+
+
+@given(cut=st.integers(SAMPLE.index("0.000"), len(SAMPLE) - 1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_cut_anywhere_is_refused_or_its_rows_are_whole(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "cut.mot"
+    path.write_text(SAMPLE[:cut], encoding="utf-8")
+    try:
+        found = read_mot(path)
+    except InputError:
+        return
+    plain = read_mot(sample(tmp_path))
+    # Only the end of the very last number can be lost unseen, when its row is counted: "-4" without its line end.
+    np.testing.assert_array_equal(found.values, plain.values[: found.time.size])
+    assert found.notes or found.time.size == 3
 
 
 def test_a_header_without_data_is_refused(tmp_path: Path) -> None:
