@@ -19,14 +19,20 @@ from musclesolve.recording.c3d_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers
 from musclesolve.recording.textfile import EXPORT_AGAIN, file_path, opening
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import metres_in, plain_unit
 
 Array = NDArray[np.float64]
 
-_METRES = METRES | {"dm": 0.1, "meters": 1.0, "metres": 1.0, "in": 0.0254}
+_INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"
 # Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
+
+
+def length_in(unit: str) -> float | None:
+    """Return how long a unit of length of a C3D file is [m]; None for what is none."""
+    size = metres_in(unit)
+    return _INCHES.get(plain_unit(unit)) if size is None else size
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,8 @@ class C3D:
         Raises:
             InputError: an unknown unit.
         """
-        unit = self.unit.casefold() or _DEFAULT_UNIT
-        if unit not in _METRES:
+        size = length_in(self.unit or _DEFAULT_UNIT)
+        if size is None:
             raise InputError(
                 f"the unit of length is '{self.unit}'",
                 file=self.path,
@@ -58,7 +64,7 @@ class C3D:
                 expected="mm, cm or m",
                 remedy="export the recording with lengths in mm",
             )
-        return _METRES[unit]
+        return size
 
     @property
     def notes(self) -> tuple[str, ...]:

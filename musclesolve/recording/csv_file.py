@@ -14,8 +14,7 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.csv_header import (
-    NEWTON_METRES,
-    NEWTONS,
+    FORCES,
     Coordinates,
     cells_of,
     factor,
@@ -32,7 +31,7 @@ from musclesolve.recording.rows import Block, RowReader, without_lost
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique, decimal_point, file_path
 from musclesolve.recording.time_grid import checked_times
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
 # Titles of the sections of a CSV file of Vicon Nexus.
 _VICON = "trajectories"
@@ -79,9 +78,8 @@ def read_csv_forces(path: str | Path) -> Table:
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
         named = [named_and_unit(columns[k]) for k in kept]
         check_unique([name for name, _ in named], "column", path, 1)
-        known = METRES | NEWTONS | NEWTON_METRES
         factors = [
-            1.0 if unit is None else factor(unit, known, columns[k], path, 1)
+            1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)
             for k, (_, unit) in zip(kept, named, strict=True)
         ]
         time, lines, values = Stack(np.float64), Stack(np.int64), Stack(np.float64)
@@ -96,12 +94,18 @@ def read_csv_forces(path: str | Path) -> Table:
     return Table(times, names, values.finished(), False, path, numbers, roles, notes)
 
 
+_ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
+
+
+def _si_factor(unit: str) -> float | None:
+    """Return the size of a unit of force, length or moment in SI units; None for what is none."""
+    sizes = (size_of(unit) for size_of in _ROLES.values())
+    return next((size for size in sizes if size is not None), None)
+
+
 def _role(unit: str | None) -> str:
     """Return which of the columns of a plate has such a unit."""
-    for role, units in (("force", NEWTONS), ("point", METRES), ("moment", NEWTON_METRES)):
-        if unit is not None and unit.casefold() in units:
-            return role
-    return ""
+    return next((role for role, of in _ROLES.items() if unit is not None and of(unit) is not None), "")
 
 
 def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:

@@ -10,26 +10,19 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from musclesolve.errors import InputError
 from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import metres_in
 
 SECONDS = {"s": 1.0, "ms": 0.001}
-NEWTONS = {"n": 1.0, "kn": 1000.0}
-NEWTON_METRES = {
-    "nm": 1.0,
-    "n m": 1.0,
-    "n.m": 1.0,
-    "n*m": 1.0,
-    "n·m": 1.0,
-    "nmm": 0.001,
-    "n mm": 0.001,
-    "n.mm": 0.001,
-}
+LENGTHS = "mm, cm, m"
+"""The units of length that are expected, for messages."""
+FORCES = "N, kN, mm, cm, m, Nm, Nmm"
+"""The same of the columns of a plate."""
 
 # Columns that number the rows and say nothing else.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
@@ -103,7 +96,7 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
         if unit is None and base in TIMES and suffix in SECONDS:
             name, unit = base, suffix
         if name.casefold() in TIMES:
-            return k, factor(unit or "s", SECONDS, cell, path, line)
+            return k, factor(unit or "s", _seconds_in, "s, ms", cell, path, line)
     raise InputError(
         "there is no column of time",
         file=path,
@@ -113,21 +106,28 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
     )
 
 
-def factor(unit: str, known: dict[str, float], cell: str, path: Path, line: int) -> float:
+def _seconds_in(unit: str) -> float | None:
+    return SECONDS.get(unit.casefold())
+
+
+def factor(
+    unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
+) -> float:
     """Return the factor of a unit.
 
     Raises:
         InputError: an unknown unit.
     """
-    if unit.casefold() not in known:
+    size = size_of(unit)
+    if size is None:
         raise InputError(
             f"the unit '{unit}'",
             file=path,
             where=f"line {line}, '{cell}'",
-            expected=f"one of {', '.join(known)}",
+            expected=f"one of {known}",
             remedy="write the unit the numbers are in",
         )
-    return known[unit.casefold()]
+    return size
 
 
 def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
@@ -165,7 +165,8 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         index=tuple(tuple(axes[axis][0] for axis in "xyz") for axes in found.values()),
         metres=tuple(
             tuple(
-                factor(axes[axis][1] or common, METRES, columns[axes[axis][0]], path, line) for axis in "xyz"
+                factor(axes[axis][1] or common, metres_in, LENGTHS, columns[axes[axis][0]], path, line)
+                for axis in "xyz"
             )
             for axes in found.values()
         ),
@@ -236,7 +237,8 @@ def vicon_coordinates(
     if not markers or not all(given[k] for triple in triples for k in triple):
         raise _no_unit(markers[0] if markers else "NAME", path, line + 1)
     metres = tuple(
-        tuple(factor(given[k], METRES, given[k], path, line + 1) for k in triple) for triple in triples
+        tuple(factor(given[k], metres_in, LENGTHS, given[k], path, line + 1) for k in triple)
+        for triple in triples
     )
     if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(k in t for t in triples)]:
         raise InputError(

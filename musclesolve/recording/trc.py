@@ -28,7 +28,7 @@ from musclesolve.recording.textfile import (
     write_text,
 )
 from musclesolve.recording.time_grid import checked_times
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import METRES, metres_in
 from musclesolve.recording.writable import check_writable
 
 Array = NDArray[np.float64]
@@ -121,7 +121,8 @@ def _header(lines: list[str], path: Path) -> dict[str, float]:
                 remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
             ) from None
     unit = fields.get("Units", "")
-    if unit.casefold() not in METRES:
+    metres = metres_in(unit)
+    if metres is None:
         raise InputError(
             f"the unit of length is '{unit}'",
             file=path,
@@ -129,7 +130,7 @@ def _header(lines: list[str], path: Path) -> dict[str, float]:
             expected="mm, cm or m",
             remedy="write the unit the numbers are in",
         )
-    return values | {"metres": METRES[unit.casefold()]}
+    return values | {"metres": metres}
 
 
 def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str, ...]:
