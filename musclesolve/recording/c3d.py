@@ -18,6 +18,7 @@ from musclesolve.recording.c3d_data import read_analog, read_calibration, read_p
 from musclesolve.recording.c3d_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers
+from musclesolve.recording.repeated import blanked, repeated_notes
 from musclesolve.recording.textfile import EXPORT_AGAIN, file_path, opening
 from musclesolve.recording.units import metres_in, plain_unit
 
@@ -79,30 +80,31 @@ class C3D:
             )
         return tuple(notes)
 
-    @cached_property
+    @property
     def labels(self) -> dict[str, int]:
-        """The name of every labelled marker -> its place among the points.
+        """The name of every labelled marker -> its place among the points, the first one of several."""
+        return {name: places[0] for name, places in self._places.items()}
 
-        Raises:
-            InputError: two markers of one name.
-        """
+    @property
+    def repeated(self) -> dict[str, str]:
+        """The name of every marker that stands more than once -> where."""
+        return {
+            name: f"POINT:LABELS, points {' and '.join(str(place + 1) for place in places)}"
+            for name, places in self._places.items()
+            if len(places) > 1
+        }
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
         names = self.description.texts("POINT:LABELS")[: self.layout.points]
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
-        labels: dict[str, int] = {}
+        places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
             # Trajectories that nobody named: no label, or *12 and the like.
             if not name or name.startswith("*") or name in computed:
                 continue
-            if name in labels:
-                raise InputError(
-                    f"the marker '{name}' stands twice",
-                    file=self.path,
-                    where=f"POINT:LABELS, points {labels[name] + 1} and {place + 1}",
-                    expected="every marker once",
-                    remedy="rename or remove one of them in the capture software",
-                )
-            labels[name] = place
-        return labels
+            places.setdefault(name, []).append(place)
+        return places
 
     @property
     def time(self) -> Array:
@@ -138,7 +140,10 @@ class C3D:
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.metres
-        return Markers(self.time, tuple(self.labels), position, self.path, notes=self.notes)
+        names, repeated = tuple(self.labels), self.repeated
+        blanked(position, names, repeated)
+        notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
+        return Markers(self.time, names, position, self.path, notes, repeated=repeated)
 
     def analog(self, channels: list[int]) -> Array:
         """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels))."""

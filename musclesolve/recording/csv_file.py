@@ -27,9 +27,10 @@ from musclesolve.recording.csv_header import (
     vicon_coordinates,
 )
 from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.repeated import blanked, first_places, repeated_names, repeated_notes
 from musclesolve.recording.rows import Block, RowReader, without_lost
 from musclesolve.recording.stack import Stack
-from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique, decimal_point, file_path
+from musclesolve.recording.textfile import EXPORT_AGAIN, decimal_point, file_path
 from musclesolve.recording.time_grid import checked_times
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
@@ -55,9 +56,12 @@ def read_csv_markers(path: str | Path) -> Markers:
         for block in _blocks(reader, header.columns, separator):
             time.append(_time(block.values, header), reader.share_read)
             lines.append(block.lines, reader.share_read)
-            position.append(without_lost(block.values[:, index] * metres), reader.share_read)
+            own = block.values[:, index] * metres
+            blanked(own, header.markers, header.repeated)
+            position.append(without_lost(own), reader.share_read)
     times, notes = _checked_times(time.finished(), lines.finished(), path)
-    return Markers(times, header.markers, position.finished(), path, notes)
+    notes = (*repeated_notes("marker", header.repeated, path), *notes)
+    return Markers(times, header.markers, position.finished(), path, notes, repeated=header.repeated)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -76,22 +80,26 @@ def read_csv_forces(path: str | Path) -> Table:
         columns = cells_of(line, separator)
         clock, seconds = find_time(columns, path, 1)
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
+        repeated = repeated_names([named_and_unit(columns[k])[0] for k in kept], lambda _: "line 1")
+        kept = [kept[k] for k in first_places([named_and_unit(columns[k])[0] for k in kept]).values()]
         named = [named_and_unit(columns[k]) for k in kept]
-        check_unique([name for name, _ in named], "column", path, 1)
         factors = [
             1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)
             for k, (_, unit) in zip(kept, named, strict=True)
         ]
+        names = tuple(name for name, _ in named)
         time, lines, values = Stack(np.float64), Stack(np.int64), Stack(np.float64)
         for block in _blocks(reader, columns, separator):
             time.append(block.values[:, clock] * seconds, reader.share_read)
             lines.append(block.lines, reader.share_read)
-            values.append(block.values[:, kept] * np.array(factors), reader.share_read)
-    names = tuple(name for name, _ in named)
+            own = block.values[:, kept] * np.array(factors)
+            blanked(own, names, repeated)
+            values.append(own, reader.share_read)
     roles = tuple(_role(unit) for _, unit in named)
     numbers = lines.finished()
     times, notes = _checked_times(time.finished(), numbers, path)
-    return Table(times, names, values.finished(), False, path, numbers, roles, notes)
+    notes = (*repeated_notes("column", repeated, path), *notes)
+    return Table(times, names, values.finished(), False, path, numbers, roles, notes, repeated)
 
 
 _ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}

@@ -38,6 +38,7 @@ class Markers:
         path: the file it came from.
         notes: sentences a reader of the results should see.
         sources: further files that it was put together from.
+        repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
     """
 
     time: Array
@@ -46,6 +47,7 @@ class Markers:
     path: Path
     notes: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
+    repeated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -83,6 +85,7 @@ class Table:
         roles: what the unit of every column says that it is, "force", "point" or "moment", "" where none is stated;
             empty when the format states no units.
         notes: sentences a reader of the results should see.
+        repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
     """
 
     time: Array
@@ -93,6 +96,7 @@ class Table:
     lines: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     roles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    repeated: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Table
+from musclesolve.recording.repeated import blanked, first_places, repeated_names, repeated_notes
 from musclesolve.recording.rows import RowReader
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
@@ -43,18 +44,30 @@ def read_mot(path: str | Path) -> Table:
         header = _header(reader, path)
         names = _column_names(reader, path)
         _check_columns(header, len(names), path)
+        places, heading = first_places(names[1:]), f"line {reader.line_number}"
+        repeated = repeated_names(names[1:], lambda _: heading)
         time, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
         for block in reader.blocks(names, str.split):
             time.append(block.values[:, 0], reader.share_read)
-            values.append(block.values[:, 1:], reader.share_read)
+            own = block.values[:, 1:] if not repeated else block.values[:, 1:][:, list(places.values())]
+            blanked(own, tuple(places), repeated)
+            values.append(own, reader.share_read)
             lines.append(block.lines, reader.share_read)
     printed, numbers = time.finished(), lines.finished()
     kept, said = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
     if kept < 2:
         raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
     times, notes = checked_times(printed[:kept], numbers[:kept], path)
-    degrees, columns = _in_degrees(header, path), values.finished()[:kept]
-    return Table(times, tuple(names[1:]), columns, degrees, path, numbers[:kept], notes=(*said, *notes))
+    return Table(
+        times,
+        tuple(places),
+        values.finished()[:kept],
+        _in_degrees(header, path),
+        path,
+        numbers[:kept],
+        notes=(*said, *repeated_notes("column", repeated, path), *notes),
+        repeated=repeated,
+    )
 
 
 def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, list[str]]:
@@ -89,7 +102,7 @@ def _column_names(reader: RowReader, path: Path) -> list[str]:
             expected="time",
             remedy="export the time as the first column, and call it time",
         )
-    check_unique(names, "column", path, reader.line_number)
+    check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
     return names
 
 

@@ -33,6 +33,7 @@ from musclesolve.recording.functional import hip_regression, read_functional
 from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.marker_set import marker_sets
 from musclesolve.recording.meaning import Meaning, read_meaning
+from musclesolve.recording.repeated import repeated_name
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
 
@@ -211,6 +212,8 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
                 expected="a column of this file",
                 remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
             )
+        if name in table.repeated:
+            raise repeated_name("column", name, table.repeated[name], table.path)
     return names
 
 

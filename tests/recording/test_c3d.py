@@ -197,7 +197,6 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (setting("POINT", LABELS=["A", "B", "A"]), "points 1 and 3: the marker 'A' stands twice"),
         (setting("POINT", LABELS=["*1", "*2", ""]), "no labelled markers"),
         (setting("POINT", UNITS=["ell"]), "unit of length is 'ell'"),
     ],

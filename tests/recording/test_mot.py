@@ -81,7 +81,7 @@ def test_the_older_header_is_read_too(tmp_path: Path) -> None:
         (("nColumns=3", "nColumns=30"), ["3 column names", "nColumns is 30"]),
         (("inDegrees=yes", "inDegrees=maybe"), ["inDegrees is 'maybe'"]),
         (("time\tforce_vx", "frame\tforce_vx"), ["line 9", "'frame'"]),
-        (("force_vy", "force_vx"), ["line 9", "'force_vx' stands twice"]),
+        (("force_vy", "time"), ["line 9", "'time' stands twice"]),
         (("\t1.5\t-2\n", "\t1.5\n"), ["line 10", "2 cells"]),
         (("3.5e1", "3.5f1"), ["line 12", "column 'force_vx'", "'3.5f1'"]),
         (("0.002", "0.001"), ["line 12", "increase"]),
