@@ -80,8 +80,9 @@ def read_csv_forces(path: str | Path) -> Table:
         columns = cells_of(line, separator)
         clock, seconds = find_time(columns, path, 1)
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
-        repeated = repeated_names([named_and_unit(columns[k])[0] for k in kept], lambda _: "line 1")
-        kept = [kept[k] for k in first_places([named_and_unit(columns[k])[0] for k in kept]).values()]
+        every = [named_and_unit(columns[k])[0] for k in kept]
+        repeated = repeated_names(every, lambda _: "line 1")
+        kept = [kept[place] for place in first_places(every).values()]
         named = [named_and_unit(columns[k]) for k in kept]
         factors = [
             1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)

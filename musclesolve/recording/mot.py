@@ -54,7 +54,7 @@ def read_mot(path: str | Path) -> Table:
             values.append(own, reader.share_read)
             lines.append(block.lines, reader.share_read)
     printed, numbers = time.finished(), lines.finished()
-    kept, said = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
+    kept, counted = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
     if kept < 2:
         raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
     times, notes = checked_times(printed[:kept], numbers[:kept], path)
@@ -65,7 +65,7 @@ def read_mot(path: str | Path) -> Table:
         _in_degrees(header, path),
         path,
         numbers[:kept],
-        notes=(*said, *repeated_notes("column", repeated, path), *notes),
+        notes=(*counted, *repeated_notes("column", repeated, path), *notes),
         repeated=repeated,
     )
 

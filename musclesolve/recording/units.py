@@ -18,14 +18,15 @@ _FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0}
 _FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
 # The one prefix that programs put before a moment; kilo- comes with the force.
 _MOMENTS = {"mnm": 0.001}
-_BESIDES = str.maketrans("", "", " \t\0.*·⋅-_()[]")
+# What makes another unit of it; all other signs are ways to write the same one.
+_SIGNS = "/%^"
 _SHORTEST = {"newtons": 4, "kilonewtons": 5}
 """A word may be cut off: C3D files leave four letters ("mete", "newt"); "kilo" alone could be a kilogram."""
 
 
 def plain_unit(unit: str) -> str:
-    """Return a unit in small letters, without blanks, dots, signs of multiplication and brackets."""
-    return unit.casefold().translate(_BESIDES)
+    """Return a unit in small letters, without blanks, dots, signs of multiplication, brackets and the like."""
+    return "".join(letter for letter in unit.casefold() if letter.isalnum() or letter in _SIGNS)
 
 
 def metres_in(unit: str) -> float | None:

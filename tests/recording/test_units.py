@@ -26,7 +26,20 @@ LENGTHS = {
 }
 FORCES = {1.0: ["N", "n", "nt", "Nt", "NTS", "newt", "newton", "Newtons", "(N)"], 1e3: ["kN", "kilonewton"]}
 MOMENTS = {
-    1.0: ["Nm", "N.m", "N m", "N*m", "N·m", "N-m", "nt.m", "Newton-meters", "newtonmetre", "NTm"],
+    1.0: [
+        "Nm",
+        "N.m",
+        "N m",
+        "N*m",
+        "N·m",
+        "N∙m",
+        "N×m",
+        "N-m",
+        "nt.m",
+        "Newton-meters",
+        "newtonmetre",
+        "NTm",
+    ],
     1e-3: ["Nmm", "N.mm", "nmm", "N mm", "NMM", "mNm", "newton millimeters", "newtmill"],
     1e-2: ["Ncm", "N.cm"],
     1e3: ["kNm", "kN.m", "kilonewton metres"],
@@ -46,6 +59,10 @@ UNKNOWN = [
     "um",
     "g",
     "N/A",
+    "mm2",
+    "mm²",
+    "mm^2",
+    "N%",
 ]
 
 
