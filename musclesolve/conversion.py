@@ -174,7 +174,7 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
             remedy="leave out --forward",
         )
     table = read_forces_table(source)
-    return table, list(table.notes)
+    return table, table.sentences
 
 
 def _plates(source: Path, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:

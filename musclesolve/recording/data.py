@@ -86,6 +86,7 @@ class Table:
             empty when the format states no units.
         notes: sentences a reader of the results should see.
         repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
+        row_warning: a sentence on a header that counts other rows than there are; "" where it counts them rightly.
     """
 
     time: Array
@@ -97,6 +98,12 @@ class Table:
     roles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
+    row_warning: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The warning on the rows, if there is one, and the notes."""
+        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

@@ -54,7 +54,7 @@ def read_mot(path: str | Path) -> Table:
             values.append(own, reader.share_read)
             lines.append(block.lines, reader.share_read)
     printed, numbers = time.finished(), lines.finished()
-    kept, counted = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
+    kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
     if kept < 2:
         raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
     times, notes = checked_times(printed[:kept], numbers[:kept], path)
@@ -65,21 +65,22 @@ def read_mot(path: str | Path) -> Table:
         _in_degrees(header, path),
         path,
         numbers[:kept],
-        notes=(*counted, *repeated_notes("column", repeated, path), *notes),
+        notes=(*repeated_notes("column", repeated, path), *notes),
         repeated=repeated,
+        row_warning=warning,
     )
 
 
-def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, list[str]]:
-    """Return how many of the rows count, and a note where the header states another number.
+def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, str]:
+    """Return how many of the rows count, and a warning where the header states another number.
 
     The last row of a file that lacks rows and the end of its last line may be cut short within a number.
     """
     if stated == str(found):
-        return found, []
+        return found, ""
     cut = reader.open_end and stated.isdecimal() and int(stated) > found
-    note = f"{path.name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
-    return found - cut, [f"{note}; the last row is left out." if cut else f"{note}, or edited."]
+    warning = f"{path.name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
+    return found - cut, f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
 
 
 def _column_names(reader: RowReader, path: Path) -> list[str]:

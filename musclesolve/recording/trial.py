@@ -168,7 +168,7 @@ def forces_of(
     if is_c3d(path):
         return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
     table = read_forces_table(path)
-    return plates_of(document, content, table, rotation), list(table.notes)
+    return plates_of(document, content, table, rotation), table.sentences
 
 
 def plates_of(
