@@ -173,7 +173,8 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
             expected="a C3D file, whose plates are, or forces in the axes they are to be in",
             remedy="leave out --forward",
         )
-    return read_forces_table(source), []
+    table = read_forces_table(source)
+    return table, table.sentences
 
 
 def _plates(source: Path, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:

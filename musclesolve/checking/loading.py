@@ -10,11 +10,11 @@ import numpy as np
 from musclesolve.checking.case import Array, Case, finding_of
 from musclesolve.checking.lenient import FORCE_MENDS, MARKER_MENDS, read_leniently
 from musclesolve.checking.meaning import meaning_of, told
-from musclesolve.checking.report import Finding
+from musclesolve.checking.report import Finding, Where
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d import read_c3d
 from musclesolve.recording.c3d_forces import c3d_forces
-from musclesolve.recording.data import Markers, PlateForce, Side, Subject, Trial
+from musclesolve.recording.data import Markers, PlateForce, Side, Subject, Table, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.functional import read_functional
 from musclesolve.recording.meaning import Meaning
@@ -156,7 +156,17 @@ def _forces(
         if table is not None and None not in [entry[key] for key in ("side", "force", "point")]:
             with told("unreadable", findings):
                 plates.append(plate_of(document, content, index, table, rotation))
-    return tuple(plates), []
+    if table is None:
+        return (), []
+    if table.row_warning:
+        findings.append(_miscounted(table))
+    return tuple(plates), list(table.notes)
+
+
+def _miscounted(table: Table) -> Finding:
+    """Return the warning of a header that counts other rows than the file holds."""
+    remedy = "export the file again; or correct nRows in its header, if the rows are all there"
+    return Finding("truncated", "warning", table.row_warning.rstrip("."), remedy, Where(table.path))
 
 
 def _time_range(

@@ -67,7 +67,9 @@ def completed(moving: Points, points: Points) -> list[str]:
     sentences = []
     if _neck(moving, points) is None:
         sentences.append("The trunk: no markers, completed upright over the hips.")
-    if not {"head_base", "head_low", "head_top"} <= set(points):
+    if "head_base" in points and not set(HEAD) <= set(points):
+        sentences.append("The head: too few markers, completed rigidly with the neck.")
+    elif not set(HEAD) <= set(points):
         sentences.append("Head and neck: no markers, completed rigidly with the trunk.")
     for side in SIDES:
         for part, shown, carrier in (

@@ -18,15 +18,22 @@ from musclesolve.recording.c3d_data import read_analog, read_calibration, read_p
 from musclesolve.recording.c3d_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers
+from musclesolve.recording.repeated import blanked, repeated_notes
 from musclesolve.recording.textfile import EXPORT_AGAIN, file_path, opening
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import metres_in, plain_unit
 
 Array = NDArray[np.float64]
 
-_METRES = METRES | {"dm": 0.1, "meters": 1.0, "metres": 1.0, "in": 0.0254}
+_INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"
 # Points that the modelling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
+
+
+def length_in(unit: str) -> float | None:
+    """Return how long a unit of length of a C3D file is [m]; None for what is none."""
+    size = metres_in(unit)
+    return _INCHES.get(plain_unit(unit)) if size is None else size
 
 
 @dataclass(frozen=True)
@@ -49,8 +56,8 @@ class C3D:
         Raises:
             InputError: an unknown unit.
         """
-        unit = self.unit.casefold() or _DEFAULT_UNIT
-        if unit not in _METRES:
+        size = length_in(self.unit or _DEFAULT_UNIT)
+        if size is None:
             raise InputError(
                 f"the unit of length is '{self.unit}'",
                 file=self.path,
@@ -58,7 +65,7 @@ class C3D:
                 expected="mm, cm or m",
                 remedy="export the recording with lengths in mm",
             )
-        return _METRES[unit]
+        return size
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -73,30 +80,31 @@ class C3D:
             )
         return tuple(notes)
 
-    @cached_property
+    @property
     def labels(self) -> dict[str, int]:
-        """The name of every labelled marker -> its place among the points.
+        """The name of every labelled marker -> its place among the points, the first one of several."""
+        return {name: places[0] for name, places in self._places.items()}
 
-        Raises:
-            InputError: two markers of one name.
-        """
+    @property
+    def repeated(self) -> dict[str, str]:
+        """The name of every marker that stands more than once -> where."""
+        return {
+            name: f"POINT:LABELS, points {' and '.join(str(place + 1) for place in places)}"
+            for name, places in self._places.items()
+            if len(places) > 1
+        }
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
         names = self.description.texts("POINT:LABELS")[: self.layout.points]
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
-        labels: dict[str, int] = {}
+        places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
             # Trajectories that nobody named: no label, or *12 and the like.
             if not name or name.startswith("*") or name in computed:
                 continue
-            if name in labels:
-                raise InputError(
-                    f"the marker '{name}' stands twice",
-                    file=self.path,
-                    where=f"POINT:LABELS, points {labels[name] + 1} and {place + 1}",
-                    expected="every marker once",
-                    remedy="rename or remove one of them in the capture software",
-                )
-            labels[name] = place
-        return labels
+            places.setdefault(name, []).append(place)
+        return places
 
     @property
     def time(self) -> Array:
@@ -132,7 +140,10 @@ class C3D:
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.
         position[(position == 0.0).all(axis=-1)] = np.nan
         position *= self.metres
-        return Markers(self.time, tuple(self.labels), position, self.path, notes=self.notes)
+        names, repeated = tuple(self.labels), self.repeated
+        blanked(position, names, repeated)
+        notes = (*self.notes, *repeated_notes("marker", repeated, self.path))
+        return Markers(self.time, names, position, self.path, notes, repeated=repeated)
 
     def analog(self, channels: list[int]) -> Array:
         """Return analog channels by their place, as they are calibrated in the file, (F x s, len(channels))."""

@@ -73,9 +73,7 @@ def read_layout(description: Description, size: int) -> Layout:
     header = description.header
     points = _agreed(description, "POINT:USED", "points", header.points)
     channels, samples = _analog(description)
-    start = BLOCK * (
-        _agreed(description, "POINT:DATA_START", "blocks before the data", header.data_block) - 1
-    )
+    start = BLOCK * (_data_block(description) - 1)
     scale, width = _scale(description)
     numbers = 4 * points + channels * samples
     if numbers == 0:
@@ -91,8 +89,33 @@ def read_layout(description: Description, size: int) -> Layout:
             "POINT:DATA_START",
             "data behind the parameters",
         )
-    first, frames = _frames(description, (size - start) // (numbers * width), -(-BLOCK // (numbers * width)))
+    room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
+    first, frames = _frames(description, room, padding)
+    if frames <= room - padding and not _states_start(description):
+        raise corrupted(
+            description.path,
+            f"nothing says where the data begin, and {frames} frames do not fill the file behind the parameters",
+            "POINT:DATA_START",
+            "the number of the block at which the data begin",
+        )
     return Layout(start, width, scale, points, channels, samples, frames, first, _rate(description))
+
+
+def _data_block(description: Description) -> int:
+    """Return the block at which the data begin, from 1.
+
+    Header and POINT:DATA_START both say it; programs leave 0 in one of them, or in both, and the data then follow the
+    blocks of the parameters.
+    """
+    if description.header.data_block == 0:
+        return description.count("POINT:DATA_START") or description.following_block
+    if description.count("POINT:DATA_START") == 0:
+        return description.header.data_block
+    return _agreed(description, "POINT:DATA_START", "blocks before the data", description.header.data_block)
+
+
+def _states_start(description: Description) -> bool:
+    return bool(description.header.data_block or description.count("POINT:DATA_START"))
 
 
 def _agreed(description: Description, name: str, what: str, stated: int) -> int:

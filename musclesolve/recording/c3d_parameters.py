@@ -46,12 +46,21 @@ class Header:
 
 @dataclass(frozen=True)
 class Description:
-    """What a C3D file says of itself: header, coding of numbers, and "GROUP:NAME" -> value."""
+    """What a C3D file says of itself.
+
+    Args:
+        header: its header.
+        coding: how its numbers are stored.
+        parameters: "GROUP:NAME" -> value.
+        path: the file.
+        following_block: the block behind those that the parameter section says it fills, from 1; 0 where it does not.
+    """
 
     header: Header
     coding: Coding
     parameters: Mapping[str, Value]
     path: Path
+    following_block: int = 0
 
     def numbers(self, name: str) -> Array:
         """Return a numeric parameter in its own shape, first index fastest in the file; empty where there is none."""
@@ -131,7 +140,8 @@ def read_description(raw: bytes, path: Path) -> Description:
     header = _header(raw, coding)
     end = BLOCK * (header.data_block - 1)
     end = end if start < end <= len(raw) else len(raw)
-    return Description(header, coding, _parameters(raw[:end], start + 4, coding, path), path)
+    following = raw[0] + raw[start + 2] if raw[start + 2] else 0
+    return Description(header, coding, _parameters(raw[:end], start + 4, coding, path), path, following)
 
 
 def _header(raw: bytes, coding: Coding) -> Header:

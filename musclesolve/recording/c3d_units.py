@@ -7,21 +7,20 @@ from numpy.typing import NDArray
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d import C3D, METRES
+from musclesolve.recording.c3d import C3D, length_in
+from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
 
 Array = NDArray[np.float64]
 
-# Blanks, dots, signs and case do not matter. An avoirdupois pound is 0.45359237 kg, times standard gravity.
+# An avoirdupois pound is 0.45359237 kg, times standard gravity.
 _POUND = 0.45359237 * STANDARD_GRAVITY
-_FORCES = {"n": 1.0, "newton": 1.0, "newtons": 1.0, "kn": 1e3, "lbf": _POUND, "lb": _POUND, "lbs": _POUND}
-_MOMENTS = {"nm": 1.0, "ncm": 0.01, "nmm": 1e-3, "mnm": 1e-3, "knm": 1e3}
-_MOMENTS |= {
+_POUNDS = {pound: _POUND for pound in ("lbf", "lb", "lbs")}
+_POUND_LENGTHS = {
     first + second: _POUND * metres
-    for pound in ("lbf", "lb", "lbs")
+    for pound in _POUNDS
     for length, metres in (("in", 0.0254), ("ft", 0.3048))
     for first, second in ((pound, length), (length, pound))
 }
-_UNITS = {"force": _FORCES, "length": METRES, "moment": _MOMENTS}
 # What says nothing of the quantity that the channel was scaled to: no unit, or that of the amplifier.
 _SILENT = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
 _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
@@ -46,8 +45,9 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
     default = {"force": 1.0, "length": file.metres, "moment": file.metres}
     stated, factors = file.analog_units(), []
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
-        unit = _plain(stated[channel])
-        if unit not in _SILENT and not any(unit in known for known in _UNITS.values()):
+        unit = stated[channel]
+        sizes = {"force": _force_in(unit), "length": length_in(unit), "moment": _moment_in(unit)}
+        if plain_unit(unit) not in _SILENT and not any(sizes.values()):
             raise InputError(
                 f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'",
                 file=file.path,
@@ -55,9 +55,15 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
                 expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
                 remedy="state the unit of the channel in the capture software, or export the forces as MOT or STO",
             )
-        factors.append(_UNITS[quantity].get(unit, default[quantity]))
+        factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)
 
 
-def _plain(unit: str) -> str:
-    return "".join(letter for letter in unit.casefold() if letter.isalpha())
+def _force_in(unit: str) -> float | None:
+    size = newtons_in(unit)
+    return _POUNDS.get(plain_unit(unit)) if size is None else size
+
+
+def _moment_in(unit: str) -> float | None:
+    size = newton_metres_in(unit)
+    return _POUND_LENGTHS.get(plain_unit(unit)) if size is None else size

@@ -14,8 +14,7 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.csv_header import (
-    NEWTON_METRES,
-    NEWTONS,
+    FORCES,
     Coordinates,
     cells_of,
     factor,
@@ -28,10 +27,12 @@ from musclesolve.recording.csv_header import (
     vicon_coordinates,
 )
 from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.repeated import blanked, first_places, repeated_names, repeated_notes
 from musclesolve.recording.rows import Block, RowReader, without_lost
 from musclesolve.recording.stack import Stack
-from musclesolve.recording.textfile import EXPORT_AGAIN, check_time, check_unique, decimal_point, file_path
-from musclesolve.recording.units import METRES
+from musclesolve.recording.textfile import EXPORT_AGAIN, decimal_point, file_path
+from musclesolve.recording.time_grid import checked_times
+from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
 # Titles of the sections of a CSV file of Vicon Nexus.
 _VICON = "trajectories"
@@ -55,10 +56,12 @@ def read_csv_markers(path: str | Path) -> Markers:
         for block in _blocks(reader, header.columns, separator):
             time.append(_time(block.values, header), reader.share_read)
             lines.append(block.lines, reader.share_read)
-            position.append(without_lost(block.values[:, index] * metres), reader.share_read)
-    markers = Markers(time.finished(), header.markers, position.finished(), path)
-    _check_times(markers.time, lines.finished(), path)
-    return markers
+            own = block.values[:, index] * metres
+            blanked(own, header.markers, header.repeated)
+            position.append(without_lost(own), reader.share_read)
+    times, notes = _checked_times(time.finished(), lines.finished(), path)
+    notes = (*repeated_notes("marker", header.repeated, path), *notes)
+    return Markers(times, header.markers, position.finished(), path, notes, repeated=header.repeated)
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -77,31 +80,41 @@ def read_csv_forces(path: str | Path) -> Table:
         columns = cells_of(line, separator)
         clock, seconds = find_time(columns, path, 1)
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
+        every = [named_and_unit(columns[k])[0] for k in kept]
+        repeated = repeated_names(every, lambda _: "line 1")
+        kept = [kept[place] for place in first_places(every).values()]
         named = [named_and_unit(columns[k]) for k in kept]
-        check_unique([name for name, _ in named], "column", path, 1)
-        known = METRES | NEWTONS | NEWTON_METRES
         factors = [
-            1.0 if unit is None else factor(unit, known, columns[k], path, 1)
+            1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)
             for k, (_, unit) in zip(kept, named, strict=True)
         ]
+        names = tuple(name for name, _ in named)
         time, lines, values = Stack(np.float64), Stack(np.int64), Stack(np.float64)
         for block in _blocks(reader, columns, separator):
             time.append(block.values[:, clock] * seconds, reader.share_read)
             lines.append(block.lines, reader.share_read)
-            values.append(block.values[:, kept] * np.array(factors), reader.share_read)
-    names = tuple(name for name, _ in named)
+            own = block.values[:, kept] * np.array(factors)
+            blanked(own, names, repeated)
+            values.append(own, reader.share_read)
     roles = tuple(_role(unit) for _, unit in named)
-    table = Table(time.finished(), names, values.finished(), False, path, lines.finished(), roles)
-    _check_times(table.time, table.lines, path)
-    return table
+    numbers = lines.finished()
+    times, notes = _checked_times(time.finished(), numbers, path)
+    notes = (*repeated_notes("column", repeated, path), *notes)
+    return Table(times, names, values.finished(), False, path, numbers, roles, notes, repeated)
+
+
+_ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
+
+
+def _si_factor(unit: str) -> float | None:
+    """Return the size of a unit of force, length or moment in SI units; None for what is none."""
+    sizes = (size_of(unit) for size_of in _ROLES.values())
+    return next((size for size in sizes if size is not None), None)
 
 
 def _role(unit: str | None) -> str:
     """Return which of the columns of a plate has such a unit."""
-    for role, units in (("force", NEWTONS), ("point", METRES), ("moment", NEWTON_METRES)):
-        if unit is not None and unit.casefold() in units:
-            return role
-    return ""
+    return next((role for role, of in _ROLES.items() if unit is not None and of(unit) is not None), "")
 
 
 def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:
@@ -181,9 +194,9 @@ def _time(values: np.ndarray, header: Coordinates) -> np.ndarray:
     return counted
 
 
-def _check_times(time: np.ndarray, lines: np.ndarray, path: Path) -> None:
+def _checked_times(time: np.ndarray, lines: np.ndarray, path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
     if time.size < 2:
         raise InputError(
             f"{time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
         )
-    check_time(time, lines, path)
+    return checked_times(time, lines, path)

@@ -10,26 +10,20 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from musclesolve.errors import InputError
+from musclesolve.recording.repeated import first_places, repeated_names
 from musclesolve.recording.textfile import EXPORT_AGAIN, check_unique
-from musclesolve.recording.units import METRES
+from musclesolve.recording.units import metres_in
 
 SECONDS = {"s": 1.0, "ms": 0.001}
-NEWTONS = {"n": 1.0, "kn": 1000.0}
-NEWTON_METRES = {
-    "nm": 1.0,
-    "n m": 1.0,
-    "n.m": 1.0,
-    "n*m": 1.0,
-    "n·m": 1.0,
-    "nmm": 0.001,
-    "n mm": 0.001,
-    "n.mm": 0.001,
-}
+LENGTHS = "mm, cm, m"
+"""The units of length that are expected, for messages."""
+FORCES = "N, kN, mm, cm, m, Nm, Nmm"
+"""The same of the columns of a plate."""
 
 # Columns that number the rows and say nothing else.
 COUNTERS = ("frame", "frame#", "sub frame", "subframe", "index")
@@ -50,6 +44,7 @@ class Coordinates:
         metres: (n, 3) factors that turn them into metres.
         time: the column of the time and its factor to seconds; None where the rate says it.
         rate: frames a second, for files without a column of time.
+        repeated: name -> where, of markers that stand twice; their first columns count among ``index``.
     """
 
     columns: tuple[str, ...]
@@ -58,6 +53,7 @@ class Coordinates:
     metres: tuple[tuple[float, ...], ...]
     time: tuple[int, float] | None
     rate: float | None = None
+    repeated: Mapping[str, str] = field(default_factory=dict)
 
 
 def separator_of(line: str) -> str:
@@ -103,7 +99,7 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
         if unit is None and base in TIMES and suffix in SECONDS:
             name, unit = base, suffix
         if name.casefold() in TIMES:
-            return k, factor(unit or "s", SECONDS, cell, path, line)
+            return k, factor(unit or "s", _seconds_in, "s, ms", cell, path, line)
     raise InputError(
         "there is no column of time",
         file=path,
@@ -113,21 +109,28 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
     )
 
 
-def factor(unit: str, known: dict[str, float], cell: str, path: Path, line: int) -> float:
+def _seconds_in(unit: str) -> float | None:
+    return SECONDS.get(unit.casefold())
+
+
+def factor(
+    unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
+) -> float:
     """Return the factor of a unit.
 
     Raises:
         InputError: an unknown unit.
     """
-    if unit.casefold() not in known:
+    size = size_of(unit)
+    if size is None:
         raise InputError(
             f"the unit '{unit}'",
             file=path,
             where=f"line {line}, '{cell}'",
-            expected=f"one of {', '.join(known)}",
+            expected=f"one of {known}",
             remedy="write the unit the numbers are in",
         )
-    return known[unit.casefold()]
+    return size
 
 
 def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
@@ -138,6 +141,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     """
     time = find_time(columns, path, line)
     found: dict[str, dict[str, tuple[int, str | None]]] = {}
+    twice: dict[str, list[str]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == time[0] or is_counter(k, name):
@@ -152,8 +156,11 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
                 remedy="rename the column, or remove it from the file",
             )
         axes = found.setdefault(match["marker"], {})
-        check_unique([*axes, match["axis"].lower()], f"coordinate of '{match['marker']}'", path, line)
-        axes[match["axis"].lower()] = (k, unit or match["unit"])
+        if match["axis"].lower() in axes:
+            twice.setdefault(match["marker"], []).append(match["axis"].lower())
+        else:
+            axes[match["axis"].lower()] = (k, unit or match["unit"])
+    _check_twice(found, twice, path, line)
     _check_whole(found, path, line)
     units = {unit for axes in found.values() for _, unit in axes.values() if unit is not None}
     if not units or (len(units) > 1 and any(u is None for axes in found.values() for _, u in axes.values())):
@@ -165,12 +172,23 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         index=tuple(tuple(axes[axis][0] for axis in "xyz") for axes in found.values()),
         metres=tuple(
             tuple(
-                factor(axes[axis][1] or common, METRES, columns[axes[axis][0]], path, line) for axis in "xyz"
+                factor(axes[axis][1] or common, metres_in, LENGTHS, columns[axes[axis][0]], path, line)
+                for axis in "xyz"
             )
             for axes in found.values()
         ),
         time=time,
+        repeated=dict.fromkeys(twice, f"line {line}"),
     )
+
+
+def _check_twice(
+    found: Mapping[str, Mapping[str, object]], twice: Mapping[str, list[str]], path: Path, line: int
+) -> None:
+    """Refuse a coordinate that stands twice where another one of its marker is missing: a slip of the pen."""
+    for marker, axes in twice.items():
+        if len(found[marker]) < 3:
+            check_unique([*found[marker], axes[0]], f"coordinate of '{marker}'", path, line)
 
 
 def _check_whole(found: dict[str, dict[str, tuple[int, str | None]]], path: Path, line: int) -> None:
@@ -219,10 +237,9 @@ def vicon_coordinates(
     Raises:
         InputError: names that do not stand over X, Y, Z, or an unknown unit.
     """
-    first = [k for k, name in enumerate(names) if name]
-    markers = tuple(names[k] for k in first)
-    check_unique(markers, "marker", path, line - 1)
-    for k in first:
+    places = {name: k for name, k in first_places(names).items() if name}
+    every, first, markers = [k for k, name in enumerate(names) if name], list(places.values()), tuple(places)
+    for k in every:
         if [axis.casefold() for axis in axes[k : k + 3]] != ["x", "y", "z"]:
             raise InputError(
                 f"under the marker '{names[k]}' stands {', '.join(axes[k : k + 3]) or 'nothing'}",
@@ -236,9 +253,10 @@ def vicon_coordinates(
     if not markers or not all(given[k] for triple in triples for k in triple):
         raise _no_unit(markers[0] if markers else "NAME", path, line + 1)
     metres = tuple(
-        tuple(factor(given[k], METRES, given[k], path, line + 1) for k in triple) for triple in triples
+        tuple(factor(given[k], metres_in, LENGTHS, given[k], path, line + 1) for k in triple)
+        for triple in triples
     )
-    if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(k in t for t in triples)]:
+    if extra := [axes[k] for k in range(2, len(axes)) if axes[k] and not any(j <= k < j + 3 for j in every)]:
         raise InputError(
             f"the column '{extra[0]}' belongs to no marker",
             file=path,
@@ -246,7 +264,8 @@ def vicon_coordinates(
             expected="X, Y, Z under every marker and nothing else",
             remedy="export the trajectories alone, without velocities and accelerations",
         )
-    return Coordinates(_distinct(axes, names), markers, triples, metres, None, rate)
+    repeated = repeated_names([names[k] for k in every], lambda _: f"line {line - 1}")
+    return Coordinates(_distinct(axes, names), markers, triples, metres, None, rate, repeated)
 
 
 def _distinct(axes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ class Markers:
         path: the file it came from.
         notes: sentences a reader of the results should see.
         sources: further files that it was put together from.
+        repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
     """
 
     time: Array
@@ -46,6 +47,7 @@ class Markers:
     path: Path
     notes: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
+    repeated: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -82,6 +84,9 @@ class Table:
         lines: (T,) the line of every row in that file; empty when it was not read from one.
         roles: what the unit of every column says that it is, "force", "point" or "moment", "" where none is stated;
             empty when the format states no units.
+        notes: sentences a reader of the results should see.
+        repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
+        row_warning: a sentence on a header that counts other rows than there are; "" where it counts them rightly.
     """
 
     time: Array
@@ -91,6 +96,14 @@ class Table:
     path: Path
     lines: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     roles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    repeated: Mapping[str, str] = field(default_factory=dict)
+    row_warning: str = ""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The warning on the rows, if there is one, and the notes."""
+        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
 
     def __getitem__(self, name: str) -> Array:
         """Return the (T,) values of one column."""

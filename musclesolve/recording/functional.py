@@ -13,6 +13,7 @@ from musclesolve.recording.checks import check_sampling
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.meaning import Meaning, by_set
+from musclesolve.recording.repeated import repeated_name
 from musclesolve.recording.schema import Document
 from musclesolve.recording.textfile import suggestion
 
@@ -177,6 +178,8 @@ def _check_markers(document: Document, meaning: Meaning, recording: Markers, sid
                 expected=f"every marker of the pelvis and of the cluster thigh_{side}",
                 remedy=suggestion(marker, recording.names) or f"its markers are {', '.join(recording.names)}",
             )
+        if marker in recording.repeated:
+            raise repeated_name("marker", marker, recording.repeated[marker], recording.path)
         if not _is_seen(recording, marker):
             raise InputError(
                 f"the marker '{marker}' is never seen",

@@ -10,6 +10,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.joints import follows_segment
 from musclesolve.recording.landmarks import landmarks
+from musclesolve.recording.repeated import repeated_name
 from musclesolve.recording.schema import Document, is_kind
 from musclesolve.recording.textfile import suggestion
 
@@ -215,16 +216,23 @@ def unserved(
             for marker in markers:
                 if file is not None and marker not in file:
                     errors.setdefault(("clusters", name), _absent(document, "clusters", name, marker, file))
+                elif file is not None and marker in file.repeated:
+                    errors.setdefault(("clusters", name), _repeated(marker, file))
     for marker in carried:
         if static is not None and marker not in static:
             errors["carried", marker] = _absent(document, "carried", marker, marker, static)
+        elif static is not None and marker in static.repeated:
+            errors["carried", marker] = _repeated(marker, static)
     for landmark, weights in mapping.items():
         for marker in weights:
             followed = static is not None and marker in static and follows_segment(mapping, landmark)
-            if marker not in carried and not (followed and marker not in walk):
+            error = None
+            if followed and marker not in walk and static is not None and marker in static.repeated:
+                error = _repeated(marker, static)
+            elif marker not in carried and not (followed and marker not in walk):
                 error = _unmapped(document, landmark, marker, walk, static)
-                if error is not None:
-                    errors.setdefault(("mapping", landmark), error)
+            if error is not None:
+                errors.setdefault(("mapping", landmark), error)
     return errors
 
 
@@ -249,7 +257,12 @@ def _unmapped(
     # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
     if static is not None and landmarks()[landmark].standing and marker not in static:
         return _absent(document, "mapping", landmark, marker, static)
-    return None
+    read = (walk, static) if static is not None and landmarks()[landmark].standing else (walk,)
+    return next((_repeated(marker, file) for file in read if marker in file.repeated), None)
+
+
+def _repeated(marker: str, file: Markers) -> InputError:
+    return repeated_name("marker", marker, file.repeated[marker], file.path)
 
 
 def _absent(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError:

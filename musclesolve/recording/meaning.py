@@ -143,7 +143,7 @@ def _without_empty(walk: Markers, static: Markers | None) -> Markers:
     kept = [
         k
         for k, (name, never) in enumerate(zip(walk.names, lost, strict=True))
-        if not never or name not in static
+        if not never or name not in static or name in walk.repeated
     ]
     return replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
 

@@ -14,16 +14,17 @@ import numpy as np
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Table
+from musclesolve.recording.repeated import blanked, first_places, repeated_names, repeated_notes
 from musclesolve.recording.rows import RowReader
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
-    check_time,
     check_unique,
     file_path,
     split_cells,
     write_text,
 )
+from musclesolve.recording.time_grid import checked_times
 from musclesolve.recording.writable import check_writable
 
 # What the two generations of the format call the same thing.
@@ -42,27 +43,44 @@ def read_mot(path: str | Path) -> Table:
     with RowReader(path) as reader:
         header = _header(reader, path)
         names = _column_names(reader, path)
-        _check_count(header, _COLUMNS, len(names), "column names", path)
+        _check_columns(header, len(names), path)
+        places, heading = first_places(names[1:]), f"line {reader.line_number}"
+        repeated = repeated_names(names[1:], lambda _: heading)
         time, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
         for block in reader.blocks(names, str.split):
             time.append(block.values[:, 0], reader.share_read)
-            values.append(block.values[:, 1:], reader.share_read)
+            own = block.values[:, 1:] if not repeated else block.values[:, 1:][:, list(places.values())]
+            blanked(own, tuple(places), repeated)
+            values.append(own, reader.share_read)
             lines.append(block.lines, reader.share_read)
-    table = Table(
-        time.finished(),
-        tuple(names[1:]),
-        values.finished(),
+    printed, numbers = time.finished(), lines.finished()
+    kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
+    if kept < 2:
+        raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
+    times, notes = checked_times(printed[:kept], numbers[:kept], path)
+    return Table(
+        times,
+        tuple(places),
+        values.finished()[:kept],
         _in_degrees(header, path),
         path,
-        lines.finished(),
+        numbers[:kept],
+        notes=(*repeated_notes("column", repeated, path), *notes),
+        repeated=repeated,
+        row_warning=warning,
     )
-    _check_count(header, _ROWS, table.time.size, "rows of data", path)
-    if table.time.size < 2:
-        raise InputError(
-            f"{table.time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
-        )
-    check_time(table.time, table.lines, path)
-    return table
+
+
+def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, str]:
+    """Return how many of the rows count, and a warning where the header states another number.
+
+    The last row of a file that lacks rows and the end of its last line may be cut short within a number.
+    """
+    if stated == str(found):
+        return found, ""
+    cut = reader.open_end and stated.isdecimal() and int(stated) > found
+    warning = f"{path.name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
+    return found - cut, f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
 
 
 def _column_names(reader: RowReader, path: Path) -> list[str]:
@@ -85,7 +103,7 @@ def _column_names(reader: RowReader, path: Path) -> list[str]:
             expected="time",
             remedy="export the time as the first column, and call it time",
         )
-    check_unique(names, "column", path, reader.line_number)
+    check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
     return names
 
 
@@ -107,19 +125,26 @@ def _header(reader: RowReader, path: Path) -> dict[str, str]:
     )
 
 
-def _check_count(header: dict[str, str], keys: tuple[str, str], found: int, what: str, path: Path) -> None:
+def _stated_count(header: dict[str, str], keys: tuple[str, str], found: int, path: Path) -> str:
+    """Return a count as the header states it."""
     given = next((header[key.casefold()] for key in keys if key.casefold() in header), None)
     if given is None:
         line = f"{keys[0]}={found}"
         raise InputError(
             f"the header has no {keys[0]}", file=path, expected=line, remedy=f"add {line} above endheader"
         )
+    return given
+
+
+def _check_columns(header: dict[str, str], found: int, path: Path) -> None:
+    """Refuse a header that counts other columns than have a name."""
+    given = _stated_count(header, _COLUMNS, found, path)
     if given != str(found):
         raise InputError(
-            f"{found} {what}, but {keys[0]} is {given}",
+            f"{found} column names, but {_COLUMNS[0]} is {given}",
             file=path,
             expected="as many as the header says",
-            remedy=f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}",
+            remedy=f"the header is of another file; {EXPORT_AGAIN}",
         )
 
 

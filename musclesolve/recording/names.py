@@ -6,7 +6,7 @@ both forms of a label are the same marker, as long as one person is in the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from musclesolve.errors import InputError
@@ -49,7 +49,7 @@ class Names:
                 new = self.asked(plain)
             taken = exact | set(names) | set(markers.names)
             names.append(new if new is not None and (new == label or new not in taken) else label)
-        return replace(markers, names=tuple(names))
+        return _with_names(markers, names)
 
     def persons(self, markers: Markers) -> list[str]:
         """Return the persons before labels that are asked for."""
@@ -104,4 +104,11 @@ def without_person(markers: Markers) -> Markers:
     plain = [divided(name)[1] for name in markers.names]
     if len(persons) != 1 or len(set(plain)) < len(plain):
         return markers
-    return replace(markers, names=tuple(plain))
+    return _with_names(markers, plain)
+
+
+def _with_names(markers: Markers, names: Sequence[str]) -> Markers:
+    """Return the markers by other names, in the same order."""
+    new = dict(zip(markers.names, names, strict=True))
+    repeated = {new[name]: where for name, where in markers.repeated.items()}
+    return replace(markers, names=tuple(names), repeated=repeated)

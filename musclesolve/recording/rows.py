@@ -59,6 +59,8 @@ class RowReader:
         """
         self.path = path
         self.line_number = 0
+        self.open_end = False
+        """Whether the file has ended without the end of its last line: that line may be cut short."""
         self._rest = ""
         self._read = 0
         with opening(path):
@@ -163,6 +165,7 @@ class RowReader:
                 piece = self._stream.read(PIECE)
             if not piece:
                 lines, self._rest = ([self._rest] if self._rest else []), ""
+                self.open_end = self.open_end or any(line.strip() for line in lines)
                 return lines
             if "\0" in piece:
                 raise binary_file(self.path)

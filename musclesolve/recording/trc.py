@@ -17,18 +17,18 @@ from numpy.typing import NDArray
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.repeated import blanked, first_places, repeated_names, repeated_notes
 from musclesolve.recording.rows import RowReader, without_lost
 from musclesolve.recording.stack import Stack
 from musclesolve.recording.textfile import (
     EXPORT_AGAIN,
-    check_time,
-    check_unique,
     decimal_point,
     file_path,
     split_cells,
     write_text,
 )
-from musclesolve.recording.units import METRES
+from musclesolve.recording.time_grid import checked_times
+from musclesolve.recording.units import METRES, metres_in
 from musclesolve.recording.writable import check_writable
 
 Array = NDArray[np.float64]
@@ -52,18 +52,21 @@ def read_trc(path: str | Path) -> Markers:
         axes = reader.filled_line()
         if axes is not None and "X1" not in axes.split():
             reader.put_back(axes)
+        places, repeated = first_places(names), repeated_names(names, lambda _: f"line {_NAME_LINE}")
         columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
         time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
         for block in reader.blocks(columns, split_cells, separator="\t", blank_end=True):
             time.append(block.values[:, 1], reader.share_read)
             lines.append(block.lines, reader.share_read)
-            seen = without_lost(block.values[:, 2:].reshape(-1, len(names), 3) * header["metres"])
-            position.append(seen, reader.share_read)
-    markers = Markers(time.finished(), names, position.finished(), path)
-    _check_rows(markers.time.size, header, path)
-    check_time(markers.time, lines.finished(), path)
-    _check_rate(markers.time, header["DataRate"], path)
-    return markers
+            own = block.values[:, 2:].reshape(-1, len(names), 3)[:, list(places.values())]
+            blanked(own, tuple(places), repeated)
+            position.append(without_lost(own * header["metres"]), reader.share_read)
+    printed = time.finished()
+    _check_rows(printed.size, header, path)
+    times, notes = checked_times(printed, lines.finished(), path, header["DataRate"])
+    _check_rate(times, header["DataRate"], path)
+    notes = (*repeated_notes("marker", repeated, path), *notes)
+    return Markers(times, tuple(places), position.finished(), path, notes, repeated=repeated)
 
 
 def _first_lines(reader: RowReader, path: Path) -> list[str]:
@@ -121,7 +124,8 @@ def _header(lines: list[str], path: Path) -> dict[str, float]:
                 remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
             ) from None
     unit = fields.get("Units", "")
-    if unit.casefold() not in METRES:
+    metres = metres_in(unit)
+    if metres is None:
         raise InputError(
             f"the unit of length is '{unit}'",
             file=path,
@@ -129,7 +133,7 @@ def _header(lines: list[str], path: Path) -> dict[str, float]:
             expected="mm, cm or m",
             remedy="write the unit the numbers are in",
         )
-    return values | {"metres": METRES[unit.casefold()]}
+    return values | {"metres": metres}
 
 
 def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str, ...]:
@@ -150,7 +154,6 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
             expected="at least one marker name",
             remedy=EXPORT_AGAIN,
         )
-    check_unique(names, "marker", path, _NAME_LINE)
     return names
 
 

@@ -35,6 +35,7 @@ from musclesolve.recording.functional import hip_regression, read_functional
 from musclesolve.recording.gaps import fill_trial
 from musclesolve.recording.marker_set import marker_sets
 from musclesolve.recording.meaning import Meaning, read_meaning
+from musclesolve.recording.repeated import repeated_name
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
 from musclesolve.recording.time_range import NOTHING_FOUND, find_range, finds_range
@@ -195,7 +196,8 @@ def forces_of(
     path = files.get("forces", files["markers"])
     if is_c3d(path):
         return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
-    return plates_of(document, content, read_forces_table(path), rotation), []
+    table = read_forces_table(path)
+    return plates_of(document, content, table, rotation), table.sentences
 
 
 def plates_of(
@@ -239,6 +241,8 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
                 expected="a column of this file",
                 remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
             )
+        if name in table.repeated:
+            raise repeated_name("column", name, table.repeated[name], table.path)
     return names
 
 

@@ -1,4 +1,4 @@
-"""Units of length, and how large a number may be to have been measured."""
+"""Units of length, force and moment as files write them, and how large a number may be to have been measured."""
 
 from __future__ import annotations
 
@@ -7,3 +7,57 @@ METRES = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 
 LARGEST = 1e12
 """A number beyond this, in whatever unit, was not measured; squares of smaller ones overflow nowhere."""
+
+_LENGTHS = METRES | {"dm": 0.1}
+_LENGTH_WORDS = {
+    prefix + word: size
+    for prefix, size in (("milli", 0.001), ("centi", 0.01), ("deci", 0.1), ("", 1.0))
+    for word in ("meters", "metres")
+}
+_FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0}
+_FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
+# The one prefix that programs put before a moment; kilo- comes with the force.
+_MOMENTS = {"mnm": 0.001}
+# What makes another unit of it; all other signs are ways to write the same one.
+_SIGNS = "/%^"
+_SHORTEST = {"newtons": 4, "kilonewtons": 5}
+"""A word may be cut off: C3D files leave four letters ("mete", "newt"); "kilo" alone could be a kilogram."""
+
+
+def plain_unit(unit: str) -> str:
+    """Return a unit in small letters, without blanks, dots, signs of multiplication, brackets and the like."""
+    return "".join(letter for letter in unit.casefold() if letter.isalnum() or letter in _SIGNS)
+
+
+def metres_in(unit: str) -> float | None:
+    """Return how long a unit of length is [m]; None for what is none: "mm", "Millimeters", "mete", "cm."."""
+    return _size(plain_unit(unit), _LENGTHS, _LENGTH_WORDS)
+
+
+def newtons_in(unit: str) -> float | None:
+    """Return how large a unit of force is [N]; None for what is none: "N", "nt", "Newton", "kN"."""
+    return _size(plain_unit(unit), _FORCES, _FORCE_WORDS)
+
+
+def newton_metres_in(unit: str) -> float | None:
+    """Return how large a unit of moment is [N m]; None for what is none: "Nmm", "N.m", "newton meters"."""
+    plain = plain_unit(unit)
+    if plain in _MOMENTS:
+        return _MOMENTS[plain]
+    for end in range(1, len(plain)):
+        force, length = newtons_in(plain[:end]), metres_in(plain[end:])
+        if force is not None and length is not None:
+            return force * length
+    return None
+
+
+def _size(plain: str, short: dict[str, float], words: dict[str, float]) -> float | None:
+    """Return the size of a unit by its abbreviation, or by a word that may be cut off behind its fourth letter."""
+    if plain in short:
+        return short[plain]
+    found = (
+        size
+        for word, size in words.items()
+        if word.startswith(plain) and len(plain) >= _SHORTEST.get(word, 4)
+    )
+    return next(found, None)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -77,13 +79,32 @@ def _on_landmarks(person: Person, chosen: MarkerSet) -> dict[str, tuple[Array, s
     """Markers that show a landmark, by the first way in which the set maps it."""
     known = landmark_places(person)
     places: dict[str, tuple[Array, str]] = {}
-    for landmark, ways in chosen.mapping.items():
+    # Weighted sums last: they add one marker to those of other landmarks.
+    for landmark, ways in sorted(chosen.mapping.items(), key=lambda item: _is_weighted(item[1][0])):
         at, body = known[landmark]
         markers = markers_of(ways[0])
+        if _is_weighted(ways[0]):
+            places |= _remaining(ways[0]["weights"], places, at, body)
+            continue
         for k, marker in enumerate(markers):
             aside = APART * (1 - 2 * k) if len(markers) == 2 else np.zeros(3)
             places[marker] = (at + aside, body)
     return places
+
+
+def _is_weighted(way: Any) -> bool:
+    return isinstance(way, dict) and "weights" in way
+
+
+def _remaining(
+    weights: Mapping[str, float], places: Mapping[str, tuple[Array, str]], at: Array, body: str
+) -> dict[str, tuple[Array, str]]:
+    """The marker that is not placed yet, where the weighted sum of all is the landmark on the standing person."""
+    (marker,) = set(weights) - set(places)
+    others = sum(
+        (weight * places[name][0] for name, weight in weights.items() if name != marker), np.zeros(3)
+    )
+    return {marker: ((at - others) / weights[marker], body)}
 
 
 def _on_segment(person: Person, cluster: str, markers: list[str]) -> dict[str, tuple[Array, str]]:

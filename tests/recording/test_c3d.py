@@ -197,7 +197,6 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (setting("POINT", LABELS=["A", "B", "A"]), "points 1 and 3: the marker 'A' stands twice"),
         (setting("POINT", LABELS=["*1", "*2", ""]), "no labelled markers"),
         (setting("POINT", UNITS=["ell"]), "unit of length is 'ell'"),
     ],
@@ -246,6 +245,49 @@ def test_header_and_parameters_that_contradict_each_other_are_refused(
     with pytest.raises(InputError, match=said) as raised:
         read_c3d(path)
     assert "a.c3d" in str(raised.value) and "to mend it" in str(raised.value)
+
+
+HEADER_BLOCK, PARAMETER_BLOCKS = 16, 514
+
+
+def start_of_data(raw: bytes, parameter: int | None, header: int | None, blocks: int | None) -> bytes:
+    """A file that states another block in POINT:DATA_START, in its header, or another length of its parameters."""
+    changed = bytearray(raw)
+    place = raw.index(b"DATA_START") + len(b"DATA_START") + 2 + 3
+    order = "big" if raw[515] == 86 else "little"
+    for at, value in ((place, parameter), (HEADER_BLOCK, header)):
+        if value is not None:
+            changed[at : at + 2] = value.to_bytes(2, order)
+    if blocks is not None:
+        changed[PARAMETER_BLOCKS] = blocks
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("processor", [84, 85, 86])
+@pytest.mark.parametrize("scale", [-0.1, 0.1])
+@pytest.mark.parametrize(("parameter", "header"), [(0, None), (None, 0), (0, 0), (4, 4)])
+def test_the_start_of_the_data_is_where_anything_says_it_is(
+    tmp_path: Path, processor: int, scale: float, parameter: int | None, header: int | None
+) -> None:
+    raw = handmade(processor, STORED, 60.0, scale, ANALOG)
+    (tmp_path / "sound.c3d").write_bytes(raw)
+    (tmp_path / "a.c3d").write_bytes(start_of_data(raw, parameter, header, None))
+    sound, found = read_c3d(tmp_path / "sound.c3d"), read_c3d(tmp_path / "a.c3d")
+    np.testing.assert_array_equal(found.markers().position, sound.markers().position)
+    np.testing.assert_array_equal(found.analog([0, 1]), sound.analog([0, 1]))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "header", "blocks"),
+    [(5, 4, 2), (4, 5, 2), (0, 0, 0), (0, 0, 1), (0, 0, 9), (0, 0, 255), (0, 1, 2)],
+)
+def test_a_start_that_nothing_confirms_is_refused(
+    tmp_path: Path, parameter: int, header: int, blocks: int
+) -> None:
+    raw = handmade(84, np.tile(STORED, (30, 1, 1)), 60.0, -0.1, np.tile(ANALOG, (30, 1, 1)))
+    (tmp_path / "a.c3d").write_bytes(start_of_data(raw, parameter, header, blocks))
+    with pytest.raises(InputError, match=r"a\.c3d(.|\n)*to mend it"):
+        read_c3d(tmp_path / "a.c3d")
 
 
 def test_an_analog_rate_that_is_no_multiple_is_refused(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 from synthetic_trial import write_trial
 from typer.testing import CliRunner
 
-from musclesolve import cli, motion
+from musclesolve import cli, motion, synthetic_recording
 from musclesolve.checking import check
 from musclesolve.errors import InputError
+from musclesolve.motion.landmarks import cluster_poses, standing_markers
 from musclesolve.recording import (
     Markers,
     landmarks,
@@ -25,6 +26,7 @@ from musclesolve.recording import (
 from musclesolve.recording.marker_set import applied, find_marker_set, fitting, names_of
 from musclesolve.recording.schema import Document
 from musclesolve.recording.served import markers_of
+from musclesolve.recording.trial import rotation_of
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
 SETS = Path(read_trial.__code__.co_filename).parent / "sets"
@@ -298,6 +300,55 @@ def test_values_that_are_no_markers_are_refused(tmp_path: Path, value: str) -> N
     path = write_trial(tmp_path, ('heel_r = "RHEE"', f"heel_r = {value}"))
     with pytest.raises(InputError, match=r"\[mapping\] heel_r"):
         read_trial(path)
+
+
+KNEES_AND_ANKLES = [
+    f"{side}.{part}" for side in "RL" for part in ("Knee.Lat", "Knee.Med", "Ankle.Lat", "Ankle.Med")
+]
+
+
+def gait2392_without(folder: Path, *markers: str) -> Path:
+    """A synthetic recording of the set whose motion lacks these markers; the standing trial has them all."""
+    path = synthetic_recording(folder, marker_set="gait2392")
+    file = read_trial(path).files["markers"]
+    trial, walk = read_trial(path), read_trc(file)
+    # What only the standing trial shows, carried into the motion by the cluster of its segment, which is rigid here.
+    standing = standing_markers(trial.static)
+    poses = cluster_poses(trial, standing, trial.markers)
+    rotation = rotation_of(trial.document, trial.document.content["laboratory"])
+    added = {
+        marker: poses[cluster].point(standing[marker]) @ rotation
+        for marker, cluster in trial.carried.items()
+        if marker not in markers
+    }
+    kept = [name for name in walk.names if name not in markers]
+    position = np.stack([*(walk[name] for name in kept), *added.values()], axis=1)
+    write_trc(file, Markers(walk.time, (*kept, *added), position, file))
+    return path
+
+
+@pytest.mark.parametrize(
+    "standing_only",
+    [
+        [name for name in KNEES_AND_ANKLES if name.endswith("Med")],
+        [name for name in KNEES_AND_ANKLES if "Knee" in name],
+        KNEES_AND_ANKLES,
+        [*KNEES_AND_ANKLES, "Top.Head"],
+    ],
+    ids=["medial", "knees", "all", "all, and no head"],
+)
+def test_knees_and_ankles_of_gait2392_may_be_in_the_standing_trial_alone(
+    tmp_path: Path, standing_only: list[str]
+) -> None:
+    every = gait2392_without(tmp_path / "every")
+    fewer = gait2392_without(tmp_path / "fewer", *standing_only)
+    one, other = motion.anatomy(read_trial(every)), motion.anatomy(read_trial(fewer))
+    assert set(read_trial(fewer).carried) == set(standing_only) - {"Top.Head"}
+    for point in ("hip_r", "knee_r", "ankle_l", "heel_l"):
+        np.testing.assert_allclose(other.points[point], one.points[point], atol=2e-3)
+    assert ("head_base" in other.points) is ("Top.Head" not in standing_only)
+    head = [sentence for sentence in other.completed if "head" in sentence.lower()]
+    assert ["no markers" in sentence for sentence in head] == ["Top.Head" in standing_only]
 
 
 def test_sets_are_shown() -> None:

@@ -8,9 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from synthetic_trial import write_trial
 
+from musclesolve.checking import check
+from musclesolve.conversion import convert
 from musclesolve.errors import InputError
-from musclesolve.recording import Table, read_mot, write_mot
+from musclesolve.recording import Table, read_mot, read_trial, write_mot
 from musclesolve.recording.textfile import write_text
 
 SAMPLE = (
@@ -78,11 +81,10 @@ def test_the_older_header_is_read_too(tmp_path: Path) -> None:
     [
         (("endheader", "end header"), ["endheader"]),
         (("nRows=3\n", ""), ["no nRows"]),
-        (("nRows=3", "nRows=4"), ["3 rows of data", "nRows is 4"]),
         (("nColumns=3", "nColumns=30"), ["3 column names", "nColumns is 30"]),
         (("inDegrees=yes", "inDegrees=maybe"), ["inDegrees is 'maybe'"]),
         (("time\tforce_vx", "frame\tforce_vx"), ["line 9", "'frame'"]),
-        (("force_vy", "force_vx"), ["line 9", "'force_vx' stands twice"]),
+        (("force_vy", "time"), ["line 9", "'time' stands twice"]),
         (("\t1.5\t-2\n", "\t1.5\n"), ["line 10", "2 cells"]),
         (("3.5e1", "3.5f1"), ["line 12", "column 'force_vx'", "'3.5f1'"]),
         (("0.002", "0.001"), ["line 12", "increase"]),
@@ -96,6 +98,56 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
         read_mot(path)
     for part in (*parts, str(path), "\n  to mend it: "):
         assert part in str(refused.value)
+
+
+@pytest.mark.parametrize("stated", ["4", "2", "0", "1000000", "3.0", "-3", "three", ""])
+def test_another_count_of_rows_is_a_note(tmp_path: Path, stated: str) -> None:
+    found = read_mot(sample(tmp_path, ("nRows=3", f"nRows={stated}")))
+    assert f"holds 3 rows of data, its header says {stated}" in found.row_warning
+    plain = read_mot(sample(tmp_path))
+    assert plain.row_warning == "" and plain.sentences == []
+    np.testing.assert_array_equal(found.values, plain.values)
+
+
+def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> None:
+    """-4 may have been -41.7; a file that merely ends without a line end is whole."""
+    whole = sample(tmp_path, ("-4\n", "-4"))
+    assert read_mot(whole).time.size == 3 and read_mot(whole).row_warning == ""
+    cut = read_mot(sample(tmp_path, ("-4\n", "-4"), ("nRows=3", "nRows=5")))
+    assert cut.time.size == 2 and "the last row is left out" in cut.row_warning
+
+
+@given(cut=st.integers(SAMPLE.index("0.000"), len(SAMPLE) - 1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_cut_anywhere_is_refused_or_its_rows_are_whole(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "cut.mot"
+    path.write_text(SAMPLE[:cut], encoding="utf-8")
+    try:
+        found = read_mot(path)
+    except InputError:
+        return
+    plain = read_mot(sample(tmp_path))
+    # Only the end of the very last number can be lost unseen, when its row is counted: "-4" without its line end.
+    np.testing.assert_array_equal(found.values, plain.values[: found.time.size])
+    assert found.row_warning or found.time.size == 3
+
+
+@pytest.mark.parametrize("count", ["9", "1000000"])
+def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) -> None:
+    """The results say so, and check warns; converted, the count is right."""
+    path = write_trial(tmp_path)
+    file = tmp_path / "forces.mot"
+    text = file.read_text(encoding="utf-8")
+    rows = read_mot(file).time.size
+    before = check(path)
+    file.write_text(text.replace(f"nRows={rows}", f"nRows={count}"), encoding="utf-8")
+    assert any(f"its header says {count}" in note for note in read_trial(path).notes)
+    report = check(path)
+    assert set(report.codes) == {*before.codes, "truncated"}
+    (found,) = [finding for finding in report.findings if finding.code == "truncated"]
+    assert found.severity == "warning" and found.where.file == file
+    assert any("header says" in note for note in convert(file, [tmp_path / "again.mot"]))
+    assert read_mot(tmp_path / "again.mot").row_warning == ""
 
 
 def test_a_header_without_data_is_refused(tmp_path: Path) -> None:

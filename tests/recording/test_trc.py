@@ -115,7 +115,6 @@ def test_quirks_of_real_files_change_nothing(tmp_path: Path, edit: tuple[str, tu
         (("100\t100\t3\t2", "100\t100\t4\t2"), ["3 rows", "NumFrames is 4"]),
         (("100\t100\t3\t2", "100\t100\t3\t5"), ["2 marker names", "NumMarkers is 5", "line 4"]),
         (("100\t100\t3\t2", "60\t60\t3\t2"), ["60 Hz", "100 rows a second"]),
-        (("B two", "A.one"), ["line 4", "'A.one' stands twice"]),
         (("2001\t3001\t\t\t\n", "2001\n"), ["line 8", "4 cells", "8 cells"]),
         (("-6\t7\t8\n", "-6\t7\t8\t9\n"), ["line 9", "9 cells"]),
         (("2000\t3000", "abc\t3000"), ["line 7", "column 'A.one y'", "'abc' is not a number"]),
