@@ -38,8 +38,10 @@ OF_A_COST = {
     "activation": "activation",
     "muscle_force": "muscle_force",
     "reserve_moment": "reserve_moment",
+    "unassigned_moment": "unassigned_moment",
     "joint_reaction": "joint_reaction",
     "status": "status",
+    "valid": "valid",
     "kkt_residual": "kkt_residual",
     "cost": "least_cost",
 }
@@ -68,7 +70,7 @@ def compare(
 
     Returns:
         The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
-        reserve_moment, joint_reaction, status, kkt_residual and least_cost. In addition co_contraction
+        reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition co_contraction
         (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with every other
         one per muscle and per function group, as `musclesolve.results.agreement` says.
 
@@ -158,8 +160,9 @@ class _Legs:
         return cls(projected_moments(recorded.model, recorded.motion, recorded.wrenches), muscles)
 
     def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
+        validity = recorded.validity(self.moments)
         legs = [
-            share_leg(trial, options, state, self.moments, recorded.model, loads)
-            for state, loads in self.muscles
+            share_leg(trial, options, state, self.moments, recorded.model, loads, validity.of_leg(side))
+            for side, (state, loads) in zip(options.sides, self.muscles, strict=True)
         ]
         return assemble(trial, recorded, self.moments, legs)

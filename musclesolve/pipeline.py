@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import (
     Model,
     Motion,
@@ -25,13 +26,13 @@ from musclesolve.dynamics.reactions import joint_loads as net_loads
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
-from musclesolve.motion.plausibility import Doubt, foot_doubts, leap_doubts
+from musclesolve.motion.plausibility import Doubt, MotionValidity, foot_doubts, leap_doubts
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.textfile import suggestion
-from musclesolve.sharing import Cost, Problem, Solution, solve
+from musclesolve.sharing import Cost, Problem, Solution, Status, solve
 from musclesolve.sharing.solver.base import Solver
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ class Mechanics:
         """How far the consistent motion lies from each of `fit.points` in the frames of the motion, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
+    def validity(self, moments: Array) -> MotionValidity:
+        """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics."""
+        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
+        residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
+        return MotionValidity.of(self.turns, self.motion.time, self.fit.points, self.shift, residual)
+
     def doubts(self, trial: Trial) -> list[Doubt]:
         """Why the consistent motion, or a part of it, cannot be that of the person; causes first."""
         time, method = self.motion.time, trial.consistency.method
@@ -131,7 +138,10 @@ def run(
 
     Returns:
         Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
-        attrs["units"]. Frames without a valid solution hold NaN for whatever depends on it.
+        attrs["units"]. `valid` (time, side) says which frames may be used: those whose `status` is SOLVED or
+        SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
+        and contact forces, reserves, cost and certificate. Motion, joint moments and the state of the muscles stay,
+        for they show what is wrong.
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
@@ -155,14 +165,14 @@ def shared_legs(
     model, motion = recorded.model, recorded.motion
     report("inverse dynamics", 0.35)
     moments = projected_moments(model, motion, recorded.wrenches)
-    segments = segment_motion(model, motion)
+    segments, validity = segment_motion(model, motion), recorded.validity(moments)
     legs = []
     for number, leg in enumerate(options.sides):
         done = 0.45 + 0.5 * number / len(options.sides)
         report("muscle rows", done)
         state, loads = leg_mechanics(trial, options, recorded, segments, leg)
         report("sharing", done + 0.25 / len(options.sides))
-        legs.append(share_leg(trial, options, state, moments, model, loads))
+        legs.append(share_leg(trial, options, state, moments, model, loads, validity.of_leg(leg)))
     return moments, legs
 
 
@@ -231,24 +241,47 @@ def leg_mechanics(
 
 
 def share_leg(
-    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
+    trial: Trial,
+    options: Options,
+    state: MuscleState,
+    moments: Array,
+    model: Model,
+    loads: JointLoads,
+    usable: Array | None = None,
 ) -> LegResult:
-    """Share the moments of one leg among its muscles."""
-    problem = sharing_problem(trial, options, state, moments, model, loads)
+    """Share the moments of one leg among its muscles.
+
+    Frames that are not `usable` (T,), all unless given, are not shared: their status is INVALID_MOTION.
+    """
+    problem = sharing_problem(trial, options, state, moments, model, loads, usable)
     solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
+    if usable is not None:
+        status = np.where(usable, solution.status, Status.INVALID_MOTION).astype(np.int8)
+        solution = replace(solution, status=status)
     contact = loads.contact(solution.force + state.passive_force)
     return LegResult(state.muscles.side, state, problem, solution, loads.net, contact)
 
 
 def sharing_problem(
-    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
+    trial: Trial,
+    options: Options,
+    state: MuscleState,
+    moments: Array,
+    model: Model,
+    loads: JointLoads,
+    usable: Array | None = None,
 ) -> Problem:
-    """The problem of one leg; what the passive elements bear is not asked of the contractile ones."""
+    """The problem of one leg; what the passive elements bear is not asked of the contractile ones.
+
+    Frames that are not `usable` (T,) have no moments (NaN).
+    """
     muscles, weight = state.muscles, trial.sharing.reserve_weight
     rows = [LEG_DOFS.index(dof) for dof in options.dofs]
     dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
     arm = state.moment_arm[:, rows]
     needed = moments[:, [model.dof(dof) for dof in dofs]] - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    if usable is not None:
+        needed = np.where(usable[:, None], needed, np.nan)
     return Problem(
         moment_arm=arm,
         moment=needed,

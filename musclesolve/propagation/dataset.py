@@ -31,8 +31,8 @@ UNITS = {
 MOST_REASONS = 10
 """Of samples that failed: a pose that nothing fits is told with its frames, differently every time."""
 
-OF_RESULT = ("status", "steady", "foot_in_place", "balanced", "ground_reaction_force")
-"""What is taken over from the nominal result: which frames are good, and when the feet are on the ground."""
+OF_RESULT = ("status", "valid", "ground_reaction_force")
+"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground."""
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ class Replay:
         segments: of the person, whose masses err.
         inside: which frames of the markers are analysed.
         plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
+        usable: by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles.
     """
 
     trial: Trial
@@ -65,6 +66,7 @@ class Replay:
     segments: list[str]
     inside: Array
     plates: list[tuple[Side, Array, Array]]
+    usable: dict[Side, Array]
 
     @classmethod
     def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
@@ -84,8 +86,10 @@ class Replay:
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = segment_names(model.topology)
+        validity = recorded.validity(projected_moments(model, recorded.motion, recorded.wrenches))
+        usable = {side: validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
-        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates)
+        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
 
     @property
     def time(self) -> Array:
@@ -147,9 +151,10 @@ class Replay:
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
         legs = []
-        for leg in range(len(self.options.sides)):
+        for leg, side in enumerate(self.options.sides):
             state, loads = self.leg(body, errors, leg)
-            legs.append(share_leg(self.trial, self.options, state, body.moments, body.model, loads))
+            given = (state, body.moments, body.model, loads, self.usable[side])
+            legs.append(share_leg(self.trial, self.options, *given))
         return body, legs
 
 

@@ -42,4 +42,4 @@ def shares_at_peak(found: xr.Dataset, joint: str) -> xr.DataArray:
 
 def _valid(found: xr.Dataset, over: str) -> np.ndarray:
     """(T, muscles or joints) which frames have a valid nominal solution, `over` the muscles or joints."""
-    return np.stack([~frames.failed(found, str(each)[-1]) for each in found[over].values], axis=1)
+    return np.stack([frames.valid(found, str(each)[-1]) for each in found[over].values], axis=1)

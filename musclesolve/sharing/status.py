@@ -23,3 +23,7 @@ class Status(IntEnum):
     MAX_ITERATIONS = 3, "The solver ran out of iterations before the certificate held."
     INVALID_INPUT = 4, "This frame contains a number that is not finite or beyond 1e100; it was not solved."
     SOLVER_FAILED = 5, "The solver stopped with an answer that fails the certificate."
+    INVALID_MOTION = (
+        6,
+        "The motion of this frame cannot be the subject's, or its ground forces do not carry it; no forces were computed.",
+    )
