@@ -70,9 +70,9 @@ def compare(
 
     Returns:
         The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
-        reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition co_contraction
-        (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with every other
-        one per muscle and per function group, as `musclesolve.results.agreement` says.
+        reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition
+        co_contraction (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with
+        every other one per muscle and per function group, as `musclesolve.results.agreement` says.
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.

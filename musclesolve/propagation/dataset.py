@@ -23,8 +23,8 @@ UNITS = {
     "contact_force": ("N", "magnitude of the joint reaction, muscle forces included"),
     "joint_moment": ("N m", "internal joint moment: what the far segment receives from the near one"),
     "joint_angle": ("rad", "joint angle, positive in the named direction"),
-    "muscle_force_peak": ("N", "largest tendon force over the frames with a valid nominal solution"),
-    "contact_force_peak": ("N", "largest contact force over the frames with a valid nominal solution"),
+    "muscle_force_peak": ("N", "largest tendon force over the valid nominal frames of stance"),
+    "contact_force_peak": ("N", "largest contact force over the valid nominal frames of stance"),
 }
 """Quantity -> unit and what it is."""
 

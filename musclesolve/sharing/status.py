@@ -25,5 +25,5 @@ class Status(IntEnum):
     SOLVER_FAILED = 5, "The solver stopped with an answer that fails the certificate."
     INVALID_MOTION = (
         6,
-        "The motion of this frame cannot be the subject's, or its ground forces do not carry it; no forces were computed.",
+        "The motion cannot be the subject's, or the ground forces do not carry it; no muscle forces were computed.",
     )

@@ -60,7 +60,11 @@ def test_muscles_and_reserves_produce_the_joint_moments(result):
 def test_a_frame_with_a_reserve_says_so_and_one_without_has_none(result):
     shared = result.attrs["shared_dofs"]
     for side in "rl":
-        dofs = [name for name in result.dof.values if name.startswith(("hip", "knee", "ankle")) and name.endswith(side)]
+        dofs = [
+            name
+            for name in result.dof.values
+            if name.startswith(("hip", "knee", "ankle")) and name.endswith(side)
+        ]
         others = [dof for dof in dofs if dof not in shared]
         assert (result.reserve_moment.sel(dof=others) == 0.0).all() and len(others) == 2
         assert (result.unassigned_moment.sel(dof=[dof for dof in dofs if dof in shared]) == 0.0).all()
