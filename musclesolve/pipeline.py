@@ -295,6 +295,7 @@ def sharing_problem(
         reaction_matrix=loads.matrix,
         reaction_offset=loads.offset(state.passive_force),
         reaction=loads.names(muscles.side),
+        passive_force=state.passive_force,
     )
 
 

@@ -60,4 +60,5 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         dof=tuple(dofs),
         fiber_velocity=leg["fiber_velocity"].values,
         optimal_fiber_length=leg["optimal_fiber_length"].values,
+        passive_force=leg["passive_force"].values,
     )
