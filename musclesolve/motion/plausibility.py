@@ -69,7 +69,7 @@ class MotionValidity:
     """
 
     steady: Mask
-    foot_in_place: Mapping[Side, Mask]
+    foot_in_place: Mapping[str, Mask]
     balanced: Mask
 
     @classmethod
@@ -90,10 +90,10 @@ class MotionValidity:
             shift: as in `foot_shift`.
             residual: (T,) size of the residual force at the pelvis [body weights].
         """
-        feet = {side: foot_shift(points, shift, side) <= FOOT_LIMIT for side in SIDES}
+        feet: dict[str, Mask] = {side: foot_shift(points, shift, side) <= FOOT_LIMIT for side in SIDES}
         return cls(steady(turns, time), feet, residual <= BALANCE_LIMIT)
 
-    def of_leg(self, side: Side) -> Mask:
+    def of_leg(self, side: str) -> Mask:
         """(T,) which frames can be shared among the muscles of a leg."""
         return self.steady & self.foot_in_place[side] & self.balanced
 

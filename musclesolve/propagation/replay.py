@@ -66,7 +66,7 @@ class Replay:
     segments: list[str]
     inside: Array
     plates: list[tuple[Side, Array, Array]]
-    usable: dict[Side, Array]
+    usable: dict[str, Array]
 
     @classmethod
     def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
@@ -87,7 +87,7 @@ class Replay:
         inside = np.isin(measured.time, recorded.motion.time)
         segments = segment_names(model.topology)
         validity = recorded.validity(projected_moments(model, recorded.motion, recorded.wrenches))
-        usable = {side: validity.of_leg(side) for side in SIDES}
+        usable: dict[str, Array] = {side: validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
 

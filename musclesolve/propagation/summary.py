@@ -35,7 +35,7 @@ def _samples(found: xr.Dataset) -> str:
         for side in found["side"].values
         if np.isfinite(found["reserve_share"].sel(side=side)).any()
     ]
-    return ", ".join(parts) + f"; frames with reserve: {', '.join(helped)}"
+    return ", ".join(parts) + (f"; frames with reserve: {', '.join(helped)}" if helped else "")
 
 
 def _contact(found: xr.Dataset, joint: str) -> str:
@@ -65,7 +65,7 @@ def _muscles(found: xr.Dataset) -> str:
     known = {name: at for name, at in peaks.items() if at is not None and np.isfinite(at.sd)}
     order = sorted(known, key=lambda name: -known[name].sd)[:MOST_MUSCLES]
     said = (f"{name} {known[name].value:.0f} ± {known[name].sd:.0f} N" for name in order)
-    return "at their peaks in stance " + (", ".join(said) or "none has a valid frame")
+    return f"at their peaks in stance {', '.join(said)}" if known else "no leg has a valid frame"
 
 
 def _line(subject: str, text: str) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ def strengthened(problem: Problem, factor: Array) -> Problem:
         factor: (n,).
     """
     passive = problem.passive_force
-    fields = {
+    fields: dict[str, Any] = {
         "force_capacity": problem.force_capacity * factor,
         "max_isometric_force": problem.max_isometric_force * factor,
     }
