@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.reactions import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles import MuscleState
@@ -39,8 +38,10 @@ OF_A_COST = {
     "activation": "activation",
     "muscle_force": "muscle_force",
     "reserve_moment": "reserve_moment",
+    "unassigned_moment": "unassigned_moment",
     "joint_reaction": "joint_reaction",
     "status": "status",
+    "valid": "valid",
     "kkt_residual": "kkt_residual",
     "cost": "least_cost",
 }
@@ -69,9 +70,9 @@ def compare(
 
     Returns:
         The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
-        reserve_moment, joint_reaction, status, kkt_residual and least_cost. In addition co_contraction
-        (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with every other
-        one per muscle and per function group, as `musclesolve.results.agreement` says.
+        reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition
+        co_contraction (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with
+        every other one per muscle and per function group, as `musclesolve.results.agreement` says.
 
     Raises:
         InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
@@ -157,12 +158,12 @@ class _Legs:
         segments = segment_motion(recorded.model, recorded.motion)
         muscles = [leg_mechanics(trial, options, recorded, segments, side) for side in options.sides]
         model, motion = recorded.model, recorded.motion
-        moments = projected_moments(model, motion, recorded.wrenches)
-        return cls(measured_moments(trial, model, motion.time, moments), muscles)
+        return cls(measured_moments(trial, model, motion, recorded.wrenches), muscles)
 
     def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
+        validity = recorded.validity(self.moments)
         legs = [
-            share_leg(trial, options, state, self.moments, recorded.model, loads)
-            for state, loads in self.muscles
+            share_leg(trial, options, state, self.moments, recorded.model, loads, validity.of_leg(side))
+            for side, (state, loads) in zip(options.sides, self.muscles, strict=True)
         ]
         return assemble(trial, recorded, self.moments, legs)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import (
     Model,
     Motion,
@@ -25,7 +26,7 @@ from musclesolve.dynamics.reactions import joint_loads as net_loads
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
-from musclesolve.motion.plausibility import Doubt, foot_doubts, leap_doubts
+from musclesolve.motion.plausibility import Doubt, MotionValidity, foot_doubts, leap_doubts
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
@@ -82,6 +83,12 @@ class Mechanics:
         """How far the consistent motion lies from each of `fit.points` in the frames of the motion, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
+    def validity(self, moments: Array) -> MotionValidity:
+        """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics."""
+        joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
+        residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
+        return MotionValidity.of(self.turns, self.motion.time, self.fit.points, self.shift, residual)
+
     def doubts(self, trial: Trial) -> list[Doubt]:
         """Why the consistent motion, or a part of it, cannot be that of the person; causes first."""
         time, method = self.motion.time, trial.consistency.method
@@ -131,7 +138,10 @@ def run(
 
     Returns:
         Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
-        attrs["units"]. Frames without a valid solution hold NaN for whatever depends on it.
+        attrs["units"]. `valid` (time, side) says which frames may be used: those whose `status` is SOLVED or
+        SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
+        and contact forces, reserves, cost and certificate. Motion, joint moments and the state of the muscles stay,
+        for they show what is wrong.
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.
@@ -154,30 +164,31 @@ def shared_legs(
     """Joint moments (T, K+6) [N m] by inverse dynamics, and how the muscles of each analysed leg share them."""
     model, motion = recorded.model, recorded.motion
     report("inverse dynamics", 0.35)
-    moments = measured_moments(trial, model, motion.time, projected_moments(model, motion, recorded.wrenches))
-    segments = segment_motion(model, motion)
+    moments = measured_moments(trial, model, motion, recorded.wrenches)
+    segments, validity = segment_motion(model, motion), recorded.validity(moments)
     legs = []
     for number, leg in enumerate(options.sides):
         done = 0.45 + 0.5 * number / len(options.sides)
         report("muscle rows", done)
         state, loads = leg_mechanics(trial, options, recorded, segments, leg)
         report("sharing", done + 0.25 / len(options.sides))
-        legs.append(share_leg(trial, options, state, moments, model, loads))
+        legs.append(share_leg(trial, options, state, moments, model, loads, validity.of_leg(leg)))
     return moments, legs
 
 
-def measured_moments(trial: Trial, model: Model, time: Array, moments: Array) -> Array:
-    """The generalized forces that follow from what was measured, NaN elsewhere, (T, K+6).
+def measured_moments(trial: Trial, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+    """The generalized forces (T, K+6) by inverse dynamics that follow from what was measured, NaN elsewhere.
 
     Those of a leg hang on its own foot alone, those of the pelvis on both.
 
     Args:
         trial: says when which leg was measured.
         model: the subject.
-        time: (T,) [s].
-        moments: (T, K+6) by inverse dynamics.
+        motion: T frames.
+        wrenches: what the ground does to the feet.
     """
-    legs = {side: trial.measured(side, time) for side in SIDES}
+    moments = projected_moments(model, motion, wrenches)
+    legs = {side: trial.measured(side, motion.time) for side in SIDES}
     known = np.ones(moments.shape, bool)
     for side, measured in legs.items():
         known[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]] = measured[:, None]
@@ -250,29 +261,51 @@ def leg_mechanics(
 
 
 def share_leg(
-    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
+    trial: Trial,
+    options: Options,
+    state: MuscleState,
+    moments: Array,
+    model: Model,
+    loads: JointLoads,
+    usable: Array | None = None,
 ) -> LegResult:
-    """Share the moments of one leg among its muscles."""
-    problem = sharing_problem(trial, options, state, moments, model, loads)
+    """Share the moments of one leg among its muscles.
+
+    Frames that are not `usable` (T,), all unless given, are not shared: their status is INVALID_MOTION.
+    """
+    problem = sharing_problem(trial, options, state, moments, model, loads, usable)
     solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
-    contact, net = loads.contact(solution.force + state.passive_force), loads.net
+    measured = np.asarray(np.isfinite(moments[:, [model.dof(dof) for dof in problem.dof or ()]]).all(axis=1))
+    status = solution.status
+    if usable is not None:
+        status = np.where(usable, status, Status.INVALID_MOTION).astype(np.int8)
     if trial.legs:
-        lost = np.asarray(np.isnan(problem.moment).any(axis=1))
-        status = np.where(lost, Status.NOT_MEASURED, solution.status).astype(np.int8)
-        solution = replace(solution, status=status)
-        net = {joint: np.where(lost[:, None], np.nan, force) for joint, force in net.items()}
-    return LegResult(state.muscles.side, state, problem, solution, net, contact)
+        status = np.where(measured, status, Status.NOT_MEASURED).astype(np.int8)
+    net = {joint: np.where(measured[:, None], force, np.nan) for joint, force in loads.net.items()}
+    contact = loads.contact(solution.force + state.passive_force)
+    return LegResult(state.muscles.side, state, problem, replace(solution, status=status), net, contact)
 
 
 def sharing_problem(
-    trial: Trial, options: Options, state: MuscleState, moments: Array, model: Model, loads: JointLoads
+    trial: Trial,
+    options: Options,
+    state: MuscleState,
+    moments: Array,
+    model: Model,
+    loads: JointLoads,
+    usable: Array | None = None,
 ) -> Problem:
-    """The problem of one leg; what the passive elements bear is not asked of the contractile ones."""
+    """The problem of one leg; what the passive elements bear is not asked of the contractile ones.
+
+    Frames that are not `usable` (T,) have no moments (NaN).
+    """
     muscles, weight = state.muscles, trial.sharing.reserve_weight
     rows = [LEG_DOFS.index(dof) for dof in options.dofs]
     dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
     arm = state.moment_arm[:, rows]
     needed = moments[:, [model.dof(dof) for dof in dofs]] - np.einsum("tkm,tm->tk", arm, state.passive_force)
+    if usable is not None:
+        needed = np.where(usable[:, None], needed, np.nan)
     return Problem(
         moment_arm=arm,
         moment=needed,
@@ -286,6 +319,7 @@ def sharing_problem(
         reaction_matrix=loads.matrix,
         reaction_offset=loads.offset(state.passive_force),
         reaction=loads.names(muscles.side),
+        passive_force=state.passive_force,
     )
 
 

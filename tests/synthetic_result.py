@@ -7,8 +7,8 @@ import xarray as xr
 
 import muscle_db
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.sharing import Status
 
-STATUS = ("SOLVED", "SOLVED_WITH_RESERVE", "INFEASIBLE", "MAX_ITERATIONS", "INVALID_INPUT", "SOLVER_FAILED")
 MASS = 70.0
 WEIGHT = MASS * 9.80665  # N
 
@@ -38,11 +38,13 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
             "joint_angle": (("time", "dof"), 0.4 * wave),
             "joint_moment": (("time", "dof"), 60.0 * wave),
             "reserve_moment": (("time", "dof"), 0.0 * wave),
+            "unassigned_moment": (("time", "dof"), 0.0 * wave),
             "joint_reaction": (("time", "joint", "axis"), 3.0 * reaction),
             "joint_reaction_net": (("time", "joint", "axis"), reaction),
             "ground_reaction_force": (("time", "side", "axis"), ground),
             "pelvis_residual": (("time", "component"), np.full((n_frames, 6), 7.0)),
             "status": (("time", "side"), np.zeros((n_frames, 2), dtype=np.int8)),
+            "valid": (("time", "side"), np.ones((n_frames, 2), dtype=bool)),
             "kkt_residual": (("time", "side"), np.full((n_frames, 2), 1e-9)),
         },
         coords={
@@ -62,17 +64,39 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
     shift = 0.002 * (1.0 + np.arange(len(points))) * (1.0 + 0.5 * np.sin(time))[:, None]
     data["consistency_shift"] = (("time", "point"), shift)
     data = data.assign_coords(point=points)
-    data["status"].attrs = {"flag_values": np.arange(6, dtype=np.int8), "flag_meanings": " ".join(STATUS)}
+    data["status"].attrs = {
+        "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
+        "flag_meanings": " ".join(status.name for status in Status),
+    }
     return data
+
+
+def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = slice(None)) -> None:
+    """Give frames of legs, by their numbers, a status, and `valid` what follows from it."""
+    data["status"][frames, legs] = status
+    data["valid"][:] = data["status"].isin([Status.SOLVED, Status.SOLVED_WITH_RESERVE])
+
+
+def as_before(data: xr.Dataset) -> xr.Dataset:
+    """The same as earlier versions wrote it: neither `valid` nor a status of invalid motions."""
+    old = data.drop_vars(["valid", "unassigned_moment"]).copy(deep=True)
+    reserve = data["reserve_moment"] + data["unassigned_moment"]
+    old["reserve_moment"] = reserve
+    flags = [status for status in Status if status is not Status.INVALID_MOTION]
+    old["status"].attrs = {
+        "flag_values": np.array([int(status) for status in flags], dtype=np.int8),
+        "flag_meanings": " ".join(status.name for status in flags),
+    }
+    return old
 
 
 def with_troubles(data: xr.Dataset) -> xr.Dataset:
     """The same with a stretch of reserves on the right and some frames without solution on both legs."""
     data = data.copy(deep=True)
-    data["status"][20:26, 0] = STATUS.index("SOLVED_WITH_RESERVE")
+    set_status(data, Status.SOLVED_WITH_RESERVE, slice(20, 26), 0)
     data["reserve_moment"][20:26, 3] = -12.5
-    data["status"][40:43, 0] = STATUS.index("INFEASIBLE")
-    data["status"][50, 1] = STATUS.index("INVALID_INPUT")
+    set_status(data, Status.INFEASIBLE, slice(40, 43), 0)
+    set_status(data, Status.INVALID_INPUT, 50, 1)
     data["kkt_residual"][40:43, 0] = np.nan
     data["kkt_residual"][50, 1] = np.nan
     return data

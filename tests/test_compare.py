@@ -8,7 +8,7 @@ import io
 import numpy as np
 import pytest
 import xarray as xr
-from synthetic_result import result, with_troubles
+from synthetic_result import result, set_status, with_troubles
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -49,7 +49,7 @@ def stride(pytestconfig) -> xr.Dataset:
 
 def test_each_cost_gets_the_answer_that_it_gets_alone(stride, pytestconfig):
     alone = ms.run(pytestconfig.rootpath / REFERENCE, cost=COSTS[1])
-    for name in ("activation", "muscle_force", "joint_reaction", "status", "reserve_moment"):
+    for name in ("activation", "muscle_force", "joint_reaction", "status", "valid", "reserve_moment"):
         np.testing.assert_array_equal(stride[name].sel(cost=COSTS[1]).values, alone[name].values)
     np.testing.assert_array_equal(stride["least_cost"].sel(cost=COSTS[1]).values, alone["cost"].values)
     assert stride["activation"].dims == ("cost", "time", "muscle")
@@ -126,7 +126,7 @@ def test_frames_without_solution_do_not_count():
 
 def test_a_leg_without_a_single_solution_has_no_agreement():
     lost = one()
-    lost["status"][:, 0] = 2
+    set_status(lost, ms.Status.INFEASIBLE, slice(None), 0)
     lost["muscle_force"][:, :43] = np.nan
     found = side_by_side([one(), lost], ["a", "b"])
     pairs = found["correlation"].sel(cost="b", other="a").values

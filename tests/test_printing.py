@@ -56,7 +56,8 @@ def test_names_of_a_comparison_are_not_cut(dim):
     found = xr.Dataset(
         {prefix + measure: pair for measure in comparison_tables.OF_PAIR.values()}
         | {force: (("cost", "time", dim), np.full((2, 1, 2), 9999.0))}
-        | {"status": (("cost", "time", "side"), np.zeros((2, 1, 2), np.int8))},
+        | {"status": (("cost", "time", "side"), np.zeros((2, 1, 2), np.int8))}
+        | {"valid": (("cost", "time", "side"), np.ones((2, 1, 2), bool))},
         coords={"cost": costs, "other": costs, dim: names, "side": ["r", "l"], "time": [0.0]},
     )
     found["status"].attrs = {"flag_values": np.array([0]), "flag_meanings": "SOLVED"}

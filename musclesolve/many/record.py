@@ -84,7 +84,7 @@ def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:
     """Largest contact force at a joint [N]; NaN when no frame has a valid solution."""
     force = result["joint_reaction"].transpose("time", "axis", "joint")
     sizes = [
-        np.linalg.norm(force.sel(joint=f"{joint}_{side}").values[~frames.failed(result, side)], axis=1)
+        np.linalg.norm(force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)], axis=1)
         for side in legs
     ]
     return float(np.concatenate([*sizes, [0.0]]).max()) if any(size.size for size in sizes) else float("nan")

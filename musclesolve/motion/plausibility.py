@@ -18,6 +18,8 @@ FOOT_NOTED = 0.03
 """A foot that lies farther than this from where it was seen is worth a word [m]."""
 FOOT_LIMIT = 0.10
 """Beyond this its frames are not valid [m]: body weight on such an arm is half the peak moment of an ankle."""
+BALANCE_LIMIT = 0.25
+"""Residual force at the pelvis, in body weights, beyond which the ground forces do not belong to the motion."""
 FASTEST = np.radians(3000.0)
 """No hip, knee or ankle turns faster [rad/s]; a hard kick at a ball comes to two thirds of it."""
 LEAST_LEAP = np.radians(10.0)
@@ -54,6 +56,47 @@ class Doubt:
     def __str__(self) -> str:
         """Return both as a sentence."""
         return f"{self.what[0].upper()}{self.what[1:]}; {self.remedy}."
+
+
+@dataclass(frozen=True, eq=False)
+class MotionValidity:
+    """Which frames (T,) hold a motion that can be the subject's, with ground forces that carry it.
+
+    Args:
+        steady: no joint of a leg jumps.
+        foot_in_place: by side, the foot lies where it was seen.
+        balanced: the ground forces carry the motion.
+    """
+
+    steady: Mask
+    foot_in_place: Mapping[str, Mask]
+    balanced: Mask
+
+    @classmethod
+    def of(
+        cls,
+        turns: Mapping[str, Array],
+        time: Array,
+        points: Sequence[str],
+        shift: Array,
+        residual: Array,
+    ) -> MotionValidity:
+        """Judge the frames.
+
+        Args:
+            turns: as in `steady`.
+            time: (T,) [s].
+            points: as in `foot_shift`.
+            shift: as in `foot_shift`.
+            residual: (T,) size of the residual force at the pelvis [body weights].
+        """
+        feet: dict[str, Mask] = {side: foot_shift(points, shift, side) <= FOOT_LIMIT for side in SIDES}
+        # where a foot was not measured there is no residual to judge by
+        return cls(steady(turns, time), feet, ~(residual > BALANCE_LIMIT))
+
+    def of_leg(self, side: str) -> Mask:
+        """(T,) which frames can be shared among the muscles of a leg."""
+        return self.steady & self.foot_in_place[side] & self.balanced
 
 
 def foot_shift(points: Sequence[str], shift: Array, side: str) -> Array:

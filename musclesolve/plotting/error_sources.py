@@ -17,7 +17,7 @@ from musclesolve.plotting.curves import Validity, mark_stance
 from musclesolve.plotting.muscles import muscles_by_group
 from musclesolve.plotting.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
 from musclesolve.results import frames
-from musclesolve.results.shares import spread_by_source
+from musclesolve.results.shares import Peak, peak
 from musclesolve.results.subject import body_weight
 
 SOURCE_COLOR = {
@@ -66,22 +66,18 @@ def contact_force_sources(found: xr.Dataset) -> Figure:
 
 
 def muscle_force_sources(found: xr.Dataset) -> Figure:
-    """Share of every source in the variance of each muscle force over the recording, a bar for each muscle."""
+    """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
     sides, groups = frames.sides(found), muscles_by_group(found)
-    shares = spread_by_source(found, "muscle_force")
-    title = "Muscle force: sources of its variance over all frames (white: where silent without errors)"
+    title = "Muscle force: sources of its variance at its peak in stance"
     figure, panels = page(found, title, 1, len(sides), sharey=True)
     for axes, side in zip(panels[0], sides, strict=True):
         names = [f"{name}_{side}" for name in groups]
-        _bars(axes, shares.sel(muscle=names).transpose("source", "muscle").values, _colors(found))
-        for row, name in enumerate(names):
-            peak, sd = (
-                float(found[f"muscle_force_peak{part}"].sel(muscle=name)) for part in ("_mean", "_sd")
-            )
-            axes.text(
-                1.01, row, f"{peak:.0f} ± {sd:.0f}", fontsize=SMALL - 1.5, va="center", color=NOTE_COLOR
-            )
-        heading(axes, f"{frames.SIDE_NAMES[side]}, and peak force [N]")
+        peaks = [peak(found, "muscle_force", name) for name in names]
+        _bars(axes, np.stack([_shares(at, len(found["source"])) for at in peaks], axis=1), _colors(found))
+        for row, at in enumerate(peaks):
+            said = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
+            axes.text(1.01, row, said, fontsize=SMALL - 1.5, va="center", color=NOTE_COLOR)
+        heading(axes, f"{frames.SIDE_NAMES[side]}, and force at that peak [N]")
         axes.set_xlabel("share of the variance, to first order [%]", fontsize=TEXT)
     labels = [name.replace("_", " ") for name in groups]
     panels[0, 0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
@@ -92,6 +88,11 @@ def muscle_force_sources(found: xr.Dataset) -> Figure:
         axes.set_position((_EDGES[0] + number * width, box.y0, width - _BESIDE, box.height))
     _legend(figure, found)
     return figure
+
+
+def _shares(at: Peak | None, sources: int) -> np.ndarray:
+    """Shares of the sources; zeros where nothing varies or no frame is valid."""
+    return np.zeros(sources) if at is None or at.shares is None else np.nan_to_num(at.shares.values)
 
 
 def _bars(axes: Axes, shares: np.ndarray, colors: list[str]) -> None:

@@ -19,6 +19,7 @@ from musclesolve.plotting.muscles import COLUMNS, muscles_by_group
 from musclesolve.plotting.png import Progress, png_files
 from musclesolve.plotting.style import SIDE_COLOR, TEXT, heading, page
 from musclesolve.results import frames
+from musclesolve.results.shares import peak
 from musclesolve.results.subject import body_weight
 
 BANDS = ((0.025, 0.975, 0.16), (0.25, 0.75, 0.30))
@@ -72,11 +73,11 @@ def contact_force_bands(found: xr.Dataset) -> Figure:
             where = {"joint": f"{joint}_{side}"}
             _banded(axes, x, side, found, "contact_force", where, validity[side], 1.0 / weight)
             mark_stance(axes, x, side, frames.stance(found, side))
-            peak, sd = (
-                float(found[name].sel(where)) / weight
-                for name in ("contact_force_peak_mean", "contact_force_peak_sd")
-            )
-            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}", f"peak {peak:.1f} ± {sd:.1f} body weights")
+            at = peak(found, "contact_force", f"{joint}_{side}")
+            said = "no valid frame"
+            if at is not None:
+                said = f"peak in stance {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
+            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}", said)
             x.apply(axes, labelled=joint == "ankle")
         row[0].set_ylabel("[body weights]", fontsize=TEXT)
         row[0].set_ylim(bottom=0.0)

@@ -154,7 +154,9 @@ class Linear:
     def _point(self, body: Body, errors: Errors, leg: int) -> LegPoint:
         state, loads = self.replay.leg(body, errors, leg)
         replay = self.replay
-        problem = sharing_problem(replay.trial, replay.options, state, body.moments, body.model, loads)
+        usable = replay.usable[replay.options.sides[leg]]
+        given = (state, body.moments, body.model, loads, usable)
+        problem = sharing_problem(replay.trial, replay.options, *given)
         return LegPoint(problem, state.passive_force)
 
 

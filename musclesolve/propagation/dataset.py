@@ -23,16 +23,16 @@ UNITS = {
     "contact_force": ("N", "magnitude of the joint reaction, muscle forces included"),
     "joint_moment": ("N m", "internal joint moment: what the far segment receives from the near one"),
     "joint_angle": ("rad", "joint angle, positive in the named direction"),
-    "muscle_force_peak": ("N", "largest tendon force over the frames with a valid nominal solution"),
-    "contact_force_peak": ("N", "largest contact force over the frames with a valid nominal solution"),
+    "muscle_force_peak": ("N", "largest tendon force over the valid nominal frames of stance"),
+    "contact_force_peak": ("N", "largest contact force over the valid nominal frames of stance"),
 }
 """Quantity -> unit and what it is."""
 
 MOST_REASONS = 10
 """Of samples that failed: a pose that nothing fits is told with its frames, differently every time."""
 
-OF_RESULT = ("status", "steady", "foot_in_place", "balanced", "ground_reaction_force")
-"""What is taken over from the nominal result: which frames are good, and when the feet are on the ground."""
+OF_RESULT = ("status", "valid", "ground_reaction_force")
+"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground."""
 
 
 @dataclass(frozen=True)

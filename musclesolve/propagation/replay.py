@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.dynamics import Model, Motion, Wrench, human_model, projected_moments
+from musclesolve.dynamics import Model, Motion, Wrench, human_model
 from musclesolve.dynamics.consistency import consistent_motion
 from musclesolve.dynamics.human import segment_names
 from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
@@ -63,6 +63,7 @@ class Replay:
         segments: of the person, whose masses err.
         inside: which frames of the markers are analysed.
         plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
+        usable: by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles.
     """
 
     trial: Trial
@@ -73,6 +74,7 @@ class Replay:
     segments: list[str]
     inside: Array
     plates: list[tuple[Side, Array, Array]]
+    usable: dict[str, Array]
 
     @classmethod
     def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
@@ -92,8 +94,11 @@ class Replay:
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = segment_names(model.topology)
+        moments = measured_moments(trial, model, recorded.motion, recorded.wrenches)
+        validity = recorded.validity(moments)
+        usable: dict[str, Array] = {side: validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
-        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates)
+        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
 
     @property
     def time(self) -> Array:
@@ -115,7 +120,7 @@ class Replay:
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
         motion = motion.frames(self.inside)
         wrenches = self._wrenches(errors["center_of_pressure"])
-        moments = measured_moments(self.trial, model, motion.time, projected_moments(model, motion, wrenches))
+        moments = measured_moments(self.trial, model, motion, wrenches)
         return Body(model, motion, segment_motion(model, motion), wrenches, moments)
 
     def _wrenches(self, shift: Array) -> list[Wrench]:
@@ -155,9 +160,10 @@ class Replay:
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
         legs = []
-        for leg in range(len(self.options.sides)):
+        for leg, side in enumerate(self.options.sides):
             state, loads = self.leg(body, errors, leg)
-            legs.append(share_leg(self.trial, self.options, state, body.moments, body.model, loads))
+            given = (state, body.moments, body.model, loads, self.usable[side])
+            legs.append(share_leg(self.trial, self.options, *given))
         return body, legs
 
 

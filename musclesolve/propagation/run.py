@@ -25,7 +25,7 @@ from musclesolve.propagation.sources import standard_deviations
 from musclesolve.propagation.streaming import Statistics
 from musclesolve.propagation.workers import ordered
 from musclesolve.recording import Trial, read_trial
-from musclesolve.results import frames
+from musclesolve.results import shares
 from musclesolve.sharing import Cost
 from musclesolve.sharing.solver.base import Solver
 
@@ -115,7 +115,7 @@ def uncertainty(
     chosen = standard_deviations(trial, sd)
     report("nominal result", 0.0)
     result = pipeline.run(trial, options.cost, options.solver, side)
-    counted = np.stack([~frames.failed(result, side) for side in options.sides], axis=1)
+    counted = np.stack([shares.counted(result, side) for side in options.sides], axis=1)
     common = Samples(Replay.of(trial, options, chosen), counted, seed)
     wanted, why_not = _differentiable(common) if contributions else ([], "not asked for")
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]

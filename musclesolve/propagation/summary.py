@@ -7,7 +7,7 @@ import xarray as xr
 
 from musclesolve.printing import INDENT
 from musclesolve.results import frames
-from musclesolve.results.shares import shares_at_peak
+from musclesolve.results.shares import peak
 from musclesolve.results.subject import body_weight
 
 MOST_SOURCES, MOST_MUSCLES = 3, 6
@@ -15,16 +15,10 @@ MOST_SOURCES, MOST_MUSCLES = 3, 6
 
 def summary(found: xr.Dataset) -> str:
     """Several lines: samples, peak of every contact force, the least certain muscles, the sources that matter."""
-    weight = body_weight(found)
     lines = [_line("uncertainty", _samples(found))]
     for number, joint in enumerate(map(str, found["joint"].values)):
-        peak = found.sel(joint=joint)
-        nominal, mean, sd = (
-            float(peak[f"contact_force_peak{part}"]) / weight for part in ("", "_mean", "_sd")
-        )
-        name, mostly = f"{frames.SIDE_NAMES[joint[-1]]} {joint[:-2]}", _mostly(found, joint)
-        text = f"{name} {mean:.1f} ± {sd:.1f} body weights (nominal {nominal:.1f}){mostly}"
-        lines.append(_line("" if number else "contact peaks", text))
+        name = f"{frames.SIDE_NAMES[joint[-1]]} {joint[:-2]}"
+        lines.append(_line("" if number else "peaks in stance", f"{name} {_contact(found, joint)}"))
     lines.append(_line("least certain", _muscles(found)))
     if found.attrs["without_contributions"]:
         lines.append(_line("sources", f"not told apart: {found.attrs['without_contributions']}"))
@@ -41,27 +35,37 @@ def _samples(found: xr.Dataset) -> str:
         for side in found["side"].values
         if np.isfinite(found["reserve_share"].sel(side=side)).any()
     ]
-    return ", ".join(parts) + f"; frames with reserve: {', '.join(helped)}"
+    return ", ".join(parts) + (f"; frames with reserve: {', '.join(helped)}" if helped else "")
 
 
-def _mostly(found: xr.Dataset, joint: str) -> str:
-    """The sources that contribute most to the variance of a contact force at its peak."""
-    if "contact_force_contribution" not in found or not np.isfinite(
-        found["contact_force_peak"].sel(joint=joint)
-    ):
+def _contact(found: xr.Dataset, joint: str) -> str:
+    """Contact force, standard deviation and shares of the sources, all at the peak."""
+    at, weight = peak(found, "contact_force", joint), body_weight(found)
+    if at is None:
+        return "has no valid frame"
+    return (
+        f"{at.value / weight:.1f} ± {at.sd / weight:.1f} body weights at {at.time:.3f} s "
+        f"(mean of the samples {at.mean / weight:.1f}){_mostly(at.shares)}"
+    )
+
+
+def _mostly(shares: xr.DataArray | None) -> str:
+    """The sources that contribute most to a variance."""
+    if shares is None:
         return ""
-    share = np.nan_to_num(shares_at_peak(found, joint).values)
+    share, labels = np.nan_to_num(shares.values), shares["source_label"].values
     order = np.argsort(-share)[:MOST_SOURCES]
-    labels = found["source_label"].values
-    return ": " + ", ".join(f"{labels[k]} {100.0 * share[k]:.0f} %" for k in order if share[k] > 0.0)
+    named = ", ".join(f"{labels[k]} {100.0 * share[k]:.0f} %" for k in order if share[k] > 0.0)
+    return f": {named}" if named else ""
 
 
 def _muscles(found: xr.Dataset) -> str:
-    """The muscles whose peak forces vary most [N]."""
-    mean, sd = (found[f"muscle_force_peak{part}"] for part in ("_mean", "_sd"))
-    order = np.argsort(-np.nan_to_num(sd.values))[:MOST_MUSCLES]
-    names = found["muscle"].values
-    return "peaks of " + ", ".join(f"{names[k]} {float(mean[k]):.0f} ± {float(sd[k]):.0f} N" for k in order)
+    """The muscles whose forces vary most at their peaks in stance [N]."""
+    peaks = {name: peak(found, "muscle_force", name) for name in map(str, found["muscle"].values)}
+    known = {name: at for name, at in peaks.items() if at is not None and np.isfinite(at.sd)}
+    order = sorted(known, key=lambda name: -known[name].sd)[:MOST_MUSCLES]
+    said = (f"{name} {known[name].value:.0f} ± {known[name].sd:.0f} N" for name in order)
+    return f"at their peaks in stance {', '.join(said)}" if known else "no leg has a valid frame"
 
 
 def _line(subject: str, text: str) -> str:

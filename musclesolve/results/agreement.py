@@ -65,7 +65,7 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
 def _valid(comparison: xr.Dataset) -> dict[str, NDArray[np.bool_]]:
     """By side, (cost, time) which frames have a valid solution."""
     each = [comparison.sel(cost=name) for name in comparison["cost"].values]
-    return {side: np.stack([~frames.failed(one, side) for one in each]) for side in frames.sides(comparison)}
+    return {side: np.stack([frames.valid(one, side) for one in each]) for side in frames.sides(comparison)}
 
 
 def _measures(force: Array, valid: NDArray[np.bool_]) -> dict[str, Array]:

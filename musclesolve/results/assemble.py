@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.motion.plausibility import FOOT_LIMIT, foot_shift, steady
+from musclesolve.motion.plausibility import BALANCE_LIMIT, FOOT_LIMIT
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.results.filtering import (
     filter_attributes,
@@ -37,9 +36,6 @@ Variable = tuple[tuple[str, ...], Array]
 
 AXES = ["x", "y", "z"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
-
-BALANCE_LIMIT = 0.25
-"""Residual force at the pelvis, in body weights, beyond which the ground forces do not belong to the motion."""
 
 _OF_STATE = (
     "musculotendon_length",
@@ -66,12 +62,12 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     dofs = _ordered(model)
     rows = [model.dof(dof) for dof in dofs]
     variables = _body_variables(model, motion, moments, rows)
-    variables["reserve_moment"] = (("time", "dof"), _reserves(legs, moments[:, rows], dofs))
+    variables |= _left_to_others(legs, moments[:, rows], dofs)
     variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
     points = sorted(recorded.fit.points, key=model.slot)
     order = [recorded.fit.points.index(point) for point in points]
     variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
-    variables |= _credibility(recorded, legs)
+    variables |= _validity(recorded, moments, legs)
     variables |= _ground_variables(trial, recorded.reactions, legs, motion) | gait.variables()
     variables |= filter_variables(recorded.measured.filter)
     coords = {
@@ -117,8 +113,6 @@ def _ordered(model: Model) -> list[str]:
 
 def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int]) -> dict[str, Variable]:
     joints = model.tree.joint_count
-    force = np.linalg.norm(moments[:, joints : joints + 3], axis=1)
-    weight = model.mass.total * STANDARD_GRAVITY
     rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
     velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
     return {
@@ -126,37 +120,48 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
         "joint_moment": (("time", "dof"), moments[:, rows]),
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
         "pelvis_position": (("time", "axis"), motion.origin),
-        # Where a foot was not measured there is no residual to judge by.
-        "balanced": (("time",), ~(force > BALANCE_LIMIT * weight)),
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
     }
 
 
-def _credibility(recorded: Mechanics, legs: list[LegResult]) -> dict[str, Variable]:
-    """Masks of the frames whose motion can be that of the person."""
-    points, shift = recorded.fit.points, recorded.shift
-    near = [foot_shift(points, shift, leg.side) <= FOOT_LIMIT for leg in legs]
+def _validity(recorded: Mechanics, moments: Array, legs: list[LegResult]) -> dict[str, Variable]:
+    """Which frames may be used, and what can be wrong with the motion of the others."""
+    found = recorded.validity(moments)
+    per_leg = {
+        "valid": [leg.solution.solved for leg in legs],
+        "foot_in_place": [found.foot_in_place[leg.side] for leg in legs],
+    }
     return {
-        "steady": (("time",), steady(recorded.turns, recorded.motion.time)),
-        "foot_in_place": (("time", "side"), np.stack(near, axis=1)),
+        **{name: (("time", "side"), np.stack(masks, axis=1)) for name, masks in per_leg.items()},
+        "steady": (("time",), found.steady),
+        "balanced": (("time",), found.balanced),
     }
 
 
-def _reserves(legs: list[LegResult], moments: Array, dofs: list[str]) -> Array:
-    """(T, dof): what the muscles of the analysed legs do not produce of the moments; NaN where there are no muscles.
+def _left_to_others(legs: list[LegResult], moments: Array, dofs: list[str]) -> dict[str, Variable]:
+    """What the muscles of the analysed legs do not produce of the moments (T, dof); NaN where there are no muscles.
 
-    A reserve where the moment is shared among the muscles, the part of bones and ligaments where it is not.
+    A reserve where the moment is shared among the muscles, an unassigned moment where it is not: the other is zero.
     """
-    reserves = np.full((len(moments), len(dofs)), np.nan)
+    reserve, unassigned = (np.full((len(moments), len(dofs)), np.nan) for _ in range(2))
     for leg in legs:
         tension = leg.solution.force + leg.state.passive_force
         produced = np.einsum("tkm,tm->tk", leg.state.moment_arm, tension)
         columns = [dofs.index(dof) for dof in leg.state.muscles.dof_names]
-        reserves[:, columns] = moments[:, columns] - produced
-        reserves[:, [dofs.index(dof) for dof in leg.dofs]] = leg.solution.reserve
-    return reserves
+        shared = [dofs.index(dof) for dof in leg.dofs]
+        unassigned[:, columns] = moments[:, columns] - produced
+        reserve[:, columns] = _zero(unassigned[:, columns])
+        reserve[:, shared] = leg.solution.reserve
+        unassigned[:, shared] = _zero(leg.solution.reserve)
+    over = ("time", "dof")
+    return {"reserve_moment": (over, reserve), "unassigned_moment": (over, unassigned)}
+
+
+def _zero(values: Array) -> Array:
+    """Zero where there is a number, NaN elsewhere."""
+    return np.where(np.isfinite(values), 0.0, np.nan)
 
 
 def _muscle_variables(legs: list[LegResult], dofs: list[str]) -> dict[str, Variable]:

@@ -16,6 +16,7 @@ DIMENSIONS = {
     "side": {"side"},
     "group": {"muscle"},
     "status": {"time", "side"},
+    "valid": {"time", "side"},
     "steady": {"time"},
     "foot_in_place": {"time", "side"},
     "balanced": {"time"},
@@ -28,7 +29,7 @@ DIMENSIONS = {
     "stride_start": {"stride"},
 }
 """Over what these extend, in every result."""
-ALWAYS = ("time", "muscle", "side", "status")
+ALWAYS = ("time", "muscle", "side", "status", "valid")
 NUMBERS = ("activation", "muscle_force", "joint_angle", "joint_moment", "ground_reaction_force")
 """What is a number wherever there is a valid solution."""
 POSITIVE = ("subject_mass_kg", "strength_factor")
@@ -43,8 +44,8 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
 
     Raises:
         InputError: it is no dataset; a name is missing or extends over other dimensions; there are fewer than two
-            frames or their times do not increase; a status has no meaning; a heel strike is no time; a quantity has
-            no number in a frame with a valid solution; the mass of the person is no positive number.
+            frames or their times do not increase; a status has no meaning, or `valid` contradicts it; a heel strike is
+            no time; a quantity has no number in a valid frame; the mass of the person is no positive number.
     """
     if not isinstance(result, xr.Dataset):
         raise InputError(
@@ -115,6 +116,12 @@ def _check_status(result: xr.Dataset) -> None:
     unknown = np.unique(status[~np.isin(status, values)])
     if unknown.size:
         raise _refused(result, f"the status {unknown[0]} has no meaning among its flags", "status")
+    if result["valid"].dtype != bool:
+        raise _refused(result, "these are no truth values", "valid")
+    solved = [code for code, name in zip(values, meanings, strict=True) if name.lower() in frames.VALID]
+    unlike = result["valid"] != result["status"].isin(solved)
+    if unlike.any():
+        raise _refused(result, f"it contradicts the status in {int(unlike.sum())} frames", "valid")
 
 
 def _check_attributes(result: xr.Dataset) -> None:
@@ -131,7 +138,7 @@ def _check_attributes(result: xr.Dataset) -> None:
 
 
 def _check_numbers(result: xr.Dataset) -> None:
-    valid = ~np.any([frames.failed(result, side) for side in frames.sides(result)], axis=0)
+    valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
     for name in NUMBERS:
         if name not in result:
             continue

@@ -142,7 +142,7 @@ def _peak(comparison: xr.Dataset, dim: str) -> xr.DataArray:
     sides = [str(name)[-1] for name in comparison[dim].values]
     valid = np.stack(
         [
-            np.stack([~frames.failed(comparison.sel(cost=name), side) for side in sides], axis=-1)
+            np.stack([frames.valid(comparison.sel(cost=name), side) for side in sides], axis=-1)
             for name in comparison["cost"].values
         ]
     )

@@ -19,7 +19,9 @@ Array = NDArray[np.float64]
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")
 """Dimensions whose names end in the side they belong to."""
-OF_SHARING = frozenset({"activation", "muscle_force", "joint_reaction", "reserve_moment"})
+OF_SHARING = frozenset(
+    {"activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment"}
+)
 """What has no valid value in a frame without a valid solution."""
 OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_force"})
 """What means nothing where the motion cannot be true or the ground forces do not carry it."""

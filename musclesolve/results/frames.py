@@ -13,10 +13,11 @@ STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
 NOT_MEASURED = "not_measured"
+VALID = (GOOD, WITH_RESERVE)
+INVALID_MOTION = "invalid_motion"
 LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
 DOUBTS = {"steady": LEAPING, "foot_in_place": DISPLACED, "balanced": UNBALANCED}
-"""Variables that say of each frame whether its motion and its forces can be true, and what a frame is where they say
-no; the causes first."""
+"""Variables that say what is wrong with the motion of a frame, and what such a frame is called; the causes first."""
 SIDE_NAMES = {"r": "right", "l": "left"}
 NEAR = 0.01
 """The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
@@ -54,32 +55,41 @@ class Cycle:
 def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """Name of the status of every frame of one side, in lower case, shape (T,).
 
-    The names come from the flags that the result carries (CF: ``flag_values``, ``flag_meanings``). A frame in which a
-    joint leaps is "leaping", one with the foot far from where it was seen "foot_displaced", one whose ground forces do
-    not carry the motion "unbalanced", however well its moments could be shared.
+    The names come from the flags that the result carries (CF: ``flag_values``, ``flag_meanings``).
     """
     status = result["status"]
     values = np.atleast_1d(status.attrs["flag_values"])
     flags = str(status.attrs["flag_meanings"]).lower().split()
     meaning = {int(value): flag for value, flag in zip(values, flags, strict=True)}
-    names = np.array([meaning[int(value)] for value in status.sel(side=side).values], dtype=np.str_)
+    return np.array([meaning[int(value)] for value in status.sel(side=side).values], dtype=np.str_)
+
+
+def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
+    """The same, but for an invalid motion what is wrong with it, shape (T,).
+
+    A frame in which a joint jumps is "leaping", one with the foot far from where it was seen "foot_displaced", one
+    whose ground forces do not carry the motion "unbalanced".
+    """
+    names = status_names(result, side)
     for name, doubt in DOUBTS.items():
-        answered = (names == GOOD) | (names == WITH_RESERVE)
-        names = np.where(answered & ~_said(result, name, side), doubt, names)
+        if name in result:
+            names = np.where((names == INVALID_MOTION) & ~mask_of_leg(result[name], side), doubt, names)
     return names
 
 
-def credible(result: xr.Dataset, side: str) -> Mask:
-    """Frames whose motion and ground forces can be true as far as one leg is concerned, shape (T,)."""
-    return np.all([_said(result, name, side) for name in DOUBTS], axis=0)
-
-
-def _said(result: xr.Dataset, name: str, side: str) -> Mask:
-    """A mask of the result for one leg, shape (T,); True throughout where the result does not have it."""
-    if name not in result:
-        return np.ones(result.sizes["time"], bool)
-    mask = result[name]
+def mask_of_leg(mask: xr.DataArray, side: str) -> Mask:
+    """A mask over time, or over time and side, for one leg, shape (T,)."""
     return np.asarray((mask.sel(side=side) if "side" in mask.dims else mask).values, dtype=bool)
+
+
+def valid(result: xr.Dataset, side: str) -> Mask:
+    """Frames that may be used: solved, with or without a reserve, shape (T,)."""
+    return mask_of_leg(result["valid"], side)
+
+
+def credible(result: xr.Dataset, side: str) -> Mask:
+    """Frames of a leg whose motion and ground forces were measured and can be true, shape (T,)."""
+    return ~np.isin(status_names(result, side), (INVALID_MOTION, NOT_MEASURED))
 
 
 def sides(result: xr.Dataset) -> list[str]:
@@ -100,7 +110,7 @@ def solved_with_reserve(result: xr.Dataset, side: str) -> Mask:
 
 def failed(result: xr.Dataset, side: str) -> Mask:
     """Frames without a valid solution, shape (T,)."""
-    return ~(solved(result, side) | solved_with_reserve(result, side))
+    return ~valid(result, side)
 
 
 def not_measured(result: xr.Dataset, side: str) -> Mask:

@@ -6,11 +6,12 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError
+from musclesolve.results import frames
 from musclesolve.sharing import Problem
 
 NEEDED = (
     *("moment_arm", "joint_moment", "passive_force", "force_capacity"),
-    *("max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
+    *("max_isometric_force", "fiber_velocity", "optimal_fiber_length", "status"),
 )
 
 
@@ -19,7 +20,8 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
 
         b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
 
-    It holds all that the costs of muscles need, but not the joint reactions of `joint_reaction_squared`.
+    Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN): whatever is asked of the problem passes
+    them over. It holds all that the costs of muscles need, but not the joint reactions of `joint_reaction_squared`.
 
     Args:
         result: of `run`, or read from its file.
@@ -46,9 +48,11 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
     muscles = [str(name) for name in result["muscle"].values if str(name).endswith("_" + side)]
     leg = result.sel(dof=dofs, muscle=muscles)
     arm = leg["moment_arm"].values
+    needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
+    usable = frames.credible(result, side)
     return Problem(
         moment_arm=arm,
-        moment=leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values),
+        moment=np.where(usable[:, None], needed, np.nan),
         force_capacity=leg["force_capacity"].values,
         max_isometric_force=leg["max_isometric_force"].values,
         reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
@@ -56,4 +60,5 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         dof=tuple(dofs),
         fiber_velocity=leg["fiber_velocity"].values,
         optimal_fiber_length=leg["optimal_fiber_length"].values,
+        passive_force=leg["passive_force"].values,
     )

@@ -10,6 +10,7 @@ import xarray as xr
 from xarray.backends import H5NetCDFStore
 
 from musclesolve.errors import InputError
+from musclesolve.results.earlier import updated
 from musclesolve.results.writing import write_files
 
 EXPECTED = "a result.nc of `musclesolve run`"
@@ -38,7 +39,7 @@ def write_result(result: xr.Dataset, path: str | Path) -> None:
 
 
 def read_result(path: str | Path) -> xr.Dataset:
-    """Read a result into memory.
+    """Read a result into memory; one of an earlier version as this one would have written it.
 
     Raises:
         InputError: there is no such file, or it is not NetCDF 4.
@@ -52,7 +53,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise InputError("there is no such file", file=path, expected=EXPECTED, remedy=REMEDY)
     try:
         with xr.open_dataset(path, engine="h5netcdf") as result:
-            return result.load()
+            return updated(result.load())
     except (OSError, ValueError, KeyError) as error:
         raise InputError(
             "this is no NetCDF 4 file, or a damaged one", file=path, expected=EXPECTED

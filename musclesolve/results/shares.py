@@ -1,45 +1,67 @@
-"""What the sources of error contribute, over a whole recording and at a peak."""
+"""How sure a force is at its peak in stance, and which sources of error that hangs on."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
 from musclesolve.results import frames
 
+DIM = {"muscle_force": "muscle", "contact_force": "joint"}
+"""Over what a force extends besides time."""
 
-def spread_by_source(found: xr.Dataset, name: str) -> xr.DataArray:
-    """Share of each source in the variance of a quantity, summed over the frames with a valid nominal solution.
 
-    Each frame counts with the variance of its samples, which is parted by the first-order shares.
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """A force in the frame in which it is largest without errors; all numbers are of this frame.
 
     Args:
-        found: of `uncertainty`, with contributions.
+        time: of the frame [s].
+        value: without errors [N].
+        mean: of the samples [N].
+        sd: standard deviation of the samples [N].
+        shares: (source,) shares of the sources in the variance, to first order; None without contributions.
+    """
+
+    time: float
+    value: float
+    mean: float
+    sd: float
+    shares: xr.DataArray | None
+
+
+def counted(result: xr.Dataset, side: str) -> frames.Mask:
+    """Valid frames of a leg among which peaks are sought, (T,): those of stance, all of them where there is none.
+
+    In early swing passive forces of stretched fibers make bands that are no physiology (docs/uncertainty.md).
+    """
+    valid = frames.valid(result, side)
+    in_stance = valid & frames.stance(result, side)
+    return in_stance if in_stance.any() else valid
+
+
+def peak(found: xr.Dataset, name: str, which: str) -> Peak | None:
+    """The peak of a force over the frames that count; None where none does.
+
+    Args:
+        found: of `uncertainty`.
         name: "muscle_force" or "contact_force".
-
-    Returns:
-        (source, muscle or joint); 0 where nothing varies.
+        which: the muscle or joint, such as "hip_r".
     """
-    variance, share = found[f"{name}_sd"] ** 2, found[f"{name}_contribution"]
-    last = str(share.dims[-1])
-    known = _valid(found, last) & np.isfinite(share.isel(source=0).values) & np.isfinite(variance.values)
-    weight = variance.where(xr.DataArray(known, dims=variance.dims), 0.0)
-    total = weight.sum("time")
-    summed = (share.fillna(0.0) * weight).sum("time")
-    return (summed / total.where(total > 0.0)).fillna(0.0).transpose("source", last)
-
-
-def shares_at_peak(found: xr.Dataset, joint: str) -> xr.DataArray:
-    """Share of each source in the variance of a contact force where that is largest without errors, (source,).
-
-    Args:
-        found: of `uncertainty`, with contributions.
-        joint: such as "hip_r"; it has a frame with a valid nominal solution.
-    """
-    nominal = found["contact_force"].where(_valid(found, "joint")).sel(joint=joint)
-    return found["contact_force_contribution"].sel(joint=joint).isel(time=int(nominal.argmax("time")))
-
-
-def _valid(found: xr.Dataset, over: str) -> np.ndarray:
-    """(T, muscles or joints) which frames have a valid nominal solution, `over` the muscles or joints."""
-    return np.stack([~frames.failed(found, str(each)[-1]) for each in found[over].values], axis=1)
+    own = {DIM[name]: which}
+    nominal = found[name].sel(own).values
+    known = counted(found, which[-1]) & np.isfinite(nominal)
+    if not known.any():
+        return None
+    frame = int(np.where(known, nominal, -np.inf).argmax())
+    mean, sd = (float(found[f"{name}_{part}"].sel(own).values[frame]) for part in ("mean", "sd"))
+    shares = found.get(f"{name}_contribution")
+    return Peak(
+        time=float(found["time"].values[frame]),
+        value=float(nominal[frame]),
+        mean=mean,
+        sd=sd,
+        shares=None if shares is None else shares.sel(own).isel(time=frame),
+    )

@@ -21,7 +21,7 @@ REASON = {
     frames.DISPLACED: "the foot lies far from where it was seen",
     frames.UNBALANCED: "the ground forces do not carry the motion",
 }
-"""What the status of a frame means where its name does not say it."""
+"""What is wrong with a frame where its name does not say it."""
 
 
 def summary(result: xr.Dataset) -> str:
@@ -89,7 +89,7 @@ def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str
 
 def _failures(result: xr.Dataset, side: str) -> list[str]:
     """One line per reason: how many frames, and when."""
-    names = frames.status_names(result, side)
+    names = frames.reason_names(result, side)
     failed = frames.unsolved(result, side)
     lines = []
     for reason in dict.fromkeys(names[failed]):
@@ -112,7 +112,7 @@ def _stretches(mask: frames.Mask, time: NDArray[np.float64]) -> list[str]:
 
 def _optimality(result: xr.Dataset) -> str:
     valid = np.concatenate(
-        [result["kkt_residual"].sel(side=s).values[~frames.failed(result, s)] for s in frames.sides(result)]
+        [result["kkt_residual"].sel(side=s).values[frames.valid(result, s)] for s in frames.sides(result)]
     )
     if not valid.size:
         return "no frame has a valid solution"

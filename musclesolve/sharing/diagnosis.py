@@ -5,18 +5,16 @@ Everything is a linear programme in the activations a and in reserves s = p - q,
     least shortage           minimise sum_k |s_k|      subject to A a + s = b,               lower <= a <= upper
     of one degree alone      minimise |s_k|            the same with all other s = 0
     of one degree for sure   b_k beyond what row k of A a can be, by itself
-    strength of all          minimise phi              A u + (phi - 1) P 1 = b,              phi lower <= u <= phi upper
-    strength of the limited  minimise psi >= 1         the same with psi for the limited muscles and 1 for all others
 
-P = moment_arm * passive force: passive forces grow with the strength, the maximum isometric force, as well. The
-multiplier y of the first programme is the proof: y . b exceeds what any admissible activation gives by the least
-shortage. The muscles that y asks for, (A^T y)_i > 0, are at their upper bound; they are the limited ones.
+The multiplier y of the first programme is the proof: y . b exceeds what any admissible activation gives by the least
+shortage. The muscles that y asks for, (A^T y)_i > 0, are at their upper bound; they are the limited ones. How much
+stronger they, or all muscles, should be: `strength`; whether passive forces are the cause: `passive_cause`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,13 +23,18 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.arguments import a_problem, an_array
 from musclesolve.sharing.infeasibility import excess, is_proof
+from musclesolve.sharing.linear_programme import minimise
+from musclesolve.sharing.passive_cause import MAIN_PART, PassiveCause, passive_cause, shortage_without
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.strength import Remedy, smallest_factor, tried_remedy
 
 _PULLS = 1e-9
 """A muscle pulls at the moments if its price is more than this share of the largest one."""
 _SHOWN = 1e-3
 """Shortages below this share of the largest one of the frame are not spoken of."""
 _NAMED = 3
+_NOTHING = 1e-9
+"""Moments below this are none [N m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +73,48 @@ class Diagnosis:
 
     @cached_property
     def strength_factor(self) -> Array:
-        """(k,) the smallest factor on the strength of all muscles that makes the frame feasible, or infinite."""
+        """(k,) the smallest factor above one on the strength of all muscles that makes the frame feasible.
+
+        Infinite if there is none.
+        """
         every = np.ones(self.limited.shape[1], dtype=bool)
-        return np.array([_factor_of(self.part, self.passive, k, every, 0.0) for k in range(len(self.frame))])
+        return np.array([smallest_factor(self.part, self.passive, k, every) for k in range(len(self.frame))])
 
     @cached_property
     def limited_factor(self) -> Array:
         """(k,) the same with the limited muscles alone made stronger."""
         return np.array(
-            [_factor_of(self.part, self.passive, k, who, 1.0) for k, who in enumerate(self.limited)]
+            [smallest_factor(self.part, self.passive, k, who) for k, who in enumerate(self.limited)]
         )
+
+    @cached_property
+    def passive_shortage(self) -> Array:
+        """(k,) [N m], what passive forces make up of `total`: so much less would be lacking if they were smaller."""
+        less = [shortage_without(self.part, self.passive, k) for k in range(len(self.frame))]
+        return np.asarray(np.maximum(self.total - np.array(less).reshape(-1), 0.0))
+
+    def passive_cause(self, number: int) -> PassiveCause | None:
+        """The passive forces that make up most of the shortage of one of the k frames; None where they do not."""
+        if self.passive_shortage[number] < MAIN_PART * self.total[number]:
+            return None
+        return passive_cause(self.part.moment[number], self.passive[number], self.proof[number])
+
+    def remedy(self, number: int) -> Remedy | None:
+        """How much stronger muscles should be for one of the k frames to be feasible; None where no strength helps.
+
+        First comes a factor that does for the limited muscles and for all of them alike, then one for all of them
+        (`strength_factor` of a trial file), then one for the limited muscles alone; the last not where passive forces
+        are the cause. The frame has been solved with the factor.
+        """
+        one = self.part.frames(np.array([number]))
+        own = tried_remedy(one, self.limited[number], self.limited_factor[number])
+        if own is not None and own.also_of_all:
+            return own
+        every = np.ones_like(self.limited[number])
+        together = tried_remedy(one, every, self.strength_factor[number])
+        if together is not None or self.passive_cause(number) is not None:
+            return together
+        return own
 
     @property
     def total(self) -> Array:
@@ -112,26 +147,70 @@ class Diagnosis:
         """
         frame = int(self.frame[number])
         when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
+        names = _Directions(directions or {})
         parts = []
         for dof in self.lacking(number):
             short = self.shortage[number, self.dof.index(dof)]
-            kind = (directions or {}).get(dof, ("positive moment", "negative moment"))[int(short < 0)]
-            parts.append(f"{dof} lacks {_plain(abs(short))} N m of {kind}")
-        return f"{_listed(parts)} {when}; {self._remedy(number)}"
+            parts.append(f"{dof} lacks {names.said(short, dof)}")
+        said = (
+            f"{_listed(parts)} {when}",
+            self._limit(number),
+            self._passive(number, names),
+            self._remedy(number),
+        )
+        return "; ".join(part for part in said if part)
+
+    def _limit(self, number: int) -> str:
+        """Which muscles could help, but give all that they have."""
+        names = self.limited_muscles(number)
+        verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
+        return f"{_shown(names)} {verb} at {whose} limit" if names else ""
+
+    def _passive(self, number: int, names: _Directions) -> str:
+        """Which passive forces are in the way, if that is the cause."""
+        cause = self.passive_cause(number)
+        if cause is None:
+            return ""
+        dof = self.dof[cause.dof]
+        return (
+            f"the passive force of {_shown([self.muscle[i] for i in cause.muscles])} gives "
+            f"{names.said(cause.moment, dof)} at {dof}, where the motion needs {names.said(cause.needed, dof)}"
+        )
 
     def _remedy(self, number: int) -> str:
-        names = self.limited_muscles(number)
-        if not names:
+        remedy = self.remedy(number)
+        if remedy is None:
+            return self._why_not(number)
+        factor = f"{remedy.factor:.{_digits(remedy.factor)}f} times"
+        if remedy.muscles.all() and not self.limited[number].all():
+            return f"{factor} the strength of all muscles would do"
+        whose = "its" if self.limited[number].sum() == 1 else "their"
+        alone = "" if remedy.also_of_all else ", with that of the others as it is,"
+        return f"{factor} {whose} strength{alone} would do"
+
+    def _why_not(self, number: int) -> str:
+        """Why no strength is proposed; nothing where one exists, but fails when it is tried."""
+        if not self.limited[number].any():
             return "no muscle can produce it"
-        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-        shown = _listed(names[:_NAMED] + more)
-        verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
-        remedy = "no strength would do"
-        if np.isfinite(own := self.limited_factor[number]):
-            remedy = f"{_factor(own)} times {whose} strength would do"
-        elif np.isfinite(together := self.strength_factor[number]):
-            remedy = f"{_factor(together)} times the strength of all muscles would do"
-        return f"{shown} {verb} at {whose} limit; {remedy}"
+        if np.isfinite(self.strength_factor[number]):
+            return ""
+        if self.passive_cause(number) is not None:
+            return "a larger strength factor would not help, for passive force grows with it"
+        return "" if np.isfinite(self.limited_factor[number]) else "no strength would do"
+
+
+@dataclass(frozen=True)
+class _Directions:
+    """What the positive and the negative moment of a degree of freedom are called."""
+
+    names: Mapping[str, tuple[str, str]]
+
+    def said(self, moment: float, dof: str) -> str:
+        """A signed moment [N m] in words."""
+        if abs(moment) < _NOTHING:
+            return "no moment"
+        positive, negative = self.names.get(dof, ("positive moment", "negative moment"))
+        return f"{_plain(abs(moment))} N m of {negative if moment < 0 else positive}"
 
 
 def diagnose(
@@ -143,14 +222,15 @@ def diagnose(
 
     Args:
         problem: its reserves are left out of account; frames that are not valid are passed over.
-        passive_force: (T, n) [N] passive tendon forces that grow with the strength; none unless given.
+        passive_force: (T, n) [N] passive tendon forces that grow with the strength; those of the problem unless given.
         frames: numbers of the frames to look at, or (T,) truth values; all unless given.
 
     Raises:
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
             not exist.
     """
-    passive = _passive(a_problem(problem), passive_force)
+    problem = _with_passive(a_problem(problem), passive_force)
+    passive = _passive_moment(problem)
     number = _chosen(problem, frames)
     found = [_least_shortage(problem, int(t)) for t in number]
     shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
@@ -203,31 +283,46 @@ def _numbers(problem: Problem, frames: object) -> NDArray[np.int64]:
     return given.astype(np.int64).reshape(-1)
 
 
-def _passive(problem: Problem, force: ArrayLike | None) -> Array:
-    """Moments of the passive forces, (T, m, n) [N m]."""
-    if force is None:
-        return np.zeros_like(problem.moment_arm)
+def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
+    """The problem with the passive forces that are given, or its own, checked."""
     shape = problem.force_capacity.shape
-    given = an_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
-    if given.shape not in (shape, shape[1:]):
-        raise InputError(
-            f"passive_force has the shape {given.shape}", where="diagnose", expected=f"{shape} or {shape[1:]}"
-        )
-    tension = np.broadcast_to(given, shape)
+    if force is not None:
+        given = an_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
+        if given.shape not in (shape, shape[1:]):
+            raise InputError(
+                f"passive_force has the shape {given.shape}",
+                where="diagnose",
+                expected=f"{shape} or {shape[1:]}",
+            )
+        _check_passive(problem, np.broadcast_to(given, shape))
+        usable = np.where(problem.valid[:, None], np.broadcast_to(given, shape), np.nan)
+        return replace(problem, passive_force=usable)
+    if problem.passive_force is not None:
+        _check_passive(problem, problem.passive_force)
+    return problem
+
+
+def _check_passive(problem: Problem, tension: Array) -> None:
     for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
         raise InputError(
             f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
             where="diagnose",
             expected="zero or more [N]",
         )
-    return problem.moment_arm * tension[:, None, :]
+
+
+def _passive_moment(problem: Problem) -> Array:
+    """Moments of the passive forces, (T, m, n) [N m]."""
+    if problem.passive_force is None:
+        return np.zeros_like(problem.moment_arm)
+    return problem.moment_arm * problem.passive_force[:, None, :]
 
 
 def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
     """The shortage of least sum and the multiplier that proves it."""
     matrix, dofs = problem.moment_matrix[frame], problem.n_dof
     cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2 * dofs)])
-    found = _programme(
+    found = minimise(
         cost,
         np.hstack([matrix, np.eye(dofs), -np.eye(dofs)]),
         problem.moment[frame],
@@ -247,7 +342,7 @@ def _alone(problem: Problem, frame: int) -> Array:
     least = np.full(dofs, np.inf)
     for k, unit in enumerate(np.eye(dofs)):
         rows = np.column_stack([matrix, unit, -unit])
-        found = _programme(cost, rows, problem.moment[frame], _box(problem, frame, 2))
+        found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2))
         if found is not None:
             least[k] = found[0][-2] - found[0][-1]
     return least
@@ -261,44 +356,9 @@ def _certain(problem: Problem) -> Array:
     return np.asarray(np.maximum(problem.moment - most, 0.0) + np.minimum(problem.moment - least, 0.0))
 
 
-def _factor_of(problem: Problem, passive: Array, frame: int, who: NDArray[np.bool_], least: float) -> float:
-    """Smallest factor on the strength of some muscles; infinite if none will do."""
-    matrix, count = problem.moment_matrix[frame], problem.n_muscles
-    if not who.any():
-        return float("inf")
-    moment = passive[frame][:, who].sum(axis=1)
-    lower, upper = problem.lower[frame], problem.upper[frame]
-    select = np.eye(count)[who]
-    limits = np.vstack([np.hstack([select, -upper[who, None]]), np.hstack([-select, lower[who, None]])])
-    bounds = [(0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, who, strict=True)]
-    found = _programme(
-        np.append(np.zeros(count), 1.0),
-        np.column_stack([matrix, moment]),
-        problem.moment[frame] + moment,
-        [*bounds, (least, None)],
-        limits,
-    )
-    return float("inf") if found is None else float(found[0][-1])
-
-
 def _box(problem: Problem, frame: int, more: int) -> list[tuple[float, float | None]]:
     inside = zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True)
     return [*inside, *([(0.0, None)] * more)]
-
-
-def _programme(
-    cost: Array,
-    rows: Array,
-    right: Array,
-    bounds: Sequence[tuple[float, float | None]],
-    limits: Array | None = None,
-) -> tuple[Array, Array] | None:
-    """Solution and multipliers of minimise cost . x, rows x = right, limits x <= 0; None if there is none."""
-    from scipy.optimize import linprog
-
-    below = None if limits is None else np.zeros(len(limits))
-    found = linprog(cost, A_ub=limits, b_ub=below, A_eq=rows, b_eq=right, bounds=bounds)
-    return (found.x, found.eqlin.marginals) if found.status == 0 else None
 
 
 def _listed(parts: list[str]) -> str:
@@ -310,6 +370,12 @@ def _plain(value: float) -> str:
     return f"{value:.1f}" if value >= 0.1 else f"{value:.2g}"
 
 
-def _factor(value: float) -> str:
-    """Rounded up, so that what is said would really do."""
-    return f"{np.ceil(value * 100.0 - 1e-9) / 100.0:.2f}"
+def _shown(names: list[str]) -> str:
+    """The first names, and how many more."""
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return _listed(names[:_NAMED] + more)
+
+
+def _digits(factor: float) -> int:
+    """Two decimals, or as many more as the factor has."""
+    return max(2, len(f"{factor:.4f}".rstrip("0").partition(".")[2]))

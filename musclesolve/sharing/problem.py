@@ -21,9 +21,10 @@ OPTIONAL = {
     "optimal_fiber_length": "(n,) [m]",
     "reaction_matrix": "(T, k, n), newtons of each joint reaction for one newton of muscle force",
     "reaction_offset": "(T, k) [N], the joint reactions without contractile forces",
+    "passive_force": "(T, n) [N], passive tendon forces, whose moments `moment` has no part of",
     "emg": "(T, n) measured activations, NaN where not measured",
 }
-"""Fields that some costs need and others do without."""
+"""Fields that some costs, or the diagnosis, need and others do without."""
 
 PER_FRAME = (
     *("moment_arm", "moment", "force_capacity", "lower", "upper", "reserve_weight"),
@@ -62,6 +63,8 @@ class Problem:
         reaction_offset: (T, k) [N].
         emg: (T, n) measured activations, NaN where not measured.
         reaction: k names.
+        passive_force: (T, n) [N] passive tendon forces, whose moments are not in `moment` any more. They change no
+            solution; `diagnose` needs them, for they grow with the strength and may be what cannot be answered.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -83,6 +86,7 @@ class Problem:
     reaction_offset: Array | None = None
     emg: Array | None = None
     reaction: tuple[str, ...] | None = None
+    passive_force: Array | None = None
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -118,6 +122,7 @@ class Problem:
             "reaction_matrix": (frames, reactions, muscles),
             "reaction_offset": (frames, reactions),
             "emg": (frames, muscles),
+            "passive_force": (frames, muscles),
         }
         for name, shape in shapes.items():
             if getattr(self, name) is not None:
@@ -280,6 +285,9 @@ def _check_values(problem: Problem) -> None:
     if problem.emg is not None:
         bad = (problem.emg < 0) | np.isinf(problem.emg)
         _refuse(problem, "emg", bad, "zero or more, or NaN where not measured")
+    if problem.passive_force is not None:
+        bad = (problem.passive_force < 0) | np.isinf(problem.passive_force)
+        _refuse(problem, "passive_force", bad, "zero or more [N]")
     weight = problem.reserve_weight
     if weight is not None:
         bad = ~((weight < HUGE) & (weight > 0))

@@ -57,9 +57,18 @@ class Solution:
     def __repr__(self) -> str:
         """What it is of, in a line; `summary` says more."""
         muscles, dofs = np.shape(self.activation)[-1], np.shape(self.reserve)[-1]
+        exact, helped = (
+            np.count_nonzero(self.status == s) for s in (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
+        )
+        counts = {
+            "solved": exact,
+            "with reserve": helped,
+            "not solved": np.size(self.status) - exact - helped,
+        }
+        said = ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "solved")
         return (
             f"<Solution of {np.size(self.status)} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
-            f"{self.cost_name!r}: {np.count_nonzero(self.solved)} solved>"
+            f"{self.cost_name!r}: {said}>"
         )
 
     def summary(self) -> str:

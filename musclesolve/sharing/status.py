@@ -23,6 +23,10 @@ class Status(IntEnum):
     MAX_ITERATIONS = 3, "The solver ran out of iterations before the certificate held."
     INVALID_INPUT = 4, "This frame contains a number that is not finite or beyond 1e100; it was not solved."
     SOLVER_FAILED = 5, "The solver stopped with an answer that fails the certificate."
+    INVALID_MOTION = (
+        6,
+        "The motion cannot be the subject's, or the ground forces do not carry it; no muscle forces were computed.",
+    )
     NOT_MEASURED = (
         7,
         "The forces on this leg were not all measured in this frame; it was not analysed for this leg.",

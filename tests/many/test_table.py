@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
-from synthetic_result import MASS, WEIGHT, result
+from synthetic_result import MASS, WEIGHT, result, set_status
 
 from musclesolve.many.record import Measures, Outcome, TrialRecord
 from musclesolve.many.table import csv_bytes, exit_code, remarks, table
+from musclesolve.sharing import Status
 
 FINE = Measures(1000, 0, 0, 12.34, {"hip": 4.26, "knee": 3.0, "ankle": 6.0})
 BAD = Measures(90, 6, 4, 123.4, {"hip": np.nan, "knee": np.nan, "ankle": np.nan})
@@ -24,8 +25,8 @@ def record(name: str, outcome: Outcome, measures: Measures | None = None, messag
 
 def test_measures_of_a_result():
     data = result()
-    data["status"][5:8, 0] = 1
-    data["status"][7:9, 1] = 2
+    set_status(data, Status.SOLVED_WITH_RESERVE, slice(5, 8), 0)
+    set_status(data, Status.INFEASIBLE, slice(7, 9), 1)
     found = Measures.of(data)
     # Frame 7 falls short on the right and has no solution on the left: a frame is as good as its worse leg.
     assert (found.solved, found.with_reserve, found.without_solution) == (56, 2, 2)
@@ -41,10 +42,10 @@ def test_measures_are_kept_as_text(measures):
 
 def test_forces_of_frames_without_a_solution_do_not_count():
     data = result(sides="r")
-    data["status"][5] = 2
+    set_status(data, Status.INFEASIBLE, 5)
     data["joint_reaction"][5] = 1e9
     assert max(Measures.of(data).contact.values()) < 4.0
-    data["status"][:] = 2
+    set_status(data, Status.INFEASIBLE, slice(None))
     assert np.isnan(list(Measures.of(data).contact.values())).all()
 
 

@@ -88,7 +88,8 @@ def test_feet_of_the_recorded_walk(
     monkeypatch.setattr("musclesolve.results.assemble.FOOT_LIMIT", 0.05)
     assert "error" in [f.severity for f in ms.check(file).findings if f.code == "foot_displaced"]
     result = ms.run(driven, side="r")
-    lost = frames.status_names(result, "r") == frames.DISPLACED
+    lost = frames.reason_names(result, "r") == frames.DISPLACED
     assert lost.any() and not lost.all() and not frames.credible(result, "r")[lost].any()
+    assert not result["valid"].sel(side="r").values[lost].any()
     assert "right foot lies up to" in result.attrs["notes"][0]
     assert "the foot lies far from where it was seen" in summary(result)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
-from synthetic_result import MASS, WEIGHT, result, with_troubles
+from synthetic_result import MASS, WEIGHT, result, set_status, with_troubles
 
 import muscle_db
+import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.plotting import save_figures
 from musclesolve.plotting.abscissa import abscissa
@@ -86,7 +87,7 @@ def test_failed_frames_are_marked_and_not_drawn(name):
 
 def test_a_cycle_without_a_solution_is_not_crossed_below_the_curve_of_a_valid_one():
     data = result(n_frames=251)
-    data["status"][30:50, 0] = 2  # of the first of two right cycles
+    set_status(data, ms.Status.INFEASIBLE, slice(30, 50), 0)  # of the first of two right cycles
     longest, other = abscissa(data).passes["r"]
     assert data["time"].values[longest.index[0]] > 1.0 and other.index[0] < 30
     axes = activations(data).axes[0]

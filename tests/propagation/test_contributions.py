@@ -14,7 +14,7 @@ from musclesolve.propagation.contributions import STEP, Linear, Task
 from musclesolve.propagation.replay import Replay
 from musclesolve.propagation.sources import sources, standard_deviations
 from musclesolve.recording import Trial, read_trial
-from musclesolve.results.shares import shares_at_peak, spread_by_source
+from musclesolve.results.shares import peak
 
 NONE = {source.key: 0.0 for source in sources().values()}
 
@@ -71,11 +71,9 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
         shares = found[f"{name}_contribution"].sum("source")
         assert shares.where(predicted > 0.0).max() == pytest.approx(1.0)
     assert found["first_order_unique"].mean() > 0.8
-    assert spread_by_source(found, "contact_force").sum("source").values == pytest.approx(1.0)
-    at = shares_at_peak(found, "knee_r")
-    assert float(found["contact_force"].sel(joint="knee_r", time=at["time"])) == found[
-        "contact_force_peak"
-    ].sel(joint="knee_r")
+    at = peak(found, "contact_force", "knee_r")
+    assert at.value == found["contact_force_peak"].sel(joint="knee_r")
+    assert float(at.shares.sum()) == pytest.approx(1.0)
 
 
 def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None:

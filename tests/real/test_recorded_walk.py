@@ -52,7 +52,7 @@ def test_every_frame_of_both_legs_has_a_certified_answer(result):
 def test_muscles_and_reserves_produce_the_joint_moments(result):
     produced = np.einsum("tdm,tm->td", result.moment_arm.values, result.muscle_force.values)
     legs = [name for name in result.dof.values if name.startswith(("hip", "knee", "ankle"))]
-    total = produced + result.reserve_moment.values
+    total = produced + result.reserve_moment.values + result.unassigned_moment.values
     rows = [list(result.dof.values).index(name) for name in legs]
     np.testing.assert_allclose(total[:, rows], result.joint_moment.sel(dof=legs).values, atol=1e-6)
 
@@ -60,7 +60,14 @@ def test_muscles_and_reserves_produce_the_joint_moments(result):
 def test_a_frame_with_a_reserve_says_so_and_one_without_has_none(result):
     shared = result.attrs["shared_dofs"]
     for side in "rl":
-        dofs = [dof for dof in shared if dof.endswith(f"_{side}")]
+        dofs = [
+            name
+            for name in result.dof.values
+            if name.startswith(("hip", "knee", "ankle")) and name.endswith(side)
+        ]
+        others = [dof for dof in dofs if dof not in shared]
+        assert (result.reserve_moment.sel(dof=others) == 0.0).all() and len(others) == 2
+        assert (result.unassigned_moment.sel(dof=[dof for dof in dofs if dof in shared]) == 0.0).all()
         largest = np.abs(result.reserve_moment.sel(dof=dofs).values).max(axis=1)
         exact = result.status.sel(side=side).values == ms.Status.SOLVED
         assert largest[exact].max() < 1e-3

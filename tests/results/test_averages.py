@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
-from synthetic_result import result, with_troubles
+from synthetic_result import result, set_status, with_troubles
 
 import musclesolve as ms
 from musclesolve.averaging import average_results, remarks, table
@@ -250,8 +250,8 @@ def test_percentages_that_needed_reserves_are_counted_and_told(tmp_path):
             heel_strike_times_r=[0.2, 1.2, 2.2],
             heel_strike_times_l=[0.7, 1.7],
         )
-        data["status"][40:43] = 0
-        data["status"][50] = 0
+        set_status(data, ms.Status.SOLVED, slice(40, 43))
+        set_status(data, ms.Status.SOLVED, 50)
         write_result(data, tmp_path / f"{digest}.nc")
     average = average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
     count = average["cycles_with_reserve"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import xarray as xr
-from synthetic_result import result
+from synthetic_result import result, set_status
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -51,6 +51,12 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         lambda r: r.assign(status=(r.status + 77).assign_attrs(r.status.attrs)),
         "status 77",
     ),
+    "valid in numbers": (lambda r: r.assign(valid=r.valid.astype(float)), "no truth values"),
+    "valid against the status": (
+        lambda r: r.assign(valid=r.valid & (r.time > 1.0)),
+        "contradicts the status in 202 frames",
+    ),
+    "no valid": (lambda r: r.drop_vars("valid").assign(status=r.status.drop_attrs()), "it has no valid"),
     "strikes in words": (strikes("abc"), "no increasing times"),
     "a strike at no time": (strikes([np.nan, 1.0, 2.0]), "no increasing times"),
     "a strike twice": (strikes([0.2, 0.2, 1.2]), "no increasing times"),
@@ -106,7 +112,7 @@ def test_the_command_says_it_in_one_message(tmp_path) -> None:
 
 def test_what_has_no_valid_solution_need_not_be_a_number() -> None:
     data = lost("activation", slice(40, 43))(result(n_frames=251))
-    data["status"][40:43, 0] = 2
+    set_status(data, ms.Status.INFEASIBLE, slice(40, 43), 0)
     assert checked_result(data) is data
 
 

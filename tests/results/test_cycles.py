@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic_result import result, with_troubles
+from synthetic_result import result, set_status, with_troubles
 
 import musclesolve as ms
 from musclesolve.results import frames
@@ -74,9 +74,7 @@ def test_frames_without_a_valid_solution_stay_without():
 
 def test_forces_that_do_not_carry_the_motion_give_no_moment():
     data = result(n_frames=251)
-    balanced = np.ones(251, bool)
-    balanced[60:70] = False
-    data["balanced"] = ("time", balanced)
+    set_status(data, ms.Status.INVALID_MOTION, slice(60, 70))
     cycles = ms.gait_cycles(data, "r")
     for name in ("joint_moment", "muscle_force", "ground_reaction_force"):
         assert cycles[name].isel(cycle=0).isnull().any()

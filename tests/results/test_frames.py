@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic_result import result, with_troubles
+from synthetic_result import result, set_status, with_troubles
 
 import musclesolve as ms
 from musclesolve.plotting.abscissa import abscissa
 from musclesolve.results import frames
+from musclesolve.results.checked import checked_result
 
 
 def test_every_frame_is_solved_or_with_reserve_or_failed():
@@ -27,9 +28,9 @@ def test_every_frame_is_solved_or_with_reserve_or_failed():
 def test_status_is_read_through_the_flags_of_the_file():
     data = with_troubles(result())
     swapped = data.copy(deep=True)
-    swapped["status"].attrs["flag_meanings"] = "INFEASIBLE SOLVED_WITH_RESERVE SOLVED A B C"
+    swapped["status"].attrs["flag_meanings"] = "INFEASIBLE SOLVED_WITH_RESERVE SOLVED A B C D"
     swapped["status"] = swapped["status"].copy(
-        data=np.array([2, 1, 0, 3, 4, 5], dtype=np.int8)[data["status"]]
+        data=np.array([2, 1, 0, 3, 4, 5, 6], dtype=np.int8)[data["status"]]
     )
     for side in "rl":
         assert (frames.solved(swapped, side) == frames.solved(data, side)).all()
@@ -37,8 +38,10 @@ def test_status_is_read_through_the_flags_of_the_file():
 
 def test_an_unknown_status_is_not_solved():
     data = result()
-    data["status"].attrs["flag_meanings"] = "SOMETHING_NEW SOLVED_WITH_RESERVE A B C D"
-    assert frames.failed(data, "r").all()
+    data["status"].attrs["flag_meanings"] = "SOMETHING_NEW SOLVED_WITH_RESERVE A B C D E"
+    assert not frames.solved(data, "r").any() and not frames.solved_with_reserve(data, "r").any()
+    with pytest.raises(ms.InputError, match="contradicts the status"):
+        checked_result(data)
 
 
 def test_sides_follow_the_muscles():
@@ -102,12 +105,14 @@ def test_a_strike_less_than_a_frame_beyond_the_last_one_is_reached(rate, beyond,
     assert bool(np.isfinite(angle).all()) == complete
 
 
-def test_the_cause_of_an_incredible_frame_comes_before_what_follows_from_it():
+def test_the_cause_of_an_invalid_motion_comes_before_what_follows_from_it():
     data, frame = result(), np.arange(60)
     data["steady"] = ("time", frame != 10)
     data["foot_in_place"] = (("time", "side"), np.stack([frame > 11, frame >= 0], axis=1))
     data["balanced"] = ("time", (frame < 9) | (frame > 12))
-    right, left = (frames.status_names(data, side).tolist() for side in "rl")
+    set_status(data, ms.Status.INVALID_MOTION, slice(9, 13))
+    right, left = (frames.reason_names(data, side).tolist() for side in "rl")
+    assert right[8] == "solved"  # the status decides; the masks say why
     assert right[9:14] == ["foot_displaced", "leaping", "foot_displaced", "unbalanced", "solved"]
     assert left[8:14] == ["solved", "unbalanced", "leaping", "unbalanced", "unbalanced", "solved"]
     assert frames.credible(data, "l").tolist() == [not 9 <= k <= 12 for k in range(60)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from synthetic_result import WEIGHT, result, with_cutoffs, with_troubles
+from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
 from musclesolve.results import summary
 from musclesolve.results.summary import any_failed
+from musclesolve.sharing import Status
 
 
 def line(text: str, subject: str) -> str:
@@ -50,7 +51,7 @@ def test_a_leg_that_was_not_analysed_is_not_reported():
 
 def test_failures_of_the_other_leg_do_not_count():
     data = with_troubles(result(sides="l"))
-    data["status"][50, 1] = 0
+    set_status(data, Status.SOLVED, 50, 1)
     assert not any_failed(data)
 
 
@@ -80,6 +81,7 @@ def test_large_numbers_are_plain():
 def test_frames_out_of_balance_are_said_in_words():
     data = result()
     data["balanced"] = ("time", np.arange(60) != 30)
+    set_status(data, Status.INVALID_MOTION, 30)
     text = summary(data)
     assert "59 solved, 1 WITHOUT VALID SOLUTION" in line(text, "right leg")
     assert f"the ground forces do not carry the motion: 1 at {data['time'].values[30]:.3f} s" in text
@@ -107,14 +109,14 @@ def test_cutoffs_from_the_data_are_said_with_their_noise():
 
 def test_many_stretches_are_cut_short():
     data = result()
-    data["status"][1:40:2, 0] = 2
+    set_status(data, Status.INFEASIBLE, slice(1, 40, 2), 0)
     assert "infeasible: 20 at" in summary(data)
     assert "and 15 more" in summary(data)
 
 
 def test_no_solution_at_all():
     data = result()
-    data["status"][:] = 2
+    set_status(data, Status.INFEASIBLE, slice(None))
     data["kkt_residual"][:] = np.nan
     assert "no frame has a valid solution" in summary(data)
 

@@ -1,0 +1,117 @@
+"""Stronger muscles as a remedy: the smallest factor on their strength that makes a frame feasible, tried out.
+
+The strength of a muscle is its maximum isometric force. The force of the contractile element and the passive force
+grow with it alike, so that a factor phi on some muscles turns
+
+    A a = b    into    sum_i phi_i A_i a_i = b - sum_i (phi_i - 1) P_i,    P = moment_arm * passive force,
+
+which has a solution from some factor on, up to some other one, or never: muscles whose passive force opposes the
+moment make it harder. With u = phi a it is a linear programme in u and phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.sharing.linear_programme import minimise
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+_DECIMALS = (2, 3, 4)
+"""Of the factors that are tried: the fewest that do are told."""
+
+
+@dataclass(frozen=True, eq=False)
+class Remedy:
+    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it.
+
+    Args:
+        factor: more than one.
+        muscles: (n,) whose strength it multiplies.
+        also_of_all: whether the same factor on the strength of all muscles does it too.
+    """
+
+    factor: float
+    muscles: NDArray[np.bool_]
+    also_of_all: bool
+
+
+def strengthened(problem: Problem, factor: Array) -> Problem:
+    """The same problem with stronger muscles.
+
+    Args:
+        problem: its passive forces, if it has any, grow as well.
+        factor: (n,).
+    """
+    passive = problem.passive_force
+    fields: dict[str, Any] = {
+        "force_capacity": problem.force_capacity * factor,
+        "max_isometric_force": problem.max_isometric_force * factor,
+    }
+    if passive is not None:
+        more = (factor - 1.0) * passive
+        fields["passive_force"] = passive + more
+        fields["moment"] = problem.moment - np.einsum("tmn,tn->tm", problem.moment_arm, more)
+    return replace(problem, **fields)
+
+
+def smallest_factor(problem: Problem, passive: Array, frame: int, who: NDArray[np.bool_]) -> float:
+    """Smallest factor of one or more on the strength of some muscles; infinite if none will do.
+
+    Args:
+        problem: the problem.
+        passive: (T, m, n) [N m], moments of the passive forces.
+        frame: its number.
+        who: (n,) the muscles.
+    """
+    matrix, count = problem.moment_matrix[frame], problem.n_muscles
+    if not who.any():
+        return float("inf")
+    moment = passive[frame][:, who].sum(axis=1)
+    lower, upper = problem.lower[frame], problem.upper[frame]
+    select = np.eye(count)[who]
+    limits = np.vstack([np.hstack([select, -upper[who, None]]), np.hstack([-select, lower[who, None]])])
+    bounds = [(0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, who, strict=True)]
+    found = minimise(
+        np.append(np.zeros(count), 1.0),
+        np.column_stack([matrix, moment]),
+        problem.moment[frame] + moment,
+        [*bounds, (1.0, None)],
+        limits,
+    )
+    return float("inf") if found is None else float(found[0][-1])
+
+
+def tried_remedy(problem: Problem, who: NDArray[np.bool_], least: float) -> Remedy | None:
+    """The roundest factor from `least` on with which the frame of a problem is solved; None if there is none.
+
+    Args:
+        problem: of one frame.
+        who: (n,) the muscles.
+        least: their smallest factor.
+    """
+    every = np.ones_like(who)
+    for factor in _rounded(least) if np.isfinite(least) else ():
+        if _solved(problem, who, factor):
+            return Remedy(factor, who, bool(who.all()) or _solved(problem, every, factor))
+    return None
+
+
+def _rounded(least: float) -> Iterator[float]:
+    """Numbers of few decimals just above: a frame on the very edge of its strength may not be solved yet."""
+    for decimals in _DECIMALS:
+        unit = 10.0**-decimals
+        first = np.ceil(least / unit - 1e-6)
+        tried = (round(float(step * unit), decimals) for step in (first, first + 1.0))
+        yield from (factor for factor in tried if factor > 1.0)
+
+
+def _solved(problem: Problem, who: NDArray[np.bool_], factor: float) -> bool:
+    stronger = replace(strengthened(problem, np.where(who, factor, 1.0)), reserve_weight=None)
+    return bool((solve(stronger, "force_squared").status == Status.SOLVED).all())
