@@ -78,11 +78,11 @@ def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = 
 
 
 def as_before(data: xr.Dataset) -> xr.Dataset:
-    """The same as earlier versions wrote it: neither `valid` nor a status of invalid motions."""
+    """The same as earlier versions wrote it: without `valid`, and no status says what is wrong with the motion."""
     old = data.drop_vars(["valid", "unassigned_moment"]).copy(deep=True)
     reserve = data["reserve_moment"] + data["unassigned_moment"]
     old["reserve_moment"] = reserve
-    flags = [status for status in Status if status is not Status.INVALID_MOTION]
+    flags = [status for status in Status if status < Status.INVALID_MOTION]
     old["status"].attrs = {
         "flag_values": np.array([int(status) for status in flags], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in flags),

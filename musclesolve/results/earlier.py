@@ -45,12 +45,12 @@ def _verdicts(result: xr.Dataset) -> dict[str, xr.DataArray]:
         if name in result:
             credible = credible & result[name]
     solved = [code for code, name in zip(values, names, strict=False) if name.lower() in frames.VALID]
-    own = Status.INVALID_MOTION
+    since = [own for own in Status if own.name not in names]
     flags = {
-        "flag_values": np.append(values, own).astype(np.int8),
-        "flag_meanings": " ".join([*names, own.name]),
+        "flag_values": np.append(values, since).astype(np.int8),
+        "flag_meanings": " ".join([*names, *(own.name for own in since)]),
     }
-    judged = status.where(credible, int(own)).astype(np.int8).transpose(*status.dims)
+    judged = status.where(credible, int(Status.INVALID_MOTION)).astype(np.int8).transpose(*status.dims)
     judged.attrs = status.attrs | flags
     valid = (status.isin(solved) & credible).transpose(*status.dims)
     return {"valid": valid, "status": judged}
