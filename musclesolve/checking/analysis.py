@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.containment import contained
 from musclesolve.checking.report import Severity
 from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
@@ -81,15 +82,19 @@ def own_checks(case: Case) -> None:
         checks.append(("cutoff", partial(check_cutoff, trial, document)))
         checks.append(("force_units", partial(check_any_load, trial, document)))
     for code, check in checks:
-        try:
-            check()
-        except InputError as error:
-            if not any(f.code == code and f.severity == "error" for f in case.findings):
-                case.refuse(code, error)
-    _plates(case)
+        with contained(case.findings, f"check of {code}", case):
+            _own_check(case, code, check)
 
 
-def _plates(case: Case) -> None:
+def _own_check(case: Case, code: str, check: Callable[[], None]) -> None:
+    try:
+        check()
+    except InputError as error:
+        if not any(f.code == code and f.severity == "error" for f in case.findings):
+            case.refuse(code, error)
+
+
+def own_plate_checks(case: Case) -> None:
     """Test every plate of which nothing is known to be wrong: a fault that was told may be why."""
     blamed = {f.where.plate for f in case.findings if f.severity == "error"}
     for index, plate in enumerate(case.trial.forces):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, stretches
+from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import Law, law
 from musclesolve.checking.pressure import tracks
 from musclesolve.checking.support import away, sampled, smooth_force, touch
@@ -37,11 +38,13 @@ BACK = -0.05
 
 def horizontal_axes(case: Case) -> None:
     """Find the change of axes of one plate, or of all, after which the forces accelerate the person as seen."""
-    found = law(case)
-    mass = case.trial.subject.mass
+    attempt(case, _by_law, _by_pressure)
+
+
+def _by_law(case: Case) -> None:
+    found, mass = law(case), case.trial.subject.mass
     if found is not None and mass > 0.0:
         _by_newton(case, found, mass)
-    _by_pressure(case)
 
 
 def _by_newton(case: Case, found: Law, mass: float) -> None:
