@@ -13,7 +13,7 @@ from musclesolve.checking.containment import contained
 from musclesolve.checking.report import Severity
 from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
-from musclesolve.motion.proportions import fitting_stature
+from musclesolve.motion.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.options import find_options
 from musclesolve.pipeline import moved
@@ -22,8 +22,6 @@ from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plate_checks import check_any_load, plate_error
 from musclesolve.recording.trial import read_trial
 
-# How far the stature that fits the segments may be from the one given.
-STATURE, FAR_STATURE = 0.1, 0.2
 # Too little to measure a person on [s].
 SHORTEST = 0.2
 # The tests of plates that the analysis makes, and what they find.
@@ -117,28 +115,53 @@ def measured_anatomy(case: Case) -> None:
     if stretch is None:
         return
     case.mend(time_range=stretch)
+    found = _measured(case)
+    if found is None:
+        return
+    for about, tell in (
+        ("stature", _stature),
+        ("proportions", _proportions),
+        ("rigid bodies", _uncertain),
+        ("pose", _consistent),
+        ("warnings of the analysis", _remarks),
+    ):
+        with contained(case.findings, f"check of {about}", case):
+            tell(case, found)
+
+
+def _measured(case: Case) -> Anatomy | None:
     try:
-        found = anatomy(case.trial)
+        return anatomy(case.trial)
     except InputError as error:
         code = _code(error)
         if not any(f.code in (code, "landmark_order") and f.severity == "error" for f in case.findings):
             case.refuse(code, error)
-        return
-    _stature(case, fitting_stature(found.offsets))
-    _uncertain(case, found)
-    _consistent(case, found)
+        return None
+
+
+def _proportions(case: Case, found: Anatomy) -> None:
+    """Report lengths that few people have; no more than notes where a stature that was reported is why."""
+    severity: Severity = "note" if any(f.code == "stature" for f in case.findings) else "warning"
+    for unusual in found.unusual:
+        case.tell(
+            "proportions",
+            severity,
+            f"{unusual.what} (expected: {unusual.expected})",
+            unusual.remedy,
+            key=("mapping", unusual.landmark),
+        )
+
+
+def _remarks(case: Case, found: Anatomy) -> None:
+    """Report what else the analysis would warn of, unless it was reported in another form."""
+    known = {*found.uncertain, *(str(unusual) for unusual in found.unusual)}
     told = {f.code for f in case.findings}
     for note in found.notes:
-        if note in found.uncertain:
+        if note in known:
             continue
         about = "mass" if "body weight" in note else "stature" if "stature_m" in note else "cutoff"
         if about not in told or (about == "cutoff" and not note.startswith("The cut-off")):
-            case.tell(
-                "caution",
-                "note",
-                note,
-                "keep it in mind when reading the results",
-            )
+            case.tell("caution", "note", note, "keep it in mind when reading the results")
 
 
 def _uncertain(case: Case, found: Anatomy) -> None:
@@ -189,15 +212,15 @@ def _seen_stretch(case: Case) -> tuple[float, float] | None:
     return longest if longest[1] - longest[0] > SHORTEST else None
 
 
-def _stature(case: Case, fitting: float) -> None:
-    given = case.trial.subject.stature
+def _stature(case: Case, found: Anatomy) -> None:
+    fitting, given = fitting_stature(found.offsets), case.trial.subject.stature
     off = fitting / given - 1.0
-    if abs(off) > STATURE:
+    if abs(off) > OFF_STATURE:
         case.tell(
             "stature",
-            "error" if abs(off) > FAR_STATURE else "warning",
+            "warning",
             f"thighs, shanks and trunk are those of a person about {fitting:.2f} m tall, stature_m is {given:g} "
-            f"({100 * off:+.0f} %, expected within {100 * STATURE:.0f} %)",
+            f"({100 * off:+.0f} %, expected within {100 * OFF_STATURE:.0f} %)",
             "measure the stature again; masses and lengths of unmeasured segments depend on it",
             key=("subject", "stature_m"),
         )
