@@ -16,7 +16,7 @@ from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
 from musclesolve.motion.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.options import find_options
-from musclesolve.pipeline import moved
+from musclesolve.pipeline import MARGIN, moved
 from musclesolve.recording.checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plate_checks import check_any_load, plate_error
@@ -131,7 +131,7 @@ def measured_anatomy(case: Case) -> None:
 
 def _measured(case: Case) -> Anatomy | None:
     try:
-        return anatomy(case.trial)
+        return anatomy(case.trial, MARGIN)
     except InputError as error:
         code = _code(error)
         if not any(f.code in (code, "landmark_order") and f.severity == "error" for f in case.findings):
@@ -229,7 +229,7 @@ def _stature(case: Case, found: Anatomy) -> None:
 def refusal(path: Path) -> InputError | None:
     """Return why the analysis would refuse a trial, None where it would not."""
     try:
-        anatomy(read_trial(path))
+        anatomy(read_trial(path), MARGIN)
     except InputError as error:
         return error
     return None
