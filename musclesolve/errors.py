@@ -49,8 +49,6 @@ class PoseError(MuscleSolveError):
         worst: the measured points farthest from the best pose found, (name, distance [m]), the farthest first.
     """
 
-    def __init__(
-        self, message: str, frames: tuple[float, ...], worst: tuple[tuple[str, float], ...]
-    ) -> None:
+    def __init__(self, message: str, frames: tuple[float, ...], worst: tuple[tuple[str, float], ...]) -> None:
         super().__init__(message)
         self.frames, self.worst = frames, worst

@@ -5,11 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from musclesolve.checking.analysis import cutoff, measured_anatomy, options, own_checks, own_plate_checks, refusal
+from musclesolve.checking.analysis import (
+    cutoff,
+    measured_anatomy,
+    options,
+    own_checks,
+    own_plate_checks,
+    refusal,
+)
 from musclesolve.checking.axes import all_axes
 from musclesolve.checking.case import Case, finding_of
-from musclesolve.checking.containment import attempt, contained
 from musclesolve.checking.contacts import all_contacts
+from musclesolve.checking.containment import attempt, contained
 from musclesolve.checking.exchanges import all_exchanges
 from musclesolve.checking.labels import single_pairs, whole_sides
 from musclesolve.checking.loading import load

@@ -23,8 +23,8 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.
 SHORTEST, LONGEST = 0.6, 1.5
-# Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by the
-# placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
+# Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by
+# the placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
 # subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
 IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
 # Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond

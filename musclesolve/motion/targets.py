@@ -127,7 +127,9 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     ]
     notes = [*serious, *trial.notes, *found.stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
     parts = completed(found.moving, found.points)
-    return Anatomy(walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, found.unusual)
+    return Anatomy(
+        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, found.unusual
+    )
 
 
 def measured_body(

@@ -40,7 +40,7 @@ class Poses:
 
 
 def breadth(points: Array) -> float:
-    """Return the distance of points (n, 3) from the line nearest to them, root mean square [m]; 0 of less than three."""
+    """Return the rms distance of points (n, 3) from the line nearest to them [m], zero of less than three points."""
     if len(points) < 3:
         return 0.0
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) / np.sqrt(len(points))

@@ -48,9 +48,7 @@ def test_a_check_that_raises_is_a_finding_beside_the_others(
         raise error
 
     usual = check(faulty)
-    monkeypatch.setattr(
-        checking, "CHECKS", (*checking.CHECKS[:place], broken, *checking.CHECKS[place:])
-    )
+    monkeypatch.setattr(checking, "CHECKS", (*checking.CHECKS[:place], broken, *checking.CHECKS[place:]))
     report = check(faulty)
     (own,) = [f for f in report.findings if f.code == code]
     assert own.severity == ("warning" if code == "check_failed" else "error")

@@ -1,4 +1,4 @@
-"""Unusual subjects and markers beside their places are warnings at most and give forces; what no human is is refused."""
+"""Unusual subjects and misplaced markers are warnings at most and give forces; what no human has is refused."""
 
 from __future__ import annotations
 
