@@ -49,6 +49,12 @@ class PoseError(MuscleSolveError):
         worst: the measured points farthest from the best pose found, (name, distance [m]), the farthest first.
     """
 
-    def __init__(self, message: str, frames: tuple[float, ...], worst: tuple[tuple[str, float], ...]) -> None:
+    def __init__(
+        self,
+        message: str,
+        # Defaults, because an exception that comes from another process is made of its message alone at first.
+        frames: tuple[float, ...] = (),
+        worst: tuple[tuple[str, float], ...] = (),
+    ) -> None:
         super().__init__(message)
         self.frames, self.worst = frames, worst

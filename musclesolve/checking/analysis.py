@@ -105,11 +105,8 @@ def measured_anatomy(case: Case) -> None:
     """Measure the person on the mended recording: what is refused, the stature that fits, and what is warned of."""
     trial = case.trial
     known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
-    if (
-        not known
-        or not trial.forces
-        or {f.code for f in case.findings} & {"mapping", "trial_file", "unreadable"}
-    ):
+    # Where landmarks or files are missing, all that could be measured would be their want.
+    if not known or not trial.forces or {f.code for f in case.findings} & {"mapping", "unreadable"}:
         return
     stretch = _seen_stretch(case)
     if stretch is None:

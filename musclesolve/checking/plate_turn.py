@@ -19,8 +19,8 @@ Group = tuple[int, ...]
 SMALLEST_TURN = 12.0
 # Share of what is unexplained that a turn must explain to be reported, and to be an error: of all plates together, and
 # of one plate alone, which an error of the motion imitates more easily, and which is an error from an angle on [deg].
-# With random errors of the sideward motion of up to 90 % of what is due, one sound recording in 300 is warned of and
-# one in 2000 accused.
+# With random errors of the sideward motion of up to 90 % of what is due, one sound recording in 150 is warned of and
+# one in 6000 accused.
 TOGETHER, ALONE, FAR_ALONE = (0.4, 0.55), (0.5, 0.7), 25.0
 # Share of the pieces of steps that must show a third of the angle at least; the angle of every plate is half of it.
 AGREEING, OF_PIECE, OF_PLATE = 0.75, 1.0 / 3.0, 0.5
@@ -111,8 +111,7 @@ def _agreed(turned: list[Array], due: Array, group: Group, angle: float) -> bool
 def _of_plates(force: list[Array], left: Array) -> Array:
     """Return the small further turns of all plates (n,) [rad] that explain best what is left (T, 2)."""
     across = np.stack([np.stack([-part[:, 1], part[:, 0]], axis=1).ravel() for part in force], axis=1)
-    turns: Array = np.linalg.lstsq(across, left.ravel(), rcond=None)[0]
-    return turns
+    return np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
 
 
 def _pieces(force: list[Array], plate: int) -> list[Array]:

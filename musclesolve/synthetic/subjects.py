@@ -36,11 +36,11 @@ def subject_recording(
 
     Args:
         folder: where to.
-        moved: landmark -> how far its marker sits from where it should, on the standing subject of the reference
-            stride: forward, left and up [m].
+        moved: marker -> how far it sits from where it should, on the standing subject of the reference stride: forward,
+            left and up [m]. Without a marker set every landmark has a marker of its name.
         stature: of the subject [m]; that of the reference stride when None.
         mass: of the subject [kg]; that of the reference stride when None.
-        options: those of `RecordingOptions` without cameras and marker sets.
+        options: those of `RecordingOptions` without cameras and faults.
 
     Returns:
         The trial file.
@@ -57,7 +57,7 @@ def subject_recording(
 
 def _recorded(moved: Mapping[str, Offset], options: RecordingOptions) -> Copy:
     stride = reference_stride()
-    places = _moved(marker_places(stride.person, None), moved)
+    places = _moved(marker_places(stride.person, options.marker_set), moved)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         folder = Path(name)
         write_trc(folder / f"{WALK}.trc", walking(stride, options, places), decimals=options.decimals)

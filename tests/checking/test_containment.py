@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 from pathlib import Path
 
@@ -126,6 +127,18 @@ def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(tmp_pa
     answer = RUNNER.invoke(app, ["check", str(trial), "--json"])
     assert answer.exit_code == 2
     assert json.loads(answer.stdout)["findings"][0]["code"] == "pose"
+
+
+def test_a_wrong_option_does_not_hide_the_pose(tmp_path: Path) -> None:
+    copy = open_copy(plant("cost_misspelt", STRIDE, tmp_path / "cost"))
+    spinning(copy)
+    assert set(check(write_copy(copy, tmp_path)).codes) >= {"trial_file", "pose"}
+
+
+def test_a_failed_pose_travels_between_processes() -> None:
+    error = PoseError("no pose fits", (0.5,), (("knee_r", 0.2),))
+    same = pickle.loads(pickle.dumps(error))
+    assert (str(same), same.frames, same.worst) == (str(error), error.frames, error.worst)
 
 
 def _nothing(folder: Path) -> Path:

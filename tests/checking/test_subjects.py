@@ -77,8 +77,10 @@ def examined(path: Path, hips: bool = True) -> Report:
     return report
 
 
-@pytest.mark.parametrize("subject", [ADULT, CHILD, HEAVY])
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [*((name, subject) for name in PLACES for subject in (ADULT, CHILD)), ("ASIS on fat", HEAVY)],
+)
 def test_unusual_proportions_are_warnings_and_give_forces(
     name: str, subject: tuple[float, float], tmp_path: Path
 ) -> None:
@@ -159,7 +161,7 @@ def test_a_stature_by_a_factor_of_two_is_an_error(factor: float, tmp_path: Path)
         ("asis_r", "asis_l"),
     ],
 )
-@pytest.mark.parametrize("subject", [ADULT, CHILD])
+@pytest.mark.parametrize("subject", [CHILD])
 def test_exchanged_markers_are_errors_still(
     pair: tuple[str, str], subject: tuple[float, float], tmp_path: Path
 ) -> None:
