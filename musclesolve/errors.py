@@ -38,3 +38,23 @@ class InputError(MuscleSolveError):
         if remedy:
             lines.append(f"  to mend it: {remedy}")
         super().__init__("\n".join(lines))
+
+
+class PoseError(MuscleSolveError):
+    """No pose of the body fits what was measured in some frames.
+
+    Args:
+        message: what was found, as one sentence or two.
+        frames: the times [s] (or numbers) of these frames.
+        worst: the measured points farthest from the best pose found, (name, distance [m]), the farthest first.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        # Defaults, because an exception that comes from another process is made of its message alone at first.
+        frames: tuple[float, ...] = (),
+        worst: tuple[tuple[str, float], ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.frames, self.worst = frames, worst

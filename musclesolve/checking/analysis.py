@@ -9,20 +9,19 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.containment import contained
 from musclesolve.checking.report import Severity
 from musclesolve.errors import InputError
 from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
-from musclesolve.motion.proportions import fitting_stature
+from musclesolve.motion.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.options import find_options
-from musclesolve.pipeline import moved
+from musclesolve.pipeline import MARGIN, moved
 from musclesolve.recording.checks import check_cutoff, check_heading, check_size
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plate_checks import check_any_load, plate_error
 from musclesolve.recording.trial import read_trial
 
-# How far the stature that fits the segments may be from the one given.
-STATURE, FAR_STATURE = 0.1, 0.2
 # Too little to measure a person on [s].
 SHORTEST = 0.2
 # The tests of plates that the analysis makes, and what they find.
@@ -81,15 +80,19 @@ def own_checks(case: Case) -> None:
         checks.append(("cutoff", partial(check_cutoff, trial, document)))
         checks.append(("force_units", partial(check_any_load, trial, document)))
     for code, check in checks:
-        try:
-            check()
-        except InputError as error:
-            if not any(f.code == code and f.severity == "error" for f in case.findings):
-                case.refuse(code, error)
-    _plates(case)
+        with contained(case.findings, f"check of {code}", case):
+            _own_check(case, code, check)
 
 
-def _plates(case: Case) -> None:
+def _own_check(case: Case, code: str, check: Callable[[], None]) -> None:
+    try:
+        check()
+    except InputError as error:
+        if not any(f.code == code and f.severity == "error" for f in case.findings):
+            case.refuse(code, error)
+
+
+def own_plate_checks(case: Case) -> None:
     """Test every plate of which nothing is known to be wrong: a fault that was told may be why."""
     blamed = {f.where.plate for f in case.findings if f.severity == "error"}
     for index, plate in enumerate(case.trial.forces):
@@ -102,38 +105,60 @@ def measured_anatomy(case: Case) -> None:
     """Measure the person on the mended recording: what is refused, the stature that fits, and what is warned of."""
     trial = case.trial
     known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
-    if (
-        not known
-        or not trial.forces
-        or {f.code for f in case.findings} & {"mapping", "trial_file", "unreadable"}
-    ):
+    # Where landmarks or files are missing, all that could be measured would be their want.
+    if not known or not trial.forces or {f.code for f in case.findings} & {"mapping", "unreadable"}:
         return
     stretch = _seen_stretch(case)
     if stretch is None:
         return
     case.mend(time_range=stretch)
+    found = _measured(case)
+    if found is None:
+        return
+    for about, tell in (
+        ("stature", _stature),
+        ("proportions", _proportions),
+        ("rigid bodies", _uncertain),
+        ("pose", _consistent),
+        ("warnings of the analysis", _remarks),
+    ):
+        with contained(case.findings, f"check of {about}", case):
+            tell(case, found)
+
+
+def _measured(case: Case) -> Anatomy | None:
     try:
-        found = anatomy(case.trial)
+        return anatomy(case.trial, MARGIN)
     except InputError as error:
         code = _code(error)
         if not any(f.code in (code, "landmark_order") and f.severity == "error" for f in case.findings):
             case.refuse(code, error)
-        return
-    _stature(case, fitting_stature(found.offsets))
-    _uncertain(case, found)
-    _consistent(case, found)
+        return None
+
+
+def _proportions(case: Case, found: Anatomy) -> None:
+    """Report lengths that few people have; no more than notes where a stature that was reported is why."""
+    severity: Severity = "note" if any(f.code == "stature" for f in case.findings) else "warning"
+    for unusual in found.unusual:
+        case.tell(
+            "proportions",
+            severity,
+            f"{unusual.what} (expected: {unusual.expected})",
+            unusual.remedy,
+            key=("mapping", unusual.landmark),
+        )
+
+
+def _remarks(case: Case, found: Anatomy) -> None:
+    """Report what else the analysis would warn of, unless it was reported in another form."""
+    known = {*found.uncertain, *(str(unusual) for unusual in found.unusual)}
     told = {f.code for f in case.findings}
     for note in found.notes:
-        if note in found.uncertain:
+        if note in known:
             continue
         about = "mass" if "body weight" in note else "stature" if "stature_m" in note else "cutoff"
         if about not in told or (about == "cutoff" and not note.startswith("The cut-off")):
-            case.tell(
-                "caution",
-                "note",
-                note,
-                "keep it in mind when reading the results",
-            )
+            case.tell("caution", "note", note, "keep it in mind when reading the results")
 
 
 def _uncertain(case: Case, found: Anatomy) -> None:
@@ -184,15 +209,15 @@ def _seen_stretch(case: Case) -> tuple[float, float] | None:
     return longest if longest[1] - longest[0] > SHORTEST else None
 
 
-def _stature(case: Case, fitting: float) -> None:
-    given = case.trial.subject.stature
+def _stature(case: Case, found: Anatomy) -> None:
+    fitting, given = fitting_stature(found.offsets), case.trial.subject.stature
     off = fitting / given - 1.0
-    if abs(off) > STATURE:
+    if abs(off) > OFF_STATURE:
         case.tell(
             "stature",
-            "error" if abs(off) > FAR_STATURE else "warning",
+            "warning",
             f"thighs, shanks and trunk are those of a person about {fitting:.2f} m tall, stature_m is {given:g} "
-            f"({100 * off:+.0f} %, expected within {100 * STATURE:.0f} %)",
+            f"({100 * off:+.0f} %, expected within {100 * OFF_STATURE:.0f} %)",
             "measure the stature again; masses and lengths of unmeasured segments depend on it",
             key=("subject", "stature_m"),
         )
@@ -201,7 +226,7 @@ def _stature(case: Case, fitting: float) -> None:
 def refusal(path: Path) -> InputError | None:
     """Return why the analysis would refuse a trial, None where it would not."""
     try:
-        anatomy(read_trial(path))
+        anatomy(read_trial(path), MARGIN)
     except InputError as error:
         return error
     return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve.checking.body import ahead, facing, landmark, upwards
 from musclesolve.checking.case import Array, Case
+from musclesolve.checking.containment import attempt
 from musclesolve.checking.support import away
 from musclesolve.recording.frames import AXES, axis_vector, global_from_laboratory
 
@@ -21,10 +22,7 @@ BACKWARDS = 0.3
 
 def all_axes(case: Case) -> None:
     """Examine the axes of markers, standing trial and forces."""
-    _up(case)
-    _forward(case)
-    _static_up(case)
-    _force_direction(case)
+    attempt(case, _up, _forward, _static_up, _force_direction)
 
 
 def _rotation(case: Case) -> Array:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from musclesolve.checking.analysis import cutoff, measured_anatomy, options, own_checks, refusal
+from musclesolve.checking.analysis import (
+    cutoff,
+    measured_anatomy,
+    options,
+    own_checks,
+    own_plate_checks,
+    refusal,
+)
 from musclesolve.checking.axes import all_axes
 from musclesolve.checking.case import Case, finding_of
 from musclesolve.checking.contacts import all_contacts
+from musclesolve.checking.containment import attempt, contained
 from musclesolve.checking.exchanges import all_exchanges
 from musclesolve.checking.labels import single_pairs, whole_sides
 from musclesolve.checking.loading import load
@@ -18,7 +26,7 @@ from musclesolve.checking.person import all_of_person
 from musclesolve.checking.plate_axes import horizontal_axes
 from musclesolve.checking.plates import baseline, clipping, ownership
 from musclesolve.checking.pressure import displacement, outside
-from musclesolve.checking.report import Report, sorted_findings
+from musclesolve.checking.report import Finding, Report, sorted_findings
 from musclesolve.checking.scale import all_units
 from musclesolve.checking.slips import all_lengths
 from musclesolve.checking.standing import all_standing, another_person
@@ -64,6 +72,7 @@ CHECKS: tuple[Callable[[Case], None], ...] = (
     cutoff,
     options,
     own_checks,
+    own_plate_checks,
     measured_anatomy,
 )
 
@@ -91,15 +100,21 @@ def check(path: str | Path) -> Report:
             remedy='check("trial.toml")',
         )
     path = Path(path)
-    case, findings = load(path)
-    if case is not None:
-        for step in CHECKS:
-            try:
-                step(case)
-            except InputError as error:
-                case.refuse("refused", error)
+    findings = _examined(path)
     if not any(finding.severity == "error" for finding in findings):
-        refused = refusal(path)
-        if refused is not None:
-            findings.append(finding_of("refused", refused))
+        with contained(findings, "measuring of the recording as it is"):
+            refused = refusal(path)
+            if refused is not None:
+                findings.append(finding_of("refused", refused))
     return Report(path, sorted_findings(findings))
+
+
+def _examined(path: Path) -> list[Finding]:
+    """Return what every check finds; one that fails is a finding too."""
+    failed: list[Finding] = []
+    with contained(failed, "reading of the recording"):
+        case, findings = load(path)
+        if case is not None:
+            attempt(case, *CHECKS)
+        return findings
+    return failed

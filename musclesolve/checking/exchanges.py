@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
+from musclesolve.checking.containment import attempt
 from musclesolve.checking.crossings import Pair, crossings, pieces
 from musclesolve.checking.distances import Distances, distances, middle
 from musclesolve.checking.labels import exchanged, partners
@@ -26,8 +27,7 @@ MOST_EXCHANGES = 12
 
 def all_exchanges(case: Case) -> None:
     """Find exchanged labels: throughout the motion, against the standing trial; then for some frames."""
-    _throughout(case)
-    _for_a_while(case)
+    attempt(case, _throughout, _for_a_while)
 
 
 def _misfit(error: Array, pairs: Distances, marker: int) -> Array:

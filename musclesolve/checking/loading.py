@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, finding_of
+from musclesolve.checking.containment import contained
 from musclesolve.checking.lenient import FORCE_MENDS, MARKER_MENDS, read_leniently
-from musclesolve.checking.meaning import meaning_of, told
+from musclesolve.checking.meaning import meaning_of
 from musclesolve.checking.report import Finding, Where
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d import read_c3d
@@ -78,7 +79,7 @@ def _files(document: Document, content: dict[str, Any], findings: list[Finding])
     found: dict[str, Path] = {}
     for role, name in content["files"].items():
         if name is not None:
-            with told("unreadable", findings):
+            with contained(findings, f"search for the file of {role}", code="unreadable"):
                 found[role] = document.input_file("files", role, name)
     return found
 
@@ -114,7 +115,7 @@ def _trial(
     unread = static is None and content["files"]["static"] is not None
     meaning = meaning_of(document, content, walk, static, unread, findings)
     functional: dict[Side, Markers] = {}
-    with told("mapping", findings):
+    with contained(findings, "reading of the functional trials", code="mapping"):
         functional = read_functional(document, content, rotation, meaning)
     forces, said = _forces(document, content, files, meaning, rotation, findings)
     subject = _subject(content["subject"])
@@ -144,7 +145,7 @@ def _forces(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     path = files.get("forces", files["markers"])
     if is_c3d(path):
-        with told("plate_feet", findings):
+        with contained(findings, "reading of the plates", code="plate_feet"):
             return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
         return (), []
     if "forces" not in files:
@@ -154,7 +155,7 @@ def _forces(
     plates = []
     for index, entry in enumerate(content["force"]):
         if table is not None and None not in [entry[key] for key in ("side", "force", "point")]:
-            with told("unreadable", findings):
+            with contained(findings, "reading of the forces", code="unreadable"):
                 plates.append(plate_of(document, content, index, table, rotation))
     if table is None:
         return (), []
@@ -176,7 +177,7 @@ def _time_range(
     forces: tuple[PlateForce, ...],
     findings: list[Finding],
 ) -> tuple[float, float]:
-    with told("time_range", findings):
+    with contained(findings, "reading of the time range", code="time_range"):
         return time_range_of(document, content["time"], walk, forces or (_nothing(walk),))
     return float(walk.time[0]), float(walk.time[-1])
 

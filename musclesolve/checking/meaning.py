@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from musclesolve.checking.case import finding_of
+from musclesolve.checking.containment import contained
 from musclesolve.checking.report import Finding
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.mapping import examined_mapping, read_carried, read_clusters, unserved
 from musclesolve.recording.meaning import Meaning, asked_meaning, read_meaning
 from musclesolve.recording.schema import Document
-
-
-@contextmanager
-def told(code: str, findings: list[Finding]) -> Iterator[None]:
-    """Turn an InputError into a finding, and go on."""
-    try:
-        yield
-    except InputError as error:
-        findings.append(finding_of(code, error))
 
 
 def meaning_of(
@@ -74,11 +64,11 @@ def _clusters(
     clusters: dict[str, tuple[str, ...]] = {}
     carried: dict[str, str] = {}
     for name, value in tables["clusters"].items():
-        with told("mapping", wrong):
+        with contained(wrong, "reading of the mapping", code="mapping"):
             clusters |= read_clusters(document, {name: value})
     for marker, cluster in tables["carried"].items():
         if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
-            with told("mapping", wrong):
+            with contained(wrong, "reading of the mapping", code="mapping"):
                 carried |= read_carried(document, {marker: cluster}, clusters)
     return clusters, carried
 

@@ -11,11 +11,17 @@ import numpy as np
 from musclesolve.checking.body import ahead, landmark
 from musclesolve.checking.case import Array, Case
 from musclesolve.checking.labels import exchanged
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
-_WORDS = {"up": "above", "ahead": "ahead of", "out": "on the outside of"}
-# So far beyond the wrong side before it counts [m]: markers have a breadth, and feet turn out.
-CLEARLY = 0.005
+_WORDS = {
+    "up": "above",
+    "ahead": "ahead of",
+    "out": "on the outside of",
+    "out_of_foot": "on the outer side of the line from heel to",
+}
+# So far beyond the wrong side before it counts [m]: markers have a breadth. Nearer than the second share of the stature
+# markers may sit beside their places; farther away they are those of each other.
+CLEARLY, EXCHANGED = 0.005, 0.015
 MOST = 8
 
 
@@ -44,10 +50,12 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
             one, other = (seen.get(f"{rule[key]}_{side}") for key in ("one", "other"))
             if one is None or other is None:
                 continue
+            out = 1.0 if side == "l" else -1.0
             axis: dict[str, Array] = {
                 "up": np.broadcast_to([0.0, 0.0, 1.0], left.shape),
                 "ahead": forward,
-                "out": left if side == "l" else -left,
+                "out": out * left,
+                "out_of_foot": out * _left_of_foot(seen, side, left),
             }
             along = np.sum((one - other) * axis[rule["direction"]], axis=1)
             along = along[np.isfinite(along)]
@@ -57,8 +65,19 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     return broken
 
 
+def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
+    """Return the horizontal unit vector (T, 3) to the left of the line from heel to toe; that of the pelvis without."""
+    heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
+    if heel is None or toe is None:
+        return left
+    own = np.cross([0.0, 0.0, 1.0], toe - heel)
+    length = np.linalg.norm(own, axis=1, keepdims=True)
+    unit: Array = own / np.where(length > 0.0, length, np.nan)
+    return unit
+
+
 def all_order(case: Case) -> None:
-    """Find landmarks in an order that no person has; they are exchanged for what follows."""
+    """Find landmarks in an order that no person has; those that are clearly exchanged are, for what follows."""
     for _ in range(MOST):
         found = {
             role: {(one, other): (way, size) for one, other, way, size in violations(case.trial, markers)}
@@ -76,9 +95,10 @@ def all_order(case: Case) -> None:
             )
             if what in told:
                 continue
+            exchange = not size <= EXCHANGED * case.trial.subject.stature
             case.tell(
                 "landmark_order",
-                "error",
+                "error" if exchange else "warning",
                 what,
                 f"check which markers are mapped to {one} and {other}"
                 if len(roles) > 1 or case.trial.static is None
@@ -86,9 +106,10 @@ def all_order(case: Case) -> None:
                 file=getattr(case.trial, roles[0]).path,
                 markers=tuple(m for name in (one, other) for m in case.trial.mapping[name]),
             )
-            _exchange(case, one, other, roles)
-            # What else is out of order may follow from this.
-            break
+            if exchange:
+                _exchange(case, one, other, roles)
+                # What else is out of order may follow from this.
+                break
         else:
             return
 

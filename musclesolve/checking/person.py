@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case import Case
+from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import law, total_force
 
 # How far the mass may be from the one that the forces accelerate: noted as wrong, and surely wrong.
@@ -83,5 +84,4 @@ def strength(case: Case) -> None:
 
 def all_of_person(case: Case) -> None:
     """Examine the values of the person."""
-    for check in (mass, subject, strength):
-        check(case)
+    attempt(case, mass, subject, strength)

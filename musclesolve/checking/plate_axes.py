@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, stretches
+from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import Law, law
+from musclesolve.checking.plate_turn import Group, Turn, best_turn
 from musclesolve.checking.pressure import tracks
 from musclesolve.checking.support import away, sampled, smooth_force, touch
 from musclesolve.recording.data import PlateForce
 from musclesolve.runs import true_runs
-
-Group = tuple[int, ...]
 
 # What a horizontal force may have become: its forward and left parts, in the numbers of the file.
 CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
@@ -27,8 +27,6 @@ CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
 }
 # A change must leave this share of the variation at most, and this share of what is left without it.
 LEFT, BETTER = 0.4, 0.5
-# An angle from which on a turn is told [deg], and the share of what is unexplained that it must leave at most.
-SMALLEST_TURN, TURNED = 12.0, 0.85
 # Points are turned with the forces where that brings them so much nearer to a step [m].
 CLEARLY = 0.02
 # A center of pressure that goes back under the foot by so much in a contact [m].
@@ -37,11 +35,13 @@ BACK = -0.05
 
 def horizontal_axes(case: Case) -> None:
     """Find the change of axes of one plate, or of all, after which the forces accelerate the person as seen."""
-    found = law(case)
-    mass = case.trial.subject.mass
+    attempt(case, _by_law, _by_pressure)
+
+
+def _by_law(case: Case) -> None:
+    found, mass = law(case), case.trial.subject.mass
     if found is not None and mass > 0.0:
         _by_newton(case, found, mass)
-    _by_pressure(case)
 
 
 def _by_newton(case: Case, found: Law, mass: float) -> None:
@@ -62,16 +62,15 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
-    turn = _best_turn(force, due, groups)
-    if turn is not None and left(_changed(force, *turn)) < tried[best]:
-        after = left(_changed(force, *turn))
-        for index in turn[0]:
-            _tell(case, index, _turn_in_words(turn[1]), turn[1], now, after)
+    turn = best_turn(force, due, groups)
+    if turn is not None and left(_changed(force, turn.plates, turn.change)) < tried[best]:
+        _tell_turn(case, turn)
         return
     if now < LEFT or tried[best] > LEFT or tried[best] > BETTER * now:
         return
     for index in best[0]:
-        _tell(case, index, best[1], np.array(CHANGES[best[1]], float), now, tried[best])
+        _tell_change(case, index, best[1], now, tried[best])
+        _mend(case, index, np.array(CHANGES[best[1]], float))
 
 
 def _groups(count: int) -> list[Group]:
@@ -84,41 +83,31 @@ def _changed(force: list[Array], group: Group, change: Array) -> list[Array]:
     return [f @ change if k in group else f for k, f in enumerate(force)]
 
 
-def _best_turn(force: list[Array], due: Array, groups: list[Group]) -> tuple[Group, Array] | None:
-    """Return the plates and the turn (2, 2) about the vertical that explain the forces best, None where none does.
-
-    The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it serves is judged with both
-    directions measured by their own variation: a turn shows in the small sideward forces, where little is due.
-    """
-    scale = np.sum((due - due.mean(axis=0)) ** 2, axis=0)
-    if not (scale > 0.0).all():
-        return None
-
-    def left(parts: list[Array]) -> float:
-        return float(np.sum(np.sum((np.sum(parts, axis=0) - due) ** 2, axis=0) / scale))
-
-    found = {}
-    for group in groups:
-        own = np.sum([force[k] for k in group], axis=0)
-        rest = due - (np.sum(force, axis=0) - own)
-        across = float(np.sum(own[:, 0] * rest[:, 1] - own[:, 1] * rest[:, 0]))
-        angle = np.arctan2(across, float(np.sum(own * rest)))
-        # Nearer to a multiple of a quarter it is one of the changes of axes, or nothing.
-        if abs(np.sin(2.0 * angle)) > np.sin(2.0 * np.radians(SMALLEST_TURN)):
-            change = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-            found[group] = left(_changed(force, group, change)), change
-    best = min(found, key=lambda group: found[group][0], default=None)
-    if best is None or found[best][0] > TURNED * left(force):
-        return None
-    return best, found[best][1]
+def _tell_turn(case: Case, turn: Turn) -> None:
+    """Report plates that are turned: an error where nothing else explains it, else a warning that changes nothing."""
+    angle = np.degrees(turn.angle)
+    for index in turn.plates:
+        plate = case.trial.forces[index]
+        case.tell(
+            "plate_axes",
+            "error" if turn.sure else "warning",
+            f"{'all plates' if len(turn.plates) > 1 else 'the plate'} "
+            f"{'seem' if len(turn.plates) > 1 else 'seems'} to be turned: the horizontal forces accelerate the subject "
+            f"as the markers move when the axes are turned by {abs(angle):.0f} degrees to the "
+            f"{'left' if angle > 0.0 else 'right'}, which explains {100 * turn.explained:.0f} % of what is left "
+            "unexplained",
+            "correct the axes of the plate in the laboratory's calibration, or order and sign of its columns"
+            if turn.sure
+            else "see whether other recordings on this plate show the same angle; if they do, correct its axes in the "
+            "laboratory's calibration",
+            file=plate.path,
+            plate=plate.side,
+        )
+        if turn.sure:
+            _mend(case, index, turn.change)
 
 
-def _turn_in_words(change: Array) -> str:
-    angle = np.degrees(np.arctan2(change[0, 1], change[0, 0]))
-    return f"the axes are turned by {abs(angle):.0f} degrees to the {'left' if angle > 0.0 else 'right'}"
-
-
-def _tell(case: Case, index: int, name: str, change: Array, now: float, after: float) -> None:
+def _tell_change(case: Case, index: int, name: str, now: float, after: float) -> None:
     plate = case.trial.forces[index]
     case.tell(
         "plate_axes",
@@ -129,9 +118,13 @@ def _tell(case: Case, index: int, name: str, change: Array, now: float, after: f
         file=plate.path,
         plate=plate.side,
     )
+
+
+def _mend(case: Case, index: int, change: Array) -> None:
+    """Turn the forces of a plate, and its points if that suits the foot better."""
     whole = np.eye(3)
     whole[:2, :2] = change
-    plate = replace(plate, force=plate.force @ whole)
+    plate = replace(case.trial.forces[index], force=case.trial.forces[index].force @ whole)
     case.mend_plate(index, force=plate.force, point=_best_points(case, plate, whole))
 
 

@@ -12,8 +12,8 @@ _COLOURS = {"error": "red", "warning": "yellow", "note": "dim"}
 
 
 def json_text(report: Report) -> str:
-    """Return the report as JSON."""
-    return json.dumps(report.as_dict(), indent=2, ensure_ascii=False)
+    """Return the report as JSON, in characters that every output can print."""
+    return json.dumps(report.as_dict(), indent=2, allow_nan=False)
 
 
 def tables(report: Report) -> list[Table]:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,6 +41,14 @@ class Where:
     markers: tuple[str, ...] = ()
     plate: str | None = None
     times: tuple[tuple[float, float], ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold: it knows no paths and no numbers that are none."""
+        return {
+            "file": str(self.file) if self.file else None,
+            "line": None if self.line is None else int(self.line),
+            "times": [[float(t) if isfinite(t) else None for t in span] for span in self.times],
+        }
 
     def __str__(self) -> str:
         """Return the place in words."""
@@ -127,8 +136,8 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
         findings = [asdict(finding) for finding in self.findings]
-        for entry in findings:
-            entry["where"] |= {"file": str(entry["where"]["file"]) if entry["where"]["file"] else None}
+        for entry, finding in zip(findings, self.findings, strict=True):
+            entry["where"] |= finding.where.as_dict()
         return {"trial": str(self.path), "ok": self.ok, "verdict": self.verdict, "findings": findings}
 
 

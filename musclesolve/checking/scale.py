@@ -8,6 +8,7 @@ import numpy as np
 
 from musclesolve.checking.body import landmark, shoulder
 from musclesolve.checking.case import Case, Mask
+from musclesolve.checking.containment import attempt
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers, PlateForce
 from musclesolve.runs import true_runs
@@ -163,5 +164,4 @@ def _spread(plate: PlateForce, loaded: Mask) -> float:
 
 def all_units(case: Case) -> None:
     """Examine all units."""
-    for check in (marker_units, force_units, point_and_moment_units):
-        check(case)
+    attempt(case, marker_units, force_units, point_and_moment_units)

@@ -12,8 +12,9 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.rigid import register
 
-# Only distances this long say something of size [m]; how far the sizes may differ; how many must agree on it.
-LONG, SIZE, FEWEST = 0.08, 0.03, 6
+# Only distances this long say something of size [m]; from which difference of sizes on it is reported, and is an error;
+# how many must agree on it.
+LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
 # A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that. So many others tell.
 MOVED, FEWEST_LEFT = 0.03, 3
 
@@ -83,7 +84,7 @@ def another_person(case: Case) -> None:
         return
     case.tell(
         "static_of_another",
-        "error",
+        "error" if abs(size - 1.0) > FAR_SIZE else "warning",
         f"in the standing trial the segments are {100 * abs(size - 1.0):.0f} % {'longer' if size > 1 else 'shorter'} "
         f"than in the motion, {ratio.size} distances between markers of one segment agree on it: it is of another "
         "person, or calibrated differently",

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve.checking.case import REACH, Array, Case, stretches
+from musclesolve.checking.containment import attempt
 from musclesolve.recording.data import Markers
 from musclesolve.resampling import at_times
 
@@ -201,5 +202,4 @@ def durations(case: Case) -> None:
 
 def all_of_time(case: Case) -> None:
     """Examine the time of all files, each by itself."""
-    for check in (sampling, copies, skips, rates):
-        check(case)
+    attempt(case, sampling, copies, skips, rates)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
+from musclesolve.checking.containment import attempt
 from musclesolve.checking.distances import distances
 from musclesolve.recording.data import Trial
 from musclesolve.recording.leaps import farthest_leap, leaps
@@ -25,8 +26,7 @@ MERGED, MERGED_FRAMES = 0.003, 3
 
 def all_trajectories(case: Case) -> None:
     """Examine every marker that the analysis uses."""
-    for check in (noise, frozen, gaps, merged, leaping, refill):
-        check(case)
+    attempt(case, noise, frozen, gaps, merged, leaping, refill)
 
 
 def _lose(case: Case, name: str, frames: Mask) -> None:

@@ -18,7 +18,7 @@ from musclesolve.dynamics.rotation_vector import from_vector
 from musclesolve.dynamics.rotations import nearest_rotation
 from musclesolve.dynamics.targets import Targets
 from musclesolve.dynamics.tree import Tree
-from musclesolve.errors import MuscleSolveError
+from musclesolve.errors import PoseError
 
 Array = np.ndarray
 
@@ -30,6 +30,9 @@ _NEAR = 0.1
 
 _LEAP = 2.0
 """A change of an angle between key frames that no movement makes [rad]."""
+
+_WORST = 3
+"""So many of the points that fit worst are named where no pose is found."""
 
 _DAMPING = 1e-9
 """Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
@@ -132,7 +135,7 @@ class NearestPose:
             max_iterations: give up after so many steps.
 
         Raises:
-            MuscleSolveError: frames that do not converge.
+            PoseError: frames that do not converge.
         """
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.
@@ -163,7 +166,7 @@ class NearestPose:
                 left = ~done
                 some, going, pose, q = some.frames(left), going[left], pose.frames(left), q[left]
                 misfit, damping, largest = misfit[left], damping[left], largest[left]
-        raise MuscleSolveError(some._complaint(q, largest, tolerance))
+        raise some._failure(q, largest, tolerance)
 
     def nearer(self, one: Pose, other: Pose) -> Pose:
         """Of two poses, in each frame the one that fits better."""
@@ -200,17 +203,25 @@ class NearestPose:
         turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
         return step * np.minimum(1.0, _LARGEST_TURN / np.maximum(turns, 1e-12))[:, None]
 
-    def _complaint(self, q: Array, largest: Array, tolerance: float) -> str:
-        worst = int(np.argmax(largest))
-        off = np.linalg.norm(q[worst, self.targets.slots] - self.targets.values[worst], axis=1)
-        off *= np.sqrt(self.targets.weights)
-        culprit = self.model.topology.coordinate_names[self.targets.slots[int(np.argmax(off))]]
+    def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
         failed = self.names[largest >= tolerance]
-        return (
+        worst = self._farthest(q, int(np.argmax(largest)))
+        (culprit, distance), *_ = worst
+        return PoseError(
             f"no pose of the body fits the markers at {_listed(failed)}; there the point farthest from where it "
-            f"was measured is {culprit}, by {1000.0 * off.max():.0f} mm. Markers that are swapped or mapped to the "
-            "wrong landmark are the usual reason."
+            f"was measured is {culprit}, by {1000.0 * distance:.0f} mm. Markers that are swapped or mapped to the "
+            "wrong landmark are the usual reason.",
+            tuple(failed.tolist()),
+            worst,
         )
+
+    def _farthest(self, q: Array, frame: int) -> tuple[tuple[str, float], ...]:
+        """The targets farthest from a pose in one frame, as (name, distance [m]) by their weight."""
+        off = np.linalg.norm(q[frame, self.targets.slots] - self.targets.values[frame], axis=1)
+        off *= np.sqrt(self.targets.weights)
+        names = self.model.topology.coordinate_names
+        order = np.argsort(-off)[:_WORST]
+        return tuple((names[self.targets.slots[k]], float(off[k])) for k in order)
 
 
 def _listed(names: Array) -> str:

@@ -1,27 +1,65 @@
-"""Are these the proportions of a person? A segment far from its usual share of the stature is a mapping mistake."""
+"""Are these the proportions of a person? A segment far from its usual share of the stature is worth a warning.
+
+Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from musclesolve.errors import InputError
 from musclesolve.motion.joint_centres import between
 from musclesolve.motion.landmarks import Points
 from musclesolve.motion.pelvis import back_of_pelvis, shows_spines, trunk_top
 from musclesolve.motion.vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 
-# Wide enough for children and for markers that sit beside the joint, too narrow for a marker at the wrong joint.
+# Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
+# beside the joint.
 SHORTEST, LONGEST = 0.6, 1.5
-# Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first share, noted beyond
-# the second. Grown people differ by some hundredths.
-FAR_STATURE, OFF_STATURE = 0.2, 0.1
-# A hip center measured otherwise lies within centimeters of the regression [m].
-HIP_REACH = 0.08
+# Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by
+# the placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
+# subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
+IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
+# Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond
+# the second share. Grown people differ by some hundredths; small children and people of short limbs by a quarter.
+FAR_STATURE, OFF_STATURE = 1.5, 0.1
+# A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
+# shares of the stature. On the obese the regression itself is several centimeters off.
+HIP_REACH, FAR_HIP = 0.047, 0.09
+
+
+@dataclass(frozen=True)
+class Unusual:
+    """A proportion that few people have.
+
+    Args:
+        what: the length that was measured.
+        landmark: the landmark to look at first.
+        expected: what is usual.
+        remedy: what to check.
+    """
+
+    what: str
+    landmark: str
+    expected: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        return f"{self.what[0].upper()}{self.what[1:]}, usual is {self.expected}: {self.remedy}."
+
+    def refused(self, trial: Trial) -> InputError:
+        """Return the error of a proportion that no human has."""
+        return trial.document.error(
+            self.what, "mapping", self.landmark, expected=self.expected, remedy=self.remedy
+        )
 
 
 @cache
@@ -31,17 +69,17 @@ def segment_shares() -> dict[str, dict[str, Any]]:
     return tomllib.loads(text)
 
 
-def check_landmarks(trial: Trial, moving: Points) -> None:
-    """Refuse landmarks that are nearer or farther than on a person of this stature.
+def unusual_landmarks(trial: Trial, moving: Points) -> list[Unusual]:
+    """Return which landmarks are nearer or farther than usual on a person of this stature.
 
     Args:
         trial: the trial.
         moving: landmarks (T, 3) of the motion [m].
 
     Raises:
-        InputError: naming the distance and the landmarks to look at.
+        InputError: landmarks as on no human; naming the distance and the landmarks to look at.
     """
-    points = dict(moving)
+    points, found = dict(moving), []
     if shows_spines(moving):
         points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
         points["psis_middle"] = back_of_pelvis(moving)
@@ -53,35 +91,46 @@ def check_landmarks(trial: Trial, moving: Points) -> None:
             names = [end.format(side=side) for end in ends]
             if names and all(name in points for name in names):
                 one, other = (points[name] for name in names)
-                _check(trial, segment, side, mean_length(other - one))
+                found += _unusual(trial, segment, side, mean_length(other - one))
+    return found
 
 
-def check_segments(trial: Trial, offsets: Points) -> None:
-    """Refuse segments that no person of this stature has, and a stature that does not fit them.
+def unusual_segments(trial: Trial, offsets: Points) -> list[Unusual]:
+    """Return which segments are shorter or longer than usual on a person of this stature.
 
     Args:
         trial: the trial.
         offsets: standing geometry as ``standing_offsets`` returns it.
 
     Raises:
-        InputError: naming the segment, its length and the landmarks to look at.
+        InputError: a segment that no human has, naming its length and the landmarks to look at; a stature that cannot
+            be that of these segments.
     """
-    for (segment, side), length in _lengths(offsets).items():
-        _check(trial, segment, side, length)
-    fitting = fitting_stature(offsets)
-    if abs(fitting / trial.subject.stature - 1.0) > FAR_STATURE:
+    fitting, given = fitting_stature(offsets), trial.subject.stature
+    # Before the segments: with a wrong stature all of them are wrong.
+    if far_stature(fitting / given):
         raise trial.document.error(
             f"the stature is {trial.subject.stature:g} m, but thighs, shanks and trunk are those of a person "
             f"{fitting:.2f} m tall",
             "subject",
             "stature_m",
-            expected=f"within {100 * FAR_STATURE:.0f} % of each other",
+            expected=f"{given / FAR_STATURE:.2f} to {given * FAR_STATURE:.2f} m",
             remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders",
         )
+    return [
+        unusual
+        for (segment, side), length in _lengths(offsets).items()
+        for unusual in _unusual(trial, segment, side, length)
+    ]
 
 
-def check_hips(trial: Trial, hips: Points, regression: Points) -> None:
-    """Refuse a mapped hip center far from where the regression puts it.
+def far_stature(ratio: float) -> bool:
+    """Return whether the stature that fits the segments is so many times the given one that no human fits both."""
+    return not 1.0 / FAR_STATURE <= ratio <= FAR_STATURE
+
+
+def unusual_hips(trial: Trial, hips: Points, regression: Points) -> list[Unusual]:
+    """Return which mapped hip centers are far from where the regression puts them.
 
     Args:
         trial: the trial.
@@ -89,20 +138,26 @@ def check_hips(trial: Trial, hips: Points, regression: Points) -> None:
         regression: the same by regression, (T, 3) [m].
 
     Raises:
-        InputError: naming the landmark.
+        InputError: one that is none of a hip; naming the landmark.
     """
+    found = []
+    reach, far = (share * trial.subject.stature for share in (HIP_REACH, FAR_HIP))
     for side in SIDES:
         apart = mean_length(hips[f"hip_{side}"] - regression[f"hip_{side}"])
-        if apart > HIP_REACH:
-            name = f"hip_center_{side}"
-            raise trial.document.error(
-                f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where "
-                f"{trial.hip_regression} puts it",
-                "mapping",
-                name,
-                expected=f"less than {1000 * HIP_REACH:.0f} mm",
-                remedy=f"check the marker of {name}, or remove the line to use the regression",
-            )
+        if apart <= reach:
+            continue
+        name = f"hip_center_{side}"
+        unusual = Unusual(
+            f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where "
+            f"{trial.hip_regression} puts it",
+            name,
+            f"less than {1000 * reach:.0f} mm",
+            f"check the marker of {name} and those of the pelvis, or remove the line to use the regression",
+        )
+        if apart > far:
+            raise unusual.refused(trial)
+        found.append(unusual)
+    return found
 
 
 def fitting_stature(offsets: Points) -> float:
@@ -127,22 +182,30 @@ def stature_notes(trial: Trial, offsets: Points) -> list[str]:
     ]
 
 
-def _check(trial: Trial, segment: str, side: Side | None, length: float) -> None:
-    entry = segment_shares()[segment]
-    usual = entry["share"] * trial.subject.stature
-    shortest, longest = (usual * limit for limit in entry.get("limits", (SHORTEST, LONGEST)))
+def _unusual(trial: Trial, segment: str, side: Side | None, length: float) -> list[Unusual]:
+    """Return what is unusual about a length, nothing where it is usual.
+
+    Raises:
+        InputError: no human has it.
+    """
+    entry, stature = segment_shares()[segment], trial.subject.stature
+    usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST, LONGEST))
+    shortest, longest = (usual * limit for limit in limits)
     if shortest <= length <= longest:
-        return
+        return []
     named = [name.format(side=own) for name in entry["landmarks"] for own in ([side] if side else SIDES)]
     mapped = [name for name in dict.fromkeys(named) if name in trial.mapping]
-    raise trial.document.error(
+    unusual = Unusual(
         f"the {SIDE_NAMES[side] + ' ' if side else ''}{segment} measures {1000 * length:.0f} mm",
-        "mapping",
         mapped[0],
-        expected=f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a person "
-        f"{trial.subject.stature:g} m tall",
-        remedy=f"check which markers are mapped to {', '.join(mapped)}, and stature_m",
+        f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a person {stature:g} m tall",
+        f"check which markers are mapped to {', '.join(mapped)}, and stature_m",
     )
+    off = PLACEMENT if "ends" in entry else 0.0
+    least = max(usual * min(limits[0], IMPOSSIBLE[0]) - off, usual * min(limits[0], NEAREST))
+    if not least <= length <= max(usual * limits[1], usual * IMPOSSIBLE[1] + off):
+        raise unusual.refused(trial)
+    return [unusual]
 
 
 def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:

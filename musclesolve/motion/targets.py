@@ -29,18 +29,26 @@ from musclesolve.motion.posture import (
     posture,
     shows_axis,
 )
-from musclesolve.motion.proportions import check_hips, check_landmarks, check_segments, stature_notes
+from musclesolve.motion.proportions import (
+    Unusual,
+    stature_notes,
+    unusual_hips,
+    unusual_landmarks,
+    unusual_segments,
+)
 from musclesolve.motion.upper_body import completed, elbow_axes, upper_body
 from musclesolve.motion.vectors import across, unit
 from musclesolve.motion.weight import weight_notes
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
-from musclesolve.recording.rigid import Poses
+from musclesolve.recording.rigid import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.sides import check_sides
 
 Array = NDArray[np.float64]
 
 # What turns the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
+# A triangle that is no broader hardly shows it [m].
+CLEAR = 1.5 * SMALLEST_BREADTH
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,7 @@ class Anatomy:
         notes: sentences a reader of the results should see, the serious ones first.
         uncertain: those of the notes that say which joints stand on points that do not move as a body does.
         filter: the filter that the markers went through.
+        unusual: proportions that few people have, which are among the notes too.
     """
 
     time: Array
@@ -66,6 +75,7 @@ class Anatomy:
     notes: list[str]
     uncertain: list[str]
     filter: FilterChoice
+    unusual: list[Unusual]
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,7 @@ class Measured:
         directions: as in Anatomy.
         offsets: as in Anatomy.
         firm: the groups of markers that were followed as rigid bodies.
+        unusual: proportions that few people have; nothing where it was not looked for.
     """
 
     moving: Points
@@ -87,6 +98,7 @@ class Measured:
     directions: Points
     offsets: Points
     firm: dict[str, Poses]
+    unusual: list[Unusual]
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
@@ -109,12 +121,15 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     serious = [
         *weight_notes(trial, walk.time, found.moving),
         *stature_notes(trial, offsets),
+        *(str(unusual) for unusual in found.unusual),
         *uncertain,
         *filter_notes(trial, chosen),
     ]
     notes = [*serious, *trial.notes, *found.stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
     parts = completed(found.moving, found.points)
-    return Anatomy(walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen)
+    return Anatomy(
+        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, found.unusual
+    )
 
 
 def measured_body(
@@ -132,7 +147,7 @@ def measured_body(
         standing: marker -> (3,) in its standing trial [m]; empty where there is none.
         hip_shift: side -> (3,) by how much a hip center that is not mapped lies elsewhere, neutral axes of the
             pelvis [m].
-        checked: refuse what the markers of no person show.
+        checked: refuse what the markers of no person show, and look for what is unusual.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.
@@ -158,18 +173,19 @@ def measured_body(
     points, directions = _legs(stance, moving, bodies, hips)
     points |= hips
     directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
+    unusual: list[Unusual] = []
     if checked:
         _check_axes(trial, directions)
-        check_landmarks(trial, moving)
-        check_hips(trial, hips, regression)
+        unusual += unusual_landmarks(trial, moving)
+        unusual += unusual_hips(trial, hips, regression)
     points |= upper_body(
         moving, hips, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]), trial.subject.stature
     )
     directions |= elbow_axes(moving, points)
     offsets = standing_offsets(trial, stance, points)
     if checked:
-        check_segments(trial, offsets)
-    return Measured(moving, stance, points, directions, offsets, firm)
+        unusual += unusual_segments(trial, offsets)
+    return Measured(moving, stance, points, directions, offsets, firm, unusual)
 
 
 def _leading(trial: Trial, bodies: dict[str, Poses]) -> dict[str, Poses]:
@@ -182,8 +198,7 @@ def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Pose
     """Register pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere."""
     shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
     for side in SIDES:
-        third = next(part for part in THIRD_OF_FOOT if f"{part}_{side}" in moving)
-        shapes[f"foot_{side}"] = (stance.legs[side], [f"{part}_{side}" for part in ("heel", "toe", third)])
+        shapes[f"foot_{side}"] = (stance.legs[side], _shape_of_foot(stance.legs[side], moving, side))
     return {
         body: poses[body]
         if body in poses
@@ -195,6 +210,18 @@ def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Pose
         )
         for body, (reference, names) in shapes.items()
     }
+
+
+def _shape_of_foot(leg: Points, moving: Points, side: Side) -> list[str]:
+    """Return heel, toe and the first landmark that shows how the foot turns about the line between them.
+
+    The fifth metatarsal does not where the toe marker sits on its head; where none does, the first is left to be
+    refused.
+    """
+    line = [f"heel_{side}", f"toe_{side}"]
+    thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
+    clear = [third for third in thirds if breadth(np.stack([leg[name] for name in (*line, third)])) > CLEAR]
+    return [*line, (clear or thirds)[0]]
 
 
 def _legs(stance: Posture, moving: Points, bodies: dict[str, Poses], hips: Points) -> tuple[Points, Points]:

@@ -39,6 +39,14 @@ class Poses:
         return turned
 
 
+def breadth(points: Array) -> float:
+    """Return the rms distance of points (n, 3) from the line nearest to them [m], zero of less than three points."""
+    if len(points) < 3:
+        return 0.0
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) / np.sqrt(len(points))
+    return float(spread[1])
+
+
 def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     """Find the rotations and translations that bring a reference shape nearest to the measured points.
 
@@ -59,10 +67,10 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     center = reference.mean(axis=0)
     centers = moving.mean(axis=1)
     shape = reference - center
-    breadth = np.linalg.svd(shape, compute_uv=False) / np.sqrt(len(shape)) if len(shape) > 2 else np.zeros(2)
-    if breadth[1] < SMALLEST_BREADTH:
+    broad = breadth(reference)
+    if broad < SMALLEST_BREADTH:
         raise InputError(
-            f"the points of {name} lie on a line to within {1000 * breadth[1]:.1f} mm, so its turning is unknown",
+            f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its turning is unknown",
             expected="three or more points that span a triangle",
             remedy="check that no two of its markers are exchanged or copies of each other, replace one by a marker "
             "away from the line, or add one",

@@ -5,36 +5,27 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import musclesolve
 from musclesolve.checking import Report, check
 from musclesolve.recording import Trial
-from musclesolve.runs import true_runs
 from musclesolve.synthetic.copies import open_copy, write_copy
+from musclesolve.synthetic.walks import turn_plates
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
 def turned(trial: Path, degrees: float, sides: str, folder: Path, *, points: bool = False) -> Report:
-    """Turn the forces to the left; the points as well, about the middle of each contact, if wanted."""
-    copy, angle = open_copy(trial), np.radians(degrees)
-    turn = np.array(
-        [[np.cos(angle), np.sin(angle), 0.0], [-np.sin(angle), np.cos(angle), 0.0], [0.0, 0.0, 1.0]]
-    )
-    for plate in (plate for side in sides for plate in copy.plates(side)):  # type: ignore[arg-type]
-        force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
-        copy.set_plate(plate, "force", force @ turn)
-        for first, stop in true_runs(force[:, 2] > 5.0) if points else []:
-            middle = point[first:stop].mean(axis=0)
-            point[first:stop] = (point[first:stop] - middle) @ turn + middle
-        copy.set_plate(plate, "point", point)
+    copy = open_copy(trial)
+    turn_plates(copy, degrees, sides, points=points)
     return check(write_copy(copy, folder))
 
 
-@pytest.mark.parametrize("sides", ["l", "rl"])
-@pytest.mark.parametrize("degrees", [-120.0, -15.0, 45.0])
+@pytest.mark.parametrize(
+    ("degrees", "sides"),
+    [(-120.0, "l"), (-120.0, "rl"), (-15.0, "rl"), (-35.0, "l"), (45.0, "l"), (45.0, "rl")],
+)
 def test_a_turn_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Path) -> None:
     report = turned(STRIDE, degrees, sides, tmp_path)
     assert set(report.codes) == {"plate_axes"}, str(report)

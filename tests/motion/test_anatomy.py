@@ -223,7 +223,7 @@ KNEE_NEAR_THE_ANKLE = (
 @pytest.mark.parametrize(
     ("edits", "segment"),
     [
-        (KNEE_NEAR_THE_ANKLE, "right thigh"),
+        (KNEE_NEAR_THE_ANKLE, "right shank"),
         ((('toe_l = "LTOE"', f"toe_l = {between('LTOE', 'LHEE', 0.7)}"),), "left foot"),
         ((('wrist_l = "LWRI"', f"wrist_l = {between('LWRI', 'LSHO', 0.4)}"),), "left forearm"),
     ],

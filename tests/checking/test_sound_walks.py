@@ -1,0 +1,171 @@
+"""Sound recordings are not accused of turned plates, however they look; plates that are turned are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve
+from musclesolve.checking import Finding
+from musclesolve.checking.loading import load
+from musclesolve.checking.plate_axes import horizontal_axes
+from musclesolve.checking.plate_turn import best_turn, rotation
+from musclesolve.recording import Trial
+from musclesolve.synthetic import walks
+from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+Change = Callable[[Copy], None]
+SOUND: dict[str, Change] = {
+    **{
+        f"{angle:+d} degrees off the axis": partial(walks.walk_obliquely, degrees=angle)
+        for angle in (-25, -10, 10, 45)
+    },
+    **{f"sideward force times {k}": partial(walks.scale_sideways, factor=k) for k in (0.5, 0.7, 1.4, 2.0)},
+    **{
+        f"skin 15 mm, {seed}": partial(walks.slide_skin, amplitude=0.015, frequency=0.92, seed=seed)
+        for seed in (0, 2, 3)
+    },
+    # Phases in which the sway goes along with the forward force of one plate, or of both.
+    **{
+        f"trunk {mm} mm at {hz} Hz, {k}": partial(
+            walks.sway_trunk, amplitude=0.001 * mm, frequency=hz, phase=0.25 * np.pi * k
+        )
+        for mm, hz in ((30, 0.92), (8, 1.85))
+        for k in (0, 2, 3, 4, 5, 6)
+    },
+    **{
+        f"sway {way}, {k}": partial(
+            walks.sway, direction=way, amplitude=0.004, frequency=1.85, phase=0.5 * np.pi * k
+        )
+        for way in ((1.0, 0.0), (0.0, 1.0), (0.6, 0.8))
+        for k in range(2)
+    },
+    "one leg pushes more": partial(
+        walks.sway, direction=(1.0, 0.0), amplitude=0.01, frequency=0.92, phase=0.0
+    ),
+    "faster": partial(walks.speed_up, acceleration=0.4),
+    "slower": partial(walks.speed_up, acceleration=-0.4),
+    "pressure 30 mm off": partial(walks.displace_points, forward=0.02, left=0.022),
+}
+
+
+def recorded(trial: Path, folder: Path, *changes: Change) -> Path:
+    copy = open_copy(trial)
+    for change in changes:
+        change(copy)
+    return write_copy(copy, folder)
+
+
+def on_plate_axes(trial: Path) -> list[Finding]:
+    """What the check of the horizontal axes alone finds."""
+    case, findings = load(trial)
+    assert case is not None and not findings
+    horizontal_axes(case)
+    return case.findings
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
+        found = on_plate_axes(recorded(trial, tmp_path / str(number), SOUND[name]))
+        assert not [finding for finding in found if finding.severity == "error"], found
+
+
+@pytest.mark.parametrize("oblique", [0.0, -20.0, 40.0])
+@pytest.mark.parametrize("degrees", [-20.0, -15.0, 15.0, 20.0])
+def test_plates_turned_together_are_found_on_any_way(
+    degrees: float, oblique: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
+        found = on_plate_axes(
+            recorded(
+                trial,
+                tmp_path / str(number),
+                lambda copy: walks.turn_plates(copy, degrees, "rl"),
+                lambda copy: walks.walk_obliquely(copy, oblique),
+            )
+        )
+        assert [(f.code, f.where.plate) for f in found] == [("plate_axes", "right"), ("plate_axes", "left")]
+        if abs(degrees) == 20.0:
+            assert {f.severity for f in found} == {"error"}, found
+
+
+@pytest.mark.parametrize("degrees", [-10.0, -5.0, 5.0, 10.0])
+@pytest.mark.parametrize("sides", ["r", "rl"])
+def test_what_errors_of_the_motion_imitate_is_no_error(
+    degrees: float, sides: str, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
+        found = on_plate_axes(
+            recorded(trial, tmp_path / str(number), lambda copy: walks.turn_plates(copy, degrees, sides))
+        )
+        assert "error" not in {finding.severity for finding in found}, found
+
+
+def step(time: np.ndarray, start: float) -> np.ndarray:
+    """Horizontal force of a step of 0.6 s [N]: it brakes, then pushes; a little inwards."""
+    phase = (time - start) / 0.6
+    on = (phase > 0.0) & (phase < 1.0)
+    along = np.where(on, -140.0 * np.sin(2.0 * np.pi * phase), 0.0)
+    return np.stack([along, np.where(on, 35.0 * np.sin(np.pi * phase), 0.0)], axis=1)
+
+
+def steps(count: int) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Forces of a walk over two plates of which each takes every other step, and the sum that they must be."""
+    time = np.arange(0.0, 0.5 * count + 0.3, 0.01)
+    feet = [
+        sum(step(time, 0.5 * k) for k in range(foot, count, 2)) * [1.0, 1.0 - 2.0 * foot] for foot in (0, 1)
+    ]
+    return feet, feet[0] + feet[1], time
+
+
+def smooth_error(time: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    rate, phase, height = rng.uniform(0.4, 3.0, 4), rng.uniform(0.0, 2.0 * np.pi, 4), rng.normal(size=4)
+    waves = height @ np.cos(2.0 * np.pi * rate[:, None] * time + phase[:, None])
+    return size * waves / waves.std()
+
+
+GROUPS = [(0, 1), (0,), (1,)]
+
+
+@pytest.mark.parametrize("count", [3, 6])
+def test_random_errors_of_the_sideward_motion_are_hardly_ever_an_accusation(count: int) -> None:
+    feet, due, time = steps(count)
+    rng, accused, warned = np.random.default_rng(5), 0, 0
+    for _ in range(1000):
+        error = smooth_error(time, rng.uniform(0.2, 0.9) * due[:, 1].std(), rng)
+        turn = best_turn(feet, due + np.stack([np.zeros_like(error), error], axis=1), GROUPS)
+        accused += turn is not None and turn.sure
+        warned += turn is not None and not turn.sure
+    assert accused <= 2
+    assert warned <= 30
+
+
+@pytest.mark.parametrize("degrees", [-150.0, -60.0, -20.0, 15.0, 35.0])
+@pytest.mark.parametrize("plates", GROUPS)
+def test_the_angle_is_that_by_which_they_were_turned(degrees: float, plates: tuple[int, ...]) -> None:
+    feet, due, _ = steps(4)
+    spoilt = [foot @ rotation(np.radians(degrees)) if k in plates else foot for k, foot in enumerate(feet)]
+    turn = best_turn(spoilt, due, GROUPS)
+    assert turn is not None and turn.plates == plates
+    assert np.degrees(turn.angle) == pytest.approx(-degrees, abs=1e-6)
+    assert turn.explained == pytest.approx(1.0)
+    assert turn.sure == (len(plates) == 2 or abs(degrees) > 25.0)
+
+
+def test_a_turn_that_only_braking_shows_is_none() -> None:
+    feet, due, _ = steps(4)
+    spoilt = [np.where(foot[:, :1] < 0.0, foot @ rotation(np.radians(20.0)), foot) for foot in feet]
+    assert best_turn(spoilt, due, GROUPS) is None
+
+
+def test_plates_that_are_turned_opposite_ways_are_not_one_turn() -> None:
+    feet, due, _ = steps(4)
+    spoilt = [foot @ rotation(np.radians(a)) for foot, a in zip(feet, (15.0, -15.0), strict=True)]
+    turn = best_turn(spoilt, due, GROUPS)
+    assert turn is None or not turn.sure
