@@ -253,6 +253,12 @@ def synthesize(
     noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms \\[px].")] = 0.0,
     forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
     up: Annotated[str, typer.Option(help="Axis of the files that points up.")] = "+z",
+    heading_deg: Annotated[
+        float, typer.Option(help="Where the subject sets out for, to the left of forward \\[deg].")
+    ] = 0.0,
+    turn_deg: Annotated[
+        float, typer.Option(help="How far the path turns to the left over the strides \\[deg].")
+    ] = 0.0,
     gap: Annotated[
         list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds in which it is not seen; repeatable.")
     ] = None,

@@ -77,7 +77,7 @@ def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
 
 
 def _goes_where_feet_point(trial: Trial) -> bool:
-    """Whether the pelvis travels the way the feet point, frame by frame: then it is the pelvis that is the wrong way."""
+    """Whether the pelvis travels the way the feet point, frame by frame: then the pelvis is the wrong way."""
     front = between(trial, "asis_r", "asis_l")
     feet = [between(trial, f"{end}_{side}") for end in ("toe", "heel") for side in SIDES]
     if front is None or any(foot is None for foot in feet):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.case import Array, Case, stretches
-from musclesolve.checking.newton import Law, law
+from musclesolve.checking.newton import Law, along_way, law
 from musclesolve.checking.pressure import tracks
 from musclesolve.checking.support import away, sampled, smooth_force, touch
 from musclesolve.recording.data import PlateForce
@@ -62,7 +62,7 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
-    turn = _best_turn(force, due, groups)
+    turn = _best_turn([along_way(found, part) for part in force], along_way(found, due), groups)
     if turn is not None and left(_changed(force, *turn)) < tried[best]:
         after = left(_changed(force, *turn))
         for index in turn[0]:
@@ -88,7 +88,8 @@ def _best_turn(force: list[Array], due: Array, groups: list[Group]) -> tuple[Gro
     """Return the plates and the turn (2, 2) about the vertical that explain the forces best, None where none does.
 
     The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it serves is judged with both
-    directions measured by their own variation: a turn shows in the small sideward forces, where little is due.
+    directions measured by their own variation: a turn shows in the small sideward forces, where little is due. So
+    both are given along the walking direction and to its left; turns about the vertical do not depend on that.
     """
     scale = np.sum((due - due.mean(axis=0)) ** 2, axis=0)
     if not (scale > 0.0).all():
@@ -176,13 +177,14 @@ def _by_pressure(case: Case) -> None:
                 file=plate.path,
                 plate=plate.side,
             )
-            case.mend_plate(index, point=_turned_over(plate, touch(case.trial)))
+            axis = np.abs(np.sum([track.axis for track in tracks(case, plate)], axis=0)).argmax()
+            case.mend_plate(index, point=_turned_over(plate, touch(case.trial), int(axis)))
 
 
-def _turned_over(plate: PlateForce, least: float) -> Array:
-    """Return the points of force (S, 3) turned over about the middle of every contact, along the walkway."""
+def _turned_over(plate: PlateForce, least: float, axis: int) -> Array:
+    """Return the points of force (S, 3) turned over along an axis, about the middle of every contact."""
     point = plate.point.copy()
     for start, end in stretches(plate.force[:, 2] > least, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
-        point[samples, 0] = 2.0 * np.median(point[samples, 0]) - point[samples, 0]
+        point[samples, axis] = 2.0 * np.median(point[samples, axis]) - point[samples, axis]
     return point

@@ -38,7 +38,7 @@ def filtered_markers(trial: Trial, margin: float = 0.0, chosen: FilterChoice | N
 
 
 def standing_trial(trial: Trial) -> Points:
-    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is no such trial."""
+    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
     return {} if trial.static is None else standing_markers(trial.static, _own_axes(trial, trial.static))
 
 
@@ -59,7 +59,7 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
 
 
 def _own_axes(trial: Trial, static: Markers) -> Array | None:
-    """Return forward, left and up (3, 3) of the standing subject as columns, None where the pelvis does not show them."""
+    """Return forward, left and up (3, 3) of the standing subject as columns, None where no pelvis shows them."""
     for part in ("asis", "hip_center"):
         pair = [trial.mapping.get(f"{part}_{side}", {}) for side in SIDES]
         if all(weights and all(marker in static for marker in weights) for weights in pair):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from musclesolve.motion.extrema import maxima
 from musclesolve.motion.heading import headings
+from musclesolve.motion.vectors import UP
 from musclesolve.recording.data import SIDES, Event, EventKind, Trial
 from musclesolve.recording.leaps import leaps
 
@@ -54,11 +55,19 @@ def walk(trial: Trial) -> Walk | None:
         return None
     pelvis = np.mean([_path(trial, name) for name in behind], axis=0)
     feet = {name: _path(trial, name) for name in parts}
-    pointing = np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
-    if not (np.isfinite(pelvis).all(axis=1).any() and np.isfinite(pointing).all(axis=1).any()):
+    faced = _facing(trial, feet)
+    if not (np.isfinite(pelvis).all(axis=1).any() and np.isfinite(faced).all(axis=1).any()):
         return None
-    heading, travels = headings(trial.markers.time, pelvis, pointing)
+    heading, travels = headings(trial.markers.time, pelvis, faced)
     return Walk(trial.markers.time, trial.markers.rate, pelvis, feet, heading, travels)
+
+
+def _facing(trial: Trial, feet: dict[str, Array]) -> Array:
+    """Which way the pelvis faces (T, 3), square to a pair of its spines; without one, which way the feet point."""
+    for part in ("asis", "psis"):
+        if all(trial.sees(f"{part}_{side}") for side in SIDES):
+            return np.cross(_path(trial, f"{part}_l") - _path(trial, f"{part}_r"), UP)
+    return np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
 
 
 def marker_events(walking: Walk) -> list[Event]:

@@ -73,6 +73,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
     variables |= _credibility(recorded, legs)
     variables |= _ground_variables(recorded.reactions, legs, motion) | gait.variables()
+    variables["heading"] = (("time",), gait.heading_at(motion.time))
     variables |= filter_variables(recorded.measured.filter)
     coords = {
         "time": ("time", motion.time, {"units": "s"}),

@@ -25,6 +25,9 @@ Test = Callable[[Any], bool]
 USUALLY_UNLOADED, MOST_UNLOADED = 10.0, 200.0
 """Vertical force under which a plate counts as unloaded [N]: usually, and at most."""
 
+MOST_TURN_DEG = 60.0
+"""In a stride nobody walks round a tighter curve [deg]."""
+
 SIGMAS = 5.0
 """Noise of so many standard deviations does not occur: one sample in three millions exceeds it."""
 
@@ -49,6 +52,9 @@ class RecordingOptions:
         noise_px: standard deviation of every pixel coordinate of the cameras [px].
         forward: axis of the files along which the person walks.
         up: axis of the files that points up.
+        heading_deg: direction in which the subject sets out, to the left of that axis [deg].
+        turn_deg: how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to
+            the right.
         seed: of the random numbers.
         cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis".
         force_cutoff_hz: the same for the forces alone; that of the markers when None.
@@ -75,6 +81,8 @@ class RecordingOptions:
     noise_px: float = 0.0
     forward: str = "+x"
     up: str = "+z"
+    heading_deg: float = 0.0
+    turn_deg: float = 0.0
     seed: int = 0
     cutoff_hz: float | str = 6.0
     force_cutoff_hz: float | None = None
@@ -107,6 +115,10 @@ class RecordingOptions:
         self._need("noise_px", lambda v: bool(v == 0.0 or self.cameras), "0 where no cameras have pixels")
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
+        self._need("heading_deg", number(-360.0, 360.0), "an angle from -360 to 360 degrees")
+        self._need(
+            "turn_deg", self._turns, f"at most {MOST_TURN_DEG:g} degrees to either side for every stride"
+        )
         self._need("seed", whole(0), "a whole number from 0 on")
         self._need("cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(WORDS))
         top = 0.5 * self.force_rate_hz
@@ -124,6 +136,10 @@ class RecordingOptions:
         if self.unloaded_below_n is not None:
             return self.unloaded_below_n
         return max(USUALLY_UNLOADED, SIGMAS * self.force_noise_n)
+
+    def _turns(self, value: float) -> bool:
+        most = MOST_TURN_DEG * self.strides
+        return number(-most, most)(value)
 
     def _cuts(self, value: float | str) -> bool:
         top = 0.5 * self.marker_rate_hz

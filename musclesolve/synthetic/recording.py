@@ -14,6 +14,7 @@ from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.textfile import file_path, suggestion
 from musclesolve.results.writing import write_files
 from musclesolve.synthetic.camera_views import write_views
+from musclesolve.synthetic.curved import CurvedStride
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
@@ -66,7 +67,7 @@ def synthetic_recording(
 def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
     chosen = _options(options)
-    stride = stride or reference_stride()
+    stride = on_path(stride or reference_stride(), chosen)
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
     recordings = {
@@ -88,6 +89,14 @@ def recording_files(stride: Stride | None = None, truth: bool = True, **options:
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
     return contents
+
+
+def on_path(stride: Stride, options: RecordingOptions) -> Stride:
+    """The stride on the path that the options ask for."""
+    if options.heading_deg == 0.0 and options.turn_deg == 0.0:
+        return stride
+    curvature = np.deg2rad(options.turn_deg) / (options.strides * stride.length)
+    return CurvedStride.of(stride, np.deg2rad(options.heading_deg), curvature)
 
 
 def check_free(folder: Path, names: Iterable[str]) -> None:

@@ -47,6 +47,18 @@ def test_a_turned_laboratory_changes_nothing(synthetic: tuple[Trial, xr.Dataset]
     np.testing.assert_allclose(*size, atol=1e-6)
 
 
+@pytest.mark.parametrize("angle", [37.0, 180.0])
+def test_cycles_that_are_put_together_lie_along_the_way(
+    synthetic: tuple[Trial, xr.Dataset], angle: float
+) -> None:
+    trial, here = synthetic
+    there = ms.run(turned(trial, angle))
+    assert float(np.cos(there.heading - here.heading - np.deg2rad(angle)).min()) > 1.0 - 1e-12
+    one, other = (ms.gait_cycles(each, "r", without_side=True) for each in (there, here))
+    for name in ("ground_reaction_force", "joint_reaction", "joint_reaction_net"):
+        np.testing.assert_allclose(one[name], other[name], atol=1e-3)
+
+
 def test_the_recorded_walk_may_go_any_way(recorded_walk_trial: Trial) -> None:
     check_same(ms.run(turned(recorded_walk_trial, 123.0)), ms.run(recorded_walk_trial))
 
