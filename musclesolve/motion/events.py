@@ -1,7 +1,8 @@
 """Heel strikes and toe-offs of a trial from all there is: what a file states, the forces, the markers.
 
 Of one event the surest source counts: stated before forces, forces before markers. So the markers give the steps that
-no plate caught. Where nothing shows the strike that the first or last frames need, walking is taken as periodic.
+no plate caught. Where nothing shows the strike that the first or last frames need, walking is taken as periodic; not
+so a movement with flight.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.motion.flight import flights
 from musclesolve.motion.force_events import force_events
 from musclesolve.motion.marker_events import marker_events, walk
 from musclesolve.motion.same_events import Known
@@ -81,7 +83,7 @@ def gait_events(trial: Trial) -> GaitEvents:
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
     known = sorted([*known, *filled], key=_time)
-    periodic = _periodic(trial, known)
+    periodic = [] if len(flights(trial)) else _periodic(trial, known)
     if periodic:
         notes.append(f"Not recorded, walking is taken as periodic: {_listed(periodic)}.")
     return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))

@@ -82,11 +82,20 @@ def marker_events(walking: Walk) -> list[Event]:
     events = []
     frames = np.arange(walking.time.size)
     for side in SIDES:
+        if not _moves(walking, side):
+            continue
         for kind, part, sign in _FARTHEST:
             ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)
             times = np.interp(maxima(sign * ahead, walking.rate, SHORTEST_SWING), frames, walking.time)
             events += [Event(kind, side, float(time), "markers") for time in times]
     return sorted(events, key=lambda event: event.time)
+
+
+def _moves(walking: Walk, side: str) -> bool:
+    """Whether a foot leaves its place: in a squat it is the pelvis that moves."""
+    heel = walking.feet[f"heel_{side}"][:, :2]
+    seen = heel[np.isfinite(heel).all(axis=1)]
+    return len(seen) > 0 and float(np.linalg.norm(np.ptp(seen, axis=0))) > SHORTEST_SWING
 
 
 def _path(trial: Trial, landmark: str) -> Array:

@@ -25,6 +25,8 @@ Times = dict[tuple[EventKind, Side], list[float]]
 
 LONGEST_STRIDE = 1.5
 """A stride that takes so many times the usual one lacks a strike in its middle."""
+TOGETHER = 0.1
+"""Feet that strike within this share of a stride strike together: a jump, no step."""
 FLAT = (0.15, 0.35)
 """Part of a stride in which the foot rests on the ground, or rides on the belt."""
 
@@ -107,7 +109,14 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
         event.kind for event in events if event.source in ("stated", "forces")
     }
     found = [_stride(seen, walking, timed, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
-    return sorted(found, key=lambda stride: stride.start)
+    return sorted((stride for stride in found if _alternates(stride)), key=lambda stride: stride.start)
+
+
+def _alternates(stride: Stride) -> bool:
+    """Whether the other foot strikes within the stride, if it was seen; who jumps lands on both feet at once."""
+    strike = stride.opposite_heel_strike
+    near = TOGETHER * stride.duration
+    return not (strike < stride.start + near or strike > stride.end - near)
 
 
 def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:

@@ -74,7 +74,7 @@ def check_cutoff(trial: Trial, document: Document) -> None:
                 "filter",
                 key,
                 expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
-                remedy="walking needs about 6 Hz, running 10 to 15 Hz",
+                remedy="walking needs about 6 Hz, running 10 to 20 Hz",
             )
 
 

@@ -39,7 +39,9 @@ AXES = ["x", "y", "z"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
 
 BALANCE_LIMIT = 0.25
-"""Residual force at the pelvis, in body weights, beyond which the ground forces do not belong to the motion."""
+"""Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the peak ground
+force, or of body weight if that is more. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng 137:020905)
+advise to keep them below 5 % of the peak net external force."""
 
 _OF_STATE = (
     "musculotendon_length",
@@ -65,7 +67,8 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     gait, doubtful = Gait.of(trial, recorded.measured), recorded.doubts(trial)
     dofs = _ordered(model)
     rows = [model.dof(dof) for dof in dofs]
-    variables = _body_variables(model, motion, moments, rows)
+    limit = balance_limit(model, recorded.reactions)
+    variables = _body_variables(model, motion, moments, rows, limit)
     variables["reserve_moment"] = (("time", "dof"), _reserves(legs, moments[:, rows], dofs))
     variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
     points = sorted(recorded.fit.points, key=model.slot)
@@ -116,7 +119,16 @@ def _ordered(model: Model) -> list[str]:
     return legs + [name for name in joints if name not in legs]
 
 
-def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int]) -> dict[str, Variable]:
+def balance_limit(model: Model, reactions: list[GroundReaction]) -> float:
+    """Residual force at the pelvis up to which a frame is valid [body weights]."""
+    total = np.sum([reaction.force for reaction in reactions], axis=0)
+    peak = float(np.linalg.norm(np.atleast_2d(total), axis=1).max())
+    return BALANCE_LIMIT * max(1.0, peak / (model.mass.total * STANDARD_GRAVITY))
+
+
+def _body_variables(
+    model: Model, motion: Motion, moments: Array, rows: list[int], limit: float
+) -> dict[str, Variable]:
     joints = model.tree.joint_count
     force = np.linalg.norm(moments[:, joints : joints + 3], axis=1)
     weight = model.mass.total * STANDARD_GRAVITY
@@ -127,7 +139,7 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
         "joint_moment": (("time", "dof"), moments[:, rows]),
         "pelvis_residual": (("time", "component"), moments[:, joints:]),
         "pelvis_position": (("time", "axis"), motion.origin),
-        "balanced": (("time",), force <= BALANCE_LIMIT * weight),
+        "balanced": (("time",), force <= limit * weight),
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
@@ -227,7 +239,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
-        "balance_limit": BALANCE_LIMIT,
+        "balance_limit": balance_limit(recorded.model, recorded.reactions),
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
         "locked_dofs": list(fit.locked),
