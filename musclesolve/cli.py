@@ -231,6 +231,7 @@ def plot(
 @app.command()
 def synthesize(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")],
+    motion: Annotated[str, typer.Option(help="walk, or run: with flight.")] = "walk",
     noise_mm: Annotated[float, typer.Option(help="Noise of the markers, root mean square \\[mm].")] = 0.0,
     noise: Annotated[
         str, typer.Option(help="white: the cameras'; skin: markers slide with the stride.")
@@ -268,7 +269,7 @@ def synthesize(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
 ) -> None:
-    """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
+    """Make a recording whose truth is known: the reference stride or a run, with noise and gaps, and truth.nc beside it."""
     given = {
         key: value for key, value in locals().items() if key not in ("output", "gap", "fault", "cutoff_hz")
     }

@@ -63,11 +63,15 @@ def gait_events(trial: Trial) -> GaitEvents:
         trial: the trial.
 
     Returns:
-        Events with the source "stated", "forces", "markers" or "periodic"; notes on conflicts between the sources, on
+        Events with the source "stated", "forces", "markers" or "periodic" (neither toe-offs by markers nor periodic
+        strikes where there is flight); notes on conflicts between the sources, on
         marker events that fill in, and on events that were not recorded.
     """
-    walking = walk(trial)
+    walking, flight = walk(trial), len(flights(trial)) > 0
     seen = [] if walking is None else marker_events(walking)
+    if flight:
+        # In flight the toe goes on backwards, seen from the pelvis: it is not farthest behind when it leaves the ground.
+        seen = [event for event in seen if event.kind == "heel_strike"]
     plates = force_events(trial)
     stated = Known(trial.events)
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
@@ -83,7 +87,7 @@ def gait_events(trial: Trial) -> GaitEvents:
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
     known = sorted([*known, *filled], key=_time)
-    periodic = [] if len(flights(trial)) else _periodic(trial, known)
+    periodic = [] if flight else _periodic(trial, known)
     if periodic:
         notes.append(f"Not recorded, walking is taken as periodic: {_listed(periodic)}.")
     return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))

@@ -17,6 +17,9 @@ from musclesolve.synthetic.noise import NOISES
 WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
 
+MOTIONS = ("walk", "run")
+"""What may be recorded."""
+
 Gap = tuple[str, float, float]
 """A marker and the first and last time at which it is not seen [s]."""
 
@@ -37,6 +40,7 @@ class RecordingOptions:
     """What a synthetic recording is made of.
 
     Args:
+        motion: "walk", the reference stride, or "run", one with flight; only a walk can turn.
         noise_mm: root mean square of the noise of a marker coordinate [mm].
         noise: "white" (the camera's) or "skin" (the marker slides with the stride, see noise.py).
         force_noise_n: root mean square of the noise of a force component [N]; its moments get a hundredth in N m.
@@ -66,6 +70,7 @@ class RecordingOptions:
         InputError: an option that makes no recording; says which.
     """
 
+    motion: str = "walk"
     noise_mm: float = 0.0
     noise: str = "white"
     force_noise_n: float = 0.0
@@ -91,6 +96,7 @@ class RecordingOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
+        self._need("motion", lambda v: v in MOTIONS, " or ".join(f'"{name}"' for name in MOTIONS))
         self._need("noise_mm", number(0.0, 1000.0), "a number of millimetres from 0 to 1000")
         self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
         most = MOST_UNLOADED / SIGMAS

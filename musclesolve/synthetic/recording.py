@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
 from musclesolve.synthetic.plate_places import LOADED, plate_middles
+from musclesolve.synthetic.running import running_stride
 from musclesolve.synthetic.stride import Stride, reference_stride
 from musclesolve.synthetic.trial_text import trial_text
 from musclesolve.synthetic.truth import truth_bytes
@@ -37,6 +38,9 @@ MOMENT_NOISE = 0.01
 
 Both act at the middle of the plate, as the sensors do: the noise of the centre of pressure is the same anywhere.
 """
+
+
+_MOTIONS: dict[str, Callable[[], Stride]] = {"walk": reference_stride, "run": running_stride}
 
 
 def synthetic_recording(
@@ -67,7 +71,7 @@ def synthetic_recording(
 def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
     chosen = _options(options)
-    stride = on_path(stride or reference_stride(), chosen)
+    stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
     recordings = {

@@ -53,6 +53,16 @@ class Stride:
     coefficients: Array
 
     @property
+    def about(self) -> str:
+        """What it is, in a line."""
+        return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
+
+    @property
+    def source(self) -> str:
+        """What it follows from, besides the laws of motion."""
+        return "normative curves"
+
+    @property
     def person(self) -> Person:
         """Who walks."""
         return self.layout.person
