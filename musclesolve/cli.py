@@ -269,7 +269,7 @@ def synthesize(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
 ) -> None:
-    """Make a recording whose truth is known: the reference stride or a run, with noise and gaps, and truth.nc beside it."""
+    """Make a recording whose truth is known, truth.nc beside it: the reference stride or a run, with noise and gaps."""
     given = {
         key: value for key, value in locals().items() if key not in ("output", "gap", "fault", "cutoff_hz")
     }

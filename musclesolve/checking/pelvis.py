@@ -66,10 +66,10 @@ def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
         return ()
     pelvis = {side: _way(trial, markers, ("asis", "psis"), side, up) for side in SIDES}
     feet = [_way(trial, markers, ("toe", "heel"), side, up) for side in SIDES]
-    ways = [*pelvis.values(), *feet]
-    if any(way is None for way in ways):
+    ways = [way for way in (*pelvis.values(), *feet) if way is not None]
+    if len(ways) < 4:
         return ()
-    cosine = np.stack(ways) @ np.stack(ways).T  # type: ignore[arg-type]
+    cosine = np.array([[float(one @ other) for other in ways] for one in ways])
     if (cosine[:2, 2:] < OPPOSITE).all() and cosine[0, 1] > -OPPOSITE and cosine[2, 3] > -OPPOSITE:
         return SIDES
     alone = [side for k, side in enumerate(SIDES) if (np.delete(cosine[k], k) < OPPOSITE).all()]

@@ -70,7 +70,7 @@ def gait_events(trial: Trial) -> GaitEvents:
     walking, flight = walk(trial), len(flights(trial)) > 0
     seen = [] if walking is None else marker_events(walking)
     if flight:
-        # In flight the toe goes on backwards, seen from the pelvis: it is not farthest behind when it leaves the ground.
+        # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
         seen = [event for event in seen if event.kind == "heel_strike"]
     plates = force_events(trial)
     stated = Known(trial.events)

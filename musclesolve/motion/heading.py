@@ -59,13 +59,13 @@ def _filled(time: Array, vector: Array) -> Complex:
 def _integral(time: Array, values: Complex) -> Complex:
     """The integral over time (T,) from the first frame on."""
     steps = 0.5 * (values[1:] + values[:-1]) * np.diff(time)
-    return np.concatenate([[0.0], np.cumsum(steps)])
+    return np.concatenate([np.zeros(1, complex), np.cumsum(steps)])
 
 
 def _unit(values: Complex) -> Complex:
     """Numbers of size one; 1 where there is no direction."""
     size = np.abs(values)
-    return np.where(size > 0.0, values, 1.0) / np.where(size > 0.0, size, 1.0)
+    return np.asarray(np.where(size > 0.0, values, 1.0) / np.where(size > 0.0, size, 1.0), complex)
 
 
 def _nearest(chosen: NDArray[np.intp], size: int) -> NDArray[np.intp]:

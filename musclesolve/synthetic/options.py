@@ -40,7 +40,7 @@ class RecordingOptions:
     """What a synthetic recording is made of.
 
     Args:
-        motion: "walk", the reference stride, or "run", one with flight; only a walk can turn.
+        motion: "walk", the reference stride, or "run", one with flight; which goes straight ahead.
         noise_mm: root mean square of the noise of a marker coordinate [mm].
         noise: "white" (the camera's) or "skin" (the marker slides with the stride, see noise.py).
         force_noise_n: root mean square of the noise of a force component [N]; its moments get a hundredth in N m.

@@ -99,6 +99,13 @@ def on_path(stride: Stride, options: RecordingOptions) -> Stride:
     """The stride on the path that the options ask for."""
     if options.heading_deg == 0.0 and options.turn_deg == 0.0:
         return stride
+    if type(stride) is not Stride:
+        raise InputError(
+            f"{stride.about} is given another direction",
+            where="heading_deg, turn_deg",
+            expected="the strides of a walk, which alone are carried along another path",
+            remedy="leave out heading_deg and turn_deg",
+        )
     curvature = np.deg2rad(options.turn_deg) / (options.strides * stride.length)
     return CurvedStride.of(stride, np.deg2rad(options.heading_deg), curvature)
 

@@ -1,9 +1,9 @@
 """How the pelvis of a runner moves, given the joint angles and what the ground does: by conservation of momentum.
 
-With joint angles as functions of time, the momentum of the whole body about its centre of mass is
-H = R (I w + h): R turns the pelvis, I is the inertia of the body and h the momentum of the joints' motion, both in the
-axes of the pelvis, w its angular velocity there. H is known from the ground forces, so dR/dt = R [w] follows. After half
-a stride the pelvis has to be its mirror image: that settles the three unknown amounts of H.
+With joint angles as functions of time, the momentum of the whole body about its centre of mass is H = R (I w + h):
+R turns the pelvis, I is the inertia of the body and h the momentum of the joints' motion, both in the axes of the
+pelvis, w its angular velocity there. H is known from the ground forces, so dR/dt = R [w] follows. After half a stride
+the pelvis has to be its mirror image: that settles the three unknown amounts of H.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Carried:
         return cls(center, linear / model.mass.total, np.stack(turned, axis=2), spin)
 
     def angular_velocity(self, rotation: Array, angular_momentum: Array) -> Array:
-        """w (T, 3) in the axes of the pelvis."""
+        """Angular velocity w (T, 3) in the axes of the pelvis."""
         own = np.einsum("tyx,ty->tx", rotation, angular_momentum) - self.spin
         return np.linalg.solve(self.inertia, own[..., None])[..., 0]
 
@@ -134,7 +134,8 @@ def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: 
     steady, alternating = amounts * [0.0, 1.0, 0.0], amounts * [1.0, 0.0, 1.0]
     found = [np.repeat(start[None], len(amounts), axis=0)]
     for n in range(STEPS):
-        here, rates, vector = found[-1], [], np.zeros_like(amounts)
+        here, vector = found[-1], np.zeros_like(amounts)
+        rates: list[Array] = []
         for k, share in ((2 * n, 0.0), (2 * n + 1, 0.5), (2 * n + 1, 0.5), (2 * n + 2, 1.0)):
             vector = share * step * rates[-1] if rates else vector
             rotation = here @ _turn(vector)

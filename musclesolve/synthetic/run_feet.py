@@ -2,7 +2,7 @@
 
 The stance follows from the ground forces: the centre of pressure lies below the centre of mass at mid-stance, and there
 is the middle of the foot. The swing is a periodic cubic spline through a few plausible places, seen from a point that
-goes on at the mean speed. Where the foot goes in the swing is no more than plausible; what matters is that it is smooth.
+goes on at the mean speed. Where the foot goes in the swing is no more than plausible; what matters is its smoothness.
 """
 
 from __future__ import annotations

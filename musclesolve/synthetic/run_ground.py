@@ -57,7 +57,7 @@ class RunGround:
 
     @property
     def drive(self) -> float:
-        """k [1/s]."""
+        """The factor k [1/s]."""
         return (self.speed - self.pressure_travel / self.contact) / self.height
 
     @cached_property
@@ -141,7 +141,7 @@ class RunGround:
 
 
 def _whole(time: Array, period: float) -> tuple[Array, Array]:
-    """How many whole periods have passed (T,), and the time since (T,); they belong together whatever round-off does."""
+    """How many whole periods have passed (T,), and the time since (T,): they fit whatever round-off does."""
     count = np.floor(time / period)
     return count, np.clip(time - count * period, 0.0, period)
 
