@@ -48,7 +48,7 @@ class RunGround:
     period: float
     stance: float
     height: float
-    pressure_travel: float = 0.16
+    pressure_travel: float
 
     @property
     def contact(self) -> float:

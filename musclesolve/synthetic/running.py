@@ -42,6 +42,8 @@ BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
 TILT = 0.1
 """Of the pelvis at foot strike [rad]."""
 ROUNDS, FRAMES = 8, 96
+PRESSURE_TRAVEL = 0.16
+"""How far the centre of pressure travels under the foot [m]."""
 HEIGHT = 0.53
 """Mean height of the centre of mass in statures."""
 
@@ -158,7 +160,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     """
     person = _runner(period, stance)
     subject = person.subject
-    ground = RunGround(subject.mass, speed, period, stance, HEIGHT * subject.stature)
+    ground = RunGround(subject.mass, speed, period, stance, HEIGHT * subject.stature, PRESSURE_TRAVEL)
     leg = {name: {"sided": True, "harmonics": HARMONICS} for name in LEG_DOFS}
     arm = {name: {"sided": True, "harmonics": [0, 1]} for name in ARMS}
     layout = Layout(person, leg | arm, {}, 0, 0)

@@ -162,3 +162,12 @@ def test_flights_are_where_nothing_carries_the_runner(stride: RunningStride, rec
 def test_only_a_walk_can_be_carried_along_another_path(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="flight"):
         synthetic_recording(tmp_path, motion="run", turn_deg=30.0)
+
+
+def test_a_runner_may_land_on_the_forefoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The centre of pressure stays within 5 cm about the ball of the foot; in walking its plate would be displaced."""
+    monkeypatch.setattr("musclesolve.synthetic.run_feet.MIDDLE", 0.12)
+    monkeypatch.setattr("musclesolve.synthetic.running.PRESSURE_TRAVEL", 0.05)
+    forefoot = running_stride.__wrapped__()
+    report = check(synthetic_recording(tmp_path, forefoot, force_rate_hz=600.0, cutoff_hz=15.0, truth=False))
+    assert report.codes == (), str(report)
