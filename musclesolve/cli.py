@@ -231,6 +231,7 @@ def plot(
 @app.command()
 def synthesize(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the recording.")],
+    motion: Annotated[str, typer.Option(help="walk, or run: with flight.")] = "walk",
     noise_mm: Annotated[float, typer.Option(help="Noise of the markers, root mean square \\[mm].")] = 0.0,
     noise: Annotated[
         str, typer.Option(help="white: the cameras'; skin: markers slide with the stride.")
@@ -253,6 +254,12 @@ def synthesize(
     noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms \\[px].")] = 0.0,
     forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
     up: Annotated[str, typer.Option(help="Axis of the files that points up.")] = "+z",
+    heading_deg: Annotated[
+        float, typer.Option(help="Where the subject sets out for, to the left of forward \\[deg].")
+    ] = 0.0,
+    turn_deg: Annotated[
+        float, typer.Option(help="How far the path turns to the left over the strides \\[deg].")
+    ] = 0.0,
     gap: Annotated[
         list[str] | None, typer.Option(help="MARKER:FROM:TO, seconds in which it is not seen; repeatable.")
     ] = None,
@@ -269,7 +276,7 @@ def synthesize(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = 0,
 ) -> None:
-    """Make a recording whose truth is known: the reference stride with noise and gaps, and truth.nc beside it."""
+    """Make a recording whose truth is known, truth.nc beside it: the reference stride or a run, with noise and gaps."""
     given = {
         key: value
         for key, value in locals().items()

@@ -26,7 +26,7 @@ from musclesolve.dynamics.reactions import joint_loads as net_loads
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion import Anatomy, GroundReaction, anatomy, ground_reactions
-from musclesolve.motion.plausibility import Doubt, MotionValidity, foot_doubts, leap_doubts
+from musclesolve.motion.plausibility import Doubt, MotionValidity, balance_limit, foot_doubts, leap_doubts
 from musclesolve.muscles import LEG_DOFS, MuscleState, muscle_state, place_muscles
 from musclesolve.options import Options, find_options
 from musclesolve.recording import Trial, read_trial
@@ -83,11 +83,18 @@ class Mechanics:
         """How far the consistent motion lies from each of `fit.points` in the frames of the motion, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
+    @property
+    def balance_limit(self) -> float:
+        """Residual force at the pelvis up to which a frame is valid [body weights]."""
+        total = np.sum([ground.force for ground in self.reactions], axis=0)
+        return balance_limit(total, self.model.mass.total * STANDARD_GRAVITY)
+
     def validity(self, moments: Array) -> MotionValidity:
         """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics."""
         joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
-        return MotionValidity.of(self.turns, self.motion.time, self.fit.points, self.shift, residual)
+        motion = (self.turns, self.motion.time, self.fit.points, self.shift)
+        return MotionValidity.of(*motion, residual, self.balance_limit)
 
     def doubts(self, trial: Trial) -> list[Doubt]:
         """Why the consistent motion, or a part of it, cannot be that of the person; causes first."""

@@ -12,7 +12,7 @@ from musclesolve.checking.case import Case, stretches
 from musclesolve.checking.containment import contained
 from musclesolve.checking.report import Severity
 from musclesolve.errors import InputError
-from musclesolve.motion.cautions import USUAL_CUTOFF_HZ
+from musclesolve.motion.cautions import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.motion.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.targets import Anatomy, anatomy
 from musclesolve.options import find_options
@@ -54,9 +54,12 @@ def cutoff(case: Case) -> None:
             f"the cut-off is {chosen:g} Hz, which "
             + ("takes away part of the motion" if chosen < low else "leaves noise in the accelerations")
             + f"; usual are {low:g} to {high:g} Hz",
-            "write cutoff_hz = 6 for walking, 10 to 15 for running",
+            "write cutoff_hz = 6 for walking, 10 to 20 for running",
             key=("filter", "cutoff_hz"),
         )
+        return
+    if (found := cutoff_with_flight(case.trial)) is not None:
+        case.tell("cutoff", "warning", *found, key=("filter", "cutoff_hz"))
 
 
 def options(case: Case) -> None:

@@ -1,4 +1,4 @@
-"""Axes: which axis of the files points up, which way the person faces, whether the forces share these axes."""
+"""Axes: which axis of the files points up, which way the subject faces, whether the forces share these axes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.checking.body import ahead, facing, landmark, upwards
+from musclesolve.checking.body import ahead, between, facing, upwards
 from musclesolve.checking.case import Array, Case
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.support import away
@@ -14,8 +14,9 @@ from musclesolve.recording.frames import AXES, axis_vector, global_from_laborato
 
 # The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
 ALONG = 0.8
-# Someone who faces the forward axis less than this (cosine) faces another one.
-FORWARD = 0.5
+# Someone who faces the forward axis less than this (cosine) faces another one, and who turns by less than the second
+# [rad] in the whole recording faces one axis.
+FORWARD, TURNING = 0.5, 0.8
 # A pelvis that goes this far against the way it faces goes backwards [m].
 BACKWARDS = 0.3
 
@@ -111,46 +112,58 @@ def _turn_plate(case: Case, index: int, turn: Array) -> None:
 
 
 def _forward(case: Case) -> None:
+    """Compare the way the subject faces with the forward axis, and with the way the pelvis goes."""
     faced = facing(case.trial)
     if faced is None:
         return
-    mean = faced.mean(axis=0)
-    size = float(np.linalg.norm(mean))
-    if size < 0.02:
-        return
-    given = case.content["laboratory"]["forward"]
-    if mean[0] < FORWARD * size:
-        name = _axis_name(case, mean)
-        case.tell(
-            "walking_direction",
-            "error",
-            f"the person faces {name} of the files, but the trial file says that forward is {given}",
-            f'write forward = "{name}"',
-            key=("laboratory", "forward"),
-        )
-        up = case.content["laboratory"]["up"]
-        _turn(case, global_from_laboratory(name, up) @ _rotation(case).T, forces=True)
-        case.content["laboratory"] = {"forward": name, "up": up}
+    angle = _heading_angle(faced)
+    if np.ptp(angle) < TURNING:
+        mean = float(angle.mean())
+        _faces(case, np.array([np.cos(mean), np.sin(mean), 0.0]))
         faced = facing(case.trial)
     _backwards(case, faced)
 
 
+def _heading_angle(faced: Array) -> Array:
+    """Return the angle (T,) of horizontal vectors (T, 3) about the vertical, without jumps [rad]."""
+    return np.unwrap(np.arctan2(faced[:, 1], faced[:, 0]))
+
+
+def _faces(case: Case, direction: Array) -> None:
+    """Report that the subject faces (3,) another axis than forward throughout: a warning.
+
+    Joint angles, moments and muscle forces do not depend on it, and people walk along a walkway in both directions.
+    """
+    if direction[0] >= FORWARD:
+        return
+    laboratory, name = case.content["laboratory"], _axis_name(case, direction)
+    case.tell(
+        "walking_direction",
+        "warning",
+        f"the subject faces {name} of the files throughout, but the trial file says that forward is "
+        f"{laboratory['forward']}: angles, moments and muscle forces do not depend on it, but x of ground and joint "
+        "reactions is that axis, not the way the subject walks",
+        f'write forward = "{name}"; or leave it, if the axes of the laboratory are meant',
+        key=("laboratory", "forward"),
+    )
+    up = laboratory["up"]
+    _turn(case, global_from_laboratory(name, up) @ _rotation(case).T, forces=True)
+    case.content["laboratory"] = {"forward": name, "up": up}
+
+
 def _backwards(case: Case, faced: Array | None) -> None:
-    front = landmark(case.trial, "asis_r")
-    if front is None or faced is None:
+    """Report a pelvis that goes backwards, frame by frame as it faces."""
+    front = between(case.trial, "asis_r", "asis_l")
+    if front is None or faced is None or len(front) < 2:
         return
-    seen = front[np.isfinite(front).all(axis=1)]
-    if len(seen) < 2:
-        return
-    mean = faced.mean(axis=0)
-    gone = float((seen[-1] - seen[0]) @ mean / np.linalg.norm(mean))
+    unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
+    gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
     if gone < -BACKWARDS:
         case.tell(
             "walking_direction",
             "warning",
-            f"the person faces forward and moves {-gone:.2f} m backwards: the recording runs back in time, or front "
-            "and back of the pelvis are exchanged",
-            "check the markers of ASIS and PSIS and the order of the frames; ignore this if walking backwards is meant",
+            f"the pelvis goes {-gone:.2f} m backwards: the recording runs back in time, or the subject walks backwards",
+            "check the order of the frames; ignore this if walking backwards is meant",
             file=case.trial.markers.path,
         )
 

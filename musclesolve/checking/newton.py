@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.checking.body import between, smooth
+from musclesolve.checking.body import between, facing, smooth
 from musclesolve.checking.case import Array, Case, Mask
 from musclesolve.checking.support import measured, sampled, smooth_force, within
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.anthropometry import read_table
+from musclesolve.motion.heading import headings
 from musclesolve.recording.data import SIDES, Trial
 
 # Too little to judge by [s].
@@ -27,11 +28,13 @@ class Law:
         time: (T,) [s].
         due: (T, 3) acceleration of the center of mass less gravity [m/s^2].
         frames: (T,) where all contacts are measured.
+        ahead: (T, 3) horizontal unit vector of the walking direction.
     """
 
     time: Array
     due: Array
     frames: Mask
+    ahead: Array
 
 
 def law(case: Case, *, trusting: bool = False) -> Law | None:
@@ -50,7 +53,18 @@ def law(case: Case, *, trusting: bool = False) -> Law | None:
     if frames.sum() < SHORTEST * case.trial.markers.rate:
         return None
     velocity = np.gradient(center, time, axis=0)
-    return Law(time, np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY]), frames)
+    due = np.gradient(velocity, time, axis=0) + np.array([0.0, 0.0, STANDARD_GRAVITY])
+    faced = facing(case.trial)
+    ahead, _ = headings(time, center, np.tile([1.0, 0.0, 0.0], (time.size, 1)) if faced is None else faced)
+    return Law(time, due, frames, ahead)
+
+
+def along_way(found: Law, horizontal: Array) -> Array:
+    """Return horizontal vectors (F, 2) of the frames of a law along the walking direction and to its left."""
+    x, y = found.ahead[found.frames, :2].T
+    return np.stack(
+        [horizontal[:, 0] * x + horizontal[:, 1] * y, horizontal[:, 1] * x - horizontal[:, 0] * y], axis=1
+    )
 
 
 def total_force(case: Case, time: Array) -> Array:

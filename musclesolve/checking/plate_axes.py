@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve.checking.case import Array, Case, stretches
 from musclesolve.checking.containment import attempt
-from musclesolve.checking.newton import Law, law
+from musclesolve.checking.newton import Law, along_way, law
 from musclesolve.checking.plate_turn import Group, Turn, best_turn
 from musclesolve.checking.pressure import tracks
 from musclesolve.checking.support import away, sampled, smooth_force, touch
@@ -62,7 +62,7 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
-    turn = best_turn(force, due, groups)
+    turn = best_turn([along_way(found, part) for part in force], along_way(found, due), groups)
     if turn is not None and left(_changed(force, turn.plates, turn.change)) < tried[best]:
         _tell_turn(case, turn)
         return
@@ -169,13 +169,14 @@ def _by_pressure(case: Case) -> None:
                 file=plate.path,
                 plate=plate.side,
             )
-            case.mend_plate(index, point=_turned_over(plate, touch(case.trial)))
+            axis = np.abs(np.sum([track.axis for track in tracks(case, plate)], axis=0)).argmax()
+            case.mend_plate(index, point=_turned_over(plate, touch(case.trial), int(axis)))
 
 
-def _turned_over(plate: PlateForce, least: float) -> Array:
-    """Return the points of force (S, 3) turned over about the middle of every contact, along the walkway."""
+def _turned_over(plate: PlateForce, least: float, axis: int) -> Array:
+    """Return the points of force (S, 3) turned over along an axis, about the middle of every contact."""
     point = plate.point.copy()
     for start, end in stretches(plate.force[:, 2] > least, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)
-        point[samples, 0] = 2.0 * np.median(point[samples, 0]) - point[samples, 0]
+        point[samples, axis] = 2.0 * np.median(point[samples, axis]) - point[samples, axis]
     return point

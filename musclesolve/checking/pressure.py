@@ -10,6 +10,7 @@ from musclesolve.checking.body import foot
 from musclesolve.checking.case import Array, Case, stretches
 from musclesolve.checking.support import touch
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.flight import flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.resampling import at_times
 
@@ -90,21 +91,23 @@ def _track(time: Array, point: Array, heel: Array, toe: Array, whole: bool) -> T
     return Track(time, point, along, across, length, axis.mean(axis=0), whole)
 
 
-def _off(track: Track, stature: float) -> Array:
-    """Return from where the middle of a track usually is to where it is (2,) [m]."""
+def _off(track: Track, stature: float, runs: bool) -> Array:
+    """Return from where the middle of a track usually is to where it is (2,) [m]; runners may land on the forefoot."""
     usual = USUAL * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
-    ahead = float(np.quantile(track.along, ENDS).mean()) - usual
+    middle, toe = float(np.quantile(track.along, ENDS).mean()), float(np.median(track.length))
+    ahead = middle - float(np.clip(middle, usual, max(usual, toe if runs else usual)))
     left = np.array([-track.axis[1], track.axis[0]])
     return ahead * track.axis + float(np.median(track.across)) * left
 
 
 def displacement(case: Case) -> None:
     """Find plates whose center of pressure is off the foot by the same amount all the time."""
+    runs = len(flights(case.trial)) > 0
     for index, plate in enumerate(case.trial.forces):
         found = [track for track in tracks(case, plate) if track.whole]
         if not found:
             continue
-        off = np.mean([_off(track, case.trial.subject.stature) for track in found], axis=0)
+        off = np.mean([_off(track, case.trial.subject.stature, runs) for track in found], axis=0)
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue

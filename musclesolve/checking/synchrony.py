@@ -28,17 +28,17 @@ def time_offset(case: Case) -> float | None:
     # direction: then the vertical one must do.
     for trusting in (False, True):
         found = law(case, trusting=trusting)
-        for directions in ([0, 2], [2]):
-            shift = None if found is None else _best(case, found, directions)
+        for ahead in (True, False):
+            shift = None if found is None else _best(case, found, ahead)
             if shift is not None:
                 return shift
     return None
 
 
-def _best(case: Case, found: Law, directions: list[int]) -> float | None:
+def _best(case: Case, found: Law, ahead: bool) -> float | None:
     shifts = np.arange(-FARTHEST, FARTHEST + STEP / 2, STEP)
     forces = [(plate, smooth_force(plate)) for plate in case.trial.forces]
-    left = np.array([_left(forces, found, shift, directions) for shift in shifts])
+    left = np.array([_left(forces, found, shift, ahead) for shift in shifts])
     if not np.isfinite(left).any():
         return None
     best = int(np.nanargmin(left))
@@ -51,15 +51,24 @@ def _best(case: Case, found: Law, directions: list[int]) -> float | None:
     return float(shifts[best] + fine * STEP)
 
 
-def _left(forces: list[tuple[PlateForce, Array]], found: Law, shift: float, directions: list[int]) -> float:
-    """Return the share of the variation of the due forces that shifted forces leave unexplained."""
+def _left(forces: list[tuple[PlateForce, Array]], found: Law, shift: float, ahead: bool) -> float:
+    """Return the share of the variation of the due forces that shifted forces leave unexplained.
+
+    Those along the vertical and, if asked for, along the walking direction.
+    """
     first = forces[0][0].time
     at = found.time[found.frames] + shift
     inside = (at >= first[0]) & (at <= first[-1])
     if inside.mean() < 0.7:
         return float("nan")
-    force = np.sum([sampled(plate, smooth[:, directions], at[inside]) for plate, smooth in forces], axis=0)
-    due = found.due[found.frames][inside][:, directions]
+    way = found.ahead[found.frames][inside]
+    force, due = (
+        np.stack([vector[:, 2], np.sum(vector * way, axis=1) * ahead], axis=1)
+        for vector in (
+            np.sum([sampled(plate, smooth, at[inside]) for plate, smooth in forces], axis=0),
+            found.due[found.frames][inside],
+        )
+    )
     power = float(np.sum(force**2))
     scale = float(np.sum(force * due)) / power if power > 0.0 else 0.0
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))

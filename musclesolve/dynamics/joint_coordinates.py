@@ -40,7 +40,7 @@ def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Arr
     bias = tree.acceleration(q, qd, speeds, np.zeros_like(speeds), origin, speeds[:, shift])
     speed_rates = _solve(orthogonal, triangle, qdd - bias)
     rates, second = tree.rates(angles, speeds[:, :joints], speed_rates[:, :joints])
-    cardan_rate, cardan_second = _cardan_derivatives(cardan, speeds[:, turn], speed_rates[:, turn])
+    cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, turn], speed_rates[:, turn])
     return Motion(
         time,
         coordinates,
@@ -112,7 +112,7 @@ def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:
     return np.linalg.solve(triangle, projected)[..., 0]
 
 
-def _cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:
+def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:
     """First and second derivatives (T, 3) of Cardan angles from angular velocity and acceleration (T, 3)."""
     still = np.zeros_like(cardan)
     columns = [cardan_rates(cardan, np.broadcast_to(unit, cardan.shape), still)[0] for unit in np.eye(3)]

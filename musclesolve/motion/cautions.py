@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve.motion.filter_choice import FilterChoice, choice_notes
+from musclesolve.motion.flight import flights
 from musclesolve.motion.landmarks import Points, body_place
 from musclesolve.motion.seen import seen_stretch
 from musclesolve.motion.vectors import mean_length
@@ -20,6 +21,8 @@ LOOSE = 0.010
 BROKEN = 0.040
 # Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
 USUAL_CUTOFF_HZ = (3.0, 20.0)
+# What is customary where there is flight, in running and jumping [Hz].
+CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 # Shorter than so many periods of the cut-off, the range has few values of its own.
 FEWEST_PERIODS = 2.0
 
@@ -51,7 +54,11 @@ def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
         trial.frames(),
         seen_stretch(trial),
     )
-    notes = [*_given_cutoff_notes(trial.filter.cutoff_hz), *choice_notes(chosen)]
+    notes = [
+        *_given_cutoff_notes(trial.filter.cutoff_hz),
+        *_flight_notes(trial),
+        *choice_notes(chosen),
+    ]
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
@@ -80,6 +87,25 @@ def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
             f"The cut-off of {cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
         ]
     return []
+
+
+def cutoff_with_flight(trial: Trial) -> tuple[str, str] | None:
+    """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
+    low, high = CUTOFF_WITH_FLIGHT_HZ
+    cutoff, found = trial.filter.cutoff_hz, flights(trial)
+    if cutoff is None or cutoff >= low or not len(found):
+        return None
+    more = f" and {len(found) - 1} times more" if len(found) > 1 else ""
+    return (
+        f"the cut-off of {cutoff:g} Hz suits walking, but neither foot is on the ground at {found[0].mean():.2f} s"
+        f"{more}: the filter takes away part of the forces and accelerations",
+        f"write cutoff_hz = 15 in [filter]; {low:g} to {high:g} Hz are customary for running and jumping",
+    )
+
+
+def _flight_notes(trial: Trial) -> list[str]:
+    found = cutoff_with_flight(trial)
+    return [] if found is None else [f"{found[0][0].upper()}{found[0][1:]}; {found[1]}."]
 
 
 def loose_notes(poses: Mapping[str, Poses]) -> list[str]:

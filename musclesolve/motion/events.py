@@ -1,7 +1,8 @@
 """Heel strikes and toe-offs of a trial from all there is: what a file states, the forces, the markers.
 
 Of one event the surest source counts: stated before forces, forces before markers. So the markers give the steps that
-no plate caught. Where nothing shows the strike that the first or last frames need, walking is taken as periodic.
+no plate caught. Where nothing shows the strike that the first or last frames need, walking is taken as periodic; not
+so a movement with flight.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.motion.flight import flights
 from musclesolve.motion.force_events import force_events
 from musclesolve.motion.marker_events import marker_events, walk
 from musclesolve.motion.same_events import Known
@@ -61,11 +63,15 @@ def gait_events(trial: Trial) -> GaitEvents:
         trial: the trial.
 
     Returns:
-        Events with the source "stated", "forces", "markers" or "periodic"; notes on conflicts between the sources, on
+        Events with the source "stated", "forces", "markers" or "periodic" (neither toe-offs by markers nor periodic
+        strikes where there is flight); notes on conflicts between the sources, on
         marker events that fill in, and on events that were not recorded.
     """
-    walking = walk(trial)
+    walking, flight = walk(trial), len(flights(trial)) > 0
     seen = [] if walking is None else marker_events(walking)
+    if flight:
+        # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
+        seen = [event for event in seen if event.kind == "heel_strike"]
     plates = force_events(trial)
     stated = Known(trial.events)
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
@@ -81,7 +87,7 @@ def gait_events(trial: Trial) -> GaitEvents:
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
     known = sorted([*known, *filled], key=_time)
-    periodic = _periodic(trial, known)
+    periodic = [] if flight else _periodic(trial, known)
     if periodic:
         notes.append(f"Not recorded, walking is taken as periodic: {_listed(periodic)}.")
     return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))

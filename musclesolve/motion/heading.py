@@ -1,4 +1,4 @@
-"""Which way a person walks, seen from the markers alone."""
+"""Which way a subject walks, frame by frame, seen from the markers alone, whatever axis is called forward."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+"""Horizontal vectors as numbers x + iy: products turn them."""
 
 WINDOW = 1.0
 """The heading is that of the pelvis over so long a time: about a stride, so that sway averages out [s]."""
@@ -13,39 +15,60 @@ SLOWEST = 0.25
 """Below this speed of the pelvis its path does not show a heading: a treadmill, or standing [m/s]."""
 
 
-def headings(time: Array, pelvis: Array, feet: Array) -> tuple[Array, bool]:
+def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
     """Horizontal unit vector of the walking direction in every frame.
 
-    Where the pelvis travels it is the direction of its path; a person may turn. Frames in which it does not travel
-    take the heading of the nearest one in which it does. On a treadmill it never does: then the heading is the mean
-    direction in which the feet point, the same in all frames.
+    Where the pelvis travels it is the direction of its path; a subject may turn, or walk backwards. Where it does not
+    travel it turns as the pelvis does, from the nearest frame in which the pelvis travels. On a treadmill it never
+    does: then it is the way the pelvis faces.
 
     Args:
         time: (T,) [s], increasing.
         pelvis: (T, 3) a point of the pelvis [m]; NaN where it was not seen, but not everywhere.
-        feet: (T, 3) sum of the vectors from heel to toe of both feet [m]; NaN likewise.
+        facing: (T, 3) towards which the subject faces, of any length; NaN likewise.
 
     Returns:
         (T, 3) unit vectors, and whether the pelvis travels.
     """
-    seen = np.isfinite(pelvis).all(axis=1)
-    path = [np.interp(time, time[seen], pelvis[seen, k]) for k in range(2)]
     early = np.clip(time - 0.5 * WINDOW, time[0], max(time[0], time[-1] - WINDOW))
     late = np.minimum(early + WINDOW, time[-1])
-    travel = np.stack([np.interp(late, time, p) - np.interp(early, time, p) for p in path], axis=1)
-    moving = np.flatnonzero(np.linalg.norm(travel, axis=1) > SLOWEST * (late - early))
-    if moving.size == 0:
-        return np.tile(_horizontal(np.nanmean(feet[:, :2], axis=0)), (time.size, 1)), False
-    return _horizontal(travel[_nearest(moving, time.size)]), True
+
+    def change(path: Complex) -> Complex:
+        return np.asarray(np.interp(late, time, path) - np.interp(early, time, path))
+
+    path, face = _filled(time, pelvis), _unit(_filled(time, facing))
+    travel, faced = change(path), change(_integral(time, face))
+    moving = np.flatnonzero(np.abs(travel) > SLOWEST * (late - early))
+    if moving.size:
+        # Which way the path leads as the pelvis faces, by what was faced while it led there.
+        on_the_way = change(_integral(time, face * np.abs(np.gradient(path, time))))
+        nearest = _nearest(moving, time.size)
+        faced = faced * np.conj(on_the_way[nearest]) * travel[nearest]
+        faced[moving] = travel[moving]
+    unit = _unit(faced)
+    return np.stack([unit.real, unit.imag, 0.0 * unit.real], axis=1), bool(moving.size)
+
+
+def _filled(time: Array, vector: Array) -> Complex:
+    """The horizontal part x + iy (T,) of vectors (T, 3), interpolated where it is NaN."""
+    seen = np.isfinite(vector).all(axis=1)
+    x, y = (np.interp(time, time[seen], vector[seen, k]) for k in range(2))
+    return np.asarray(x + 1j * y)
+
+
+def _integral(time: Array, values: Complex) -> Complex:
+    """The integral over time (T,) from the first frame on."""
+    steps = 0.5 * (values[1:] + values[:-1]) * np.diff(time)
+    return np.concatenate([np.zeros(1, complex), np.cumsum(steps)])
+
+
+def _unit(values: Complex) -> Complex:
+    """Numbers of size one; 1 where there is no direction."""
+    size = np.abs(values)
+    return np.asarray(np.where(size > 0.0, values, 1.0) / np.where(size > 0.0, size, 1.0), complex)
 
 
 def _nearest(chosen: NDArray[np.intp], size: int) -> NDArray[np.intp]:
     """For each of so many frames the nearest of the chosen ones, which are in order."""
     middle = 0.5 * (chosen[1:] + chosen[:-1])
     return chosen[np.searchsorted(middle, np.arange(size))]
-
-
-def _horizontal(vector: Array) -> Array:
-    """Unit vectors (..., 3) in the horizontal plane along vectors (..., 2)."""
-    unit = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
-    return np.concatenate([unit, np.zeros((*unit.shape[:-1], 1))], axis=-1)

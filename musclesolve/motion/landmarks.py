@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.motion.filter_choice import FilterChoice, filter_choice
 from musclesolve.motion.seen import needed_markers, seen_stretch
-from musclesolve.recording.data import Markers, Trial
+from musclesolve.motion.vectors import UP, horizontal
+from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.rigid import Poses, register
 
 Array = NDArray[np.float64]
@@ -36,14 +37,38 @@ def filtered_markers(trial: Trial, margin: float = 0.0, chosen: FilterChoice | N
     return Markers(trial.markers.time[kept], trial.used_markers, smooth[inside], trial.markers.path)
 
 
-def standing_markers(static: Markers) -> Points:
-    """Return the middle position (3,) of every marker that the standing trial shows [m].
+def standing_trial(trial: Trial) -> Points:
+    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
+    return {} if trial.static is None else standing_markers(trial.static, _own_axes(trial, trial.static))
 
-    The median over the frames rather than the mean: one bad frame does not move it.
+
+def standing_markers(static: Markers, axes: Array | None = None) -> Points:
+    """Return the middle position (3,) of every marker that a recording of standing shows [m].
+
+    The median over the frames rather than the mean: one bad frame does not move it. It is taken along the axes of the
+    subject, so that it does not depend on where those of the laboratory lie.
+
+    Args:
+        static: the recording.
+        axes: (3, 3) forward, left and up of the subject as columns; those of the laboratory unless given.
     """
     seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
-    middle = np.nanmedian(static.position[:, seen], axis=0)
+    turn = np.eye(3) if axes is None else axes
+    middle = np.nanmedian(static.position[:, seen] @ turn, axis=0) @ turn.T
     return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
+
+
+def _own_axes(trial: Trial, static: Markers) -> Array | None:
+    """Return forward, left and up (3, 3) of the standing subject as columns, None where no pelvis shows them."""
+    for part in ("asis", "hip_center"):
+        pair = [trial.mapping.get(f"{part}_{side}", {}) for side in SIDES]
+        if all(weights and all(marker in static for marker in weights) for weights in pair):
+            right, left = (static.weighted(weights) for weights in pair)
+            across = (left - right)[np.isfinite(left - right).all(axis=1)]
+            if len(across) and np.linalg.norm(across.mean(axis=0)[:2]) > 0.0:
+                y = horizontal(across.mean(axis=0))
+                return np.stack([np.cross(y, UP), y, UP], axis=1)
+    return None
 
 
 def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:

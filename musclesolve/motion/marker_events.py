@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from musclesolve.motion.extrema import maxima
 from musclesolve.motion.heading import headings
+from musclesolve.motion.vectors import UP
 from musclesolve.recording.data import SIDES, Event, EventKind, Trial
 from musclesolve.recording.leaps import leaps
 
@@ -54,11 +55,19 @@ def walk(trial: Trial) -> Walk | None:
         return None
     pelvis = np.mean([_path(trial, name) for name in behind], axis=0)
     feet = {name: _path(trial, name) for name in parts}
-    pointing = np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
-    if not (np.isfinite(pelvis).all(axis=1).any() and np.isfinite(pointing).all(axis=1).any()):
+    faced = _facing(trial, feet)
+    if not (np.isfinite(pelvis).all(axis=1).any() and np.isfinite(faced).all(axis=1).any()):
         return None
-    heading, travels = headings(trial.markers.time, pelvis, pointing)
+    heading, travels = headings(trial.markers.time, pelvis, faced)
     return Walk(trial.markers.time, trial.markers.rate, pelvis, feet, heading, travels)
+
+
+def _facing(trial: Trial, feet: dict[str, Array]) -> Array:
+    """Which way the pelvis faces (T, 3), square to a pair of its spines; without one, which way the feet point."""
+    for part in ("asis", "psis"):
+        if all(trial.sees(f"{part}_{side}") for side in SIDES):
+            return np.cross(_path(trial, f"{part}_l") - _path(trial, f"{part}_r"), UP)
+    return np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
 
 
 def marker_events(walking: Walk) -> list[Event]:
@@ -73,11 +82,20 @@ def marker_events(walking: Walk) -> list[Event]:
     events = []
     frames = np.arange(walking.time.size)
     for side in SIDES:
+        if not _moves(walking, side):
+            continue
         for kind, part, sign in _FARTHEST:
             ahead = np.sum((walking.feet[f"{part}_{side}"] - walking.pelvis) * walking.heading, axis=1)
             times = np.interp(maxima(sign * ahead, walking.rate, SHORTEST_SWING), frames, walking.time)
             events += [Event(kind, side, float(time), "markers") for time in times]
     return sorted(events, key=lambda event: event.time)
+
+
+def _moves(walking: Walk, side: str) -> bool:
+    """Whether a foot leaves its place: in a squat it is the pelvis that moves."""
+    heel = walking.feet[f"heel_{side}"][:, :2]
+    seen = heel[np.isfinite(heel).all(axis=1)]
+    return len(seen) > 0 and float(np.linalg.norm(np.ptp(seen, axis=0))) > SHORTEST_SWING
 
 
 def _path(trial: Trial, landmark: str) -> Array:

@@ -19,7 +19,9 @@ FOOT_NOTED = 0.03
 FOOT_LIMIT = 0.10
 """Beyond this its frames are not valid [m]: body weight on such an arm is half the peak moment of an ankle."""
 BALANCE_LIMIT = 0.25
-"""Residual force at the pelvis, in body weights, beyond which the ground forces do not belong to the motion."""
+"""Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the greatest ground
+force, or of body weight if that is more. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng 137:020905)
+advise to keep them below 5 % of the peak net external force."""
 FASTEST = np.radians(3000.0)
 """No hip, knee or ankle turns faster [rad/s]; a hard kick at a ball comes to two thirds of it."""
 LEAST_LEAP = np.radians(10.0)
@@ -80,6 +82,7 @@ class MotionValidity:
         points: Sequence[str],
         shift: Array,
         residual: Array,
+        limit: float,
     ) -> MotionValidity:
         """Judge the frames.
 
@@ -89,14 +92,28 @@ class MotionValidity:
             points: as in `foot_shift`.
             shift: as in `foot_shift`.
             residual: (T,) size of the residual force at the pelvis [body weights].
+            limit: up to which it counts as balanced, see `balance_limit` [body weights].
         """
         feet: dict[str, Mask] = {side: foot_shift(points, shift, side) <= FOOT_LIMIT for side in SIDES}
         # where a foot was not measured there is no residual to judge by
-        return cls(steady(turns, time), feet, ~(residual > BALANCE_LIMIT))
+        return cls(steady(turns, time), feet, ~(residual > limit))
 
     def of_leg(self, side: str) -> Mask:
         """(T,) which frames can be shared among the muscles of a leg."""
         return self.steady & self.foot_in_place[side] & self.balanced
+
+
+def balance_limit(force: Array, weight: float) -> float:
+    """Return the residual force at the pelvis up to which a frame is valid [body weights].
+
+    Residuals grow with the forces: it is a share of the greatest ground force, or of body weight if that is more.
+
+    Args:
+        force: (T, 3) sum of the ground reactions [N].
+        weight: of the body [N].
+    """
+    peak = float(np.linalg.norm(force, axis=1).max(initial=0.0))
+    return BALANCE_LIMIT * max(1.0, peak / weight)
 
 
 def foot_shift(points: Sequence[str], shift: Array, side: str) -> Array:

@@ -25,6 +25,8 @@ Times = dict[tuple[EventKind, Side], list[float]]
 
 LONGEST_STRIDE = 1.5
 """A stride that takes so many times the usual one lacks a strike in its middle."""
+TOGETHER = 0.1
+"""Feet that strike within this share of a stride strike together: a jump, no step."""
 FLAT = (0.15, 0.35)
 """Part of a stride in which the foot rests on the ground, or rides on the belt."""
 
@@ -107,7 +109,16 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
         event.kind for event in events if event.source in ("stated", "forces")
     }
     found = [_stride(seen, walking, timed, *pair) for pair in pairs if pair[2] - pair[1] <= longest]
-    return sorted(found, key=lambda stride: stride.start)
+    return sorted((stride for stride in found if _alternates(seen, stride)), key=lambda stride: stride.start)
+
+
+def _alternates(seen: Times, stride: Stride) -> bool:
+    """Whether the other foot strikes in between, as far as it was seen; who jumps lands on both feet at once."""
+    strikes = np.array(seen.get(("heel_strike", "l" if stride.side == "r" else "r"), []))
+    near = TOGETHER * stride.duration
+    between = (strikes > stride.start + near) & (strikes < stride.end - near)
+    together = np.minimum(np.abs(strikes - stride.start), np.abs(strikes - stride.end)) <= near
+    return bool(between.any() or not together.any())
 
 
 def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:

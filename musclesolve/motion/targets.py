@@ -16,7 +16,7 @@ from musclesolve.motion.landmarks import (
     filtered_markers,
     moving_landmarks,
     registered,
-    standing_markers,
+    standing_trial,
 )
 from musclesolve.motion.medial import moving_medials
 from musclesolve.motion.offsets import standing_offsets
@@ -114,7 +114,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """
     chosen = filter_choice(trial)
     walk = filtered_markers(trial, margin, chosen)
-    standing = {} if trial.static is None else standing_markers(trial.static)
+    standing = standing_trial(trial)
     found = measured_body(trial, walk, standing)
     firm, offsets = _leading(trial, found.firm), found.offsets
     uncertain = [*loose_notes(firm), *length_notes(found.points, offsets)]

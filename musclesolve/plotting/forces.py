@@ -11,6 +11,7 @@ from musclesolve.plotting.curves import Validity, draw, mark_stance
 from musclesolve.plotting.legend import legend
 from musclesolve.plotting.style import TEXT, heading, page
 from musclesolve.results import frames
+from musclesolve.results.heading import along_heading
 from musclesolve.results.subject import body_weight
 
 
@@ -50,9 +51,10 @@ def ground_reaction(result: xr.Dataset) -> Figure:
     weight = body_weight(result)
     figure, panels = page(result, "Ground reaction", 2, 1, height=0.5)
     rows = (("z", "vertical (+ up)"), ("x", "fore-aft (+ forward)"))
+    reaction = along_heading(result, result["ground_reaction_force"])
     for axes, (axis, name) in zip(panels.flat, rows, strict=True):
         for side in sides:
-            force = result["ground_reaction_force"].sel(side=side, axis=axis).values
+            force = reaction.sel(side=side, axis=axis).values
             draw(axes, x, side, force / weight)
             mark_stance(axes, x, side, frames.stance(result, side))
         heading(axes, name)

@@ -17,7 +17,7 @@ from musclesolve.dynamics.reactions import SegmentMotion, segment_motion
 from musclesolve.dynamics.targets import Targets
 from musclesolve.motion.filter_choice import FilterChoice
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
-from musclesolve.motion.landmarks import filtered_markers, standing_markers
+from musclesolve.motion.landmarks import filtered_markers, standing_trial
 from musclesolve.motion.targets import measured_body
 from musclesolve.muscles import LEG_DOFS, LegMuscles, MuscleState, muscle_state, place_muscles
 from musclesolve.muscles.switches import settle_switches
@@ -88,7 +88,7 @@ class Replay:
         recorded = mechanics(trial)
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
         walk = filtered_markers(trial, MARGIN, measured.filter)
-        standing = {} if trial.static is None else standing_markers(trial.static)
+        standing = standing_trial(trial)
         neutral = measured_body(trial, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)

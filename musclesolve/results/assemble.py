@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from musclesolve.motion.plausibility import BALANCE_LIMIT, FOOT_LIMIT
+from musclesolve.motion.plausibility import FOOT_LIMIT
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.results.filtering import (
     filter_attributes,
@@ -69,6 +69,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
     variables |= _validity(recorded, moments, legs)
     variables |= _ground_variables(trial, recorded.reactions, legs, motion) | gait.variables()
+    variables["heading"] = (("time",), gait.heading_at(motion.time))
     variables |= filter_variables(recorded.measured.filter)
     coords = {
         "time": ("time", motion.time, {"units": "s"}),
@@ -235,7 +236,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
-        "balance_limit": BALANCE_LIMIT,
+        "balance_limit": recorded.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
         "locked_dofs": list(fit.locked),

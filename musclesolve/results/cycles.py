@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.results import frames
 from musclesolve.results.checked import checked_result
+from musclesolve.results.heading import along_heading
 from musclesolve.results.normalise import sampled
 
 Array = NDArray[np.float64]
@@ -74,8 +75,8 @@ def gait_cycles(
             ``attrs["invalid"]`` which cycles have frames without a valid solution, ``attrs["reserves"]`` which have
             frames that needed a reserve.
         without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
-            legs can be compared or put together. What belongs to no side is left out, and the axis y of forces points
-            from either leg to the median plane.
+            legs can be compared or put together. What belongs to no side is left out, the axis x of forces points along
+            the walking direction, and y from either leg to the median plane.
 
     Returns:
         Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg that the result has
@@ -151,8 +152,11 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     if without_side and "axis" in own.dims:
         toward = xr.DataArray([1.0, -1.0 if side == "l" else 1.0, 1.0], {"axis": ["x", "y", "z"]}, "axis")
         with xr.set_options(keep_attrs=True):
-            own = own.assign({name: v * toward for name, v in own.data_vars.items() if "axis" in v.dims})
-        own["axis"].attrs["long_name"] = "x forward, y from either leg to the median plane, z up"
+            vectors = {name: v for name, v in own.data_vars.items() if "axis" in v.dims}
+            own = own.assign({name: along_heading(result, v) * toward for name, v in vectors.items()})
+        own["axis"].attrs["long_name"] = (
+            "x along the walking direction, y from either leg to the median plane, z up"
+        )
     return own
 
 

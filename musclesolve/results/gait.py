@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from musclesolve.motion.events import gait_events
+from musclesolve.motion.heading import headings
 from musclesolve.motion.marker_events import Walk, walk
 from musclesolve.motion.strides import Stride, hip_passages, strides
 from musclesolve.recording.data import SIDES, Event
@@ -39,11 +40,15 @@ class Gait:
         events: all of them, in order of time; passages below the hip only within the time range.
         strides: between recorded strikes, in order of time.
         notes: sentences on conflicts and on what was filled in.
+        time: (T,) frames of the measured anatomy [s].
+        heading: (T, 3) horizontal unit vector of the walking direction in these frames.
     """
 
     events: list[Event]
     strides: list[Stride]
     notes: list[str]
+    time: Array = field(default_factory=lambda: np.zeros(0))
+    heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @classmethod
     def of(cls, trial: Trial, measured: Anatomy) -> Gait:
@@ -54,9 +59,10 @@ class Gait:
             measured: its points, whose hip joints the feet pass below.
         """
         found, walking = gait_events(trial), walk(trial)
-        passages = [] if walking is None else _passages(walking, measured)
+        heading = _heading(walking, measured)
+        passages = [] if walking is None else hip_passages(measured.time, measured.points, heading)
         events = sorted([*found, *passages], key=lambda event: event.time)
-        return cls(events, strides(events, walking), list(found.notes))
+        return cls(events, strides(events, walking), list(found.notes), measured.time, heading)
 
     def variables(self) -> dict[str, Variable]:
         """Over the dimensions event and stride, named as in variables.toml."""
@@ -75,6 +81,11 @@ class Gait:
         return {"event_time": (("event",), np.array([event.time for event in self.events], float))} | {
             name: (("stride",), np.array(values, float)) for name, values in numbers.items()
         }
+
+    def heading_at(self, time: Array) -> Array:
+        """The walking direction (T,) at times within those of the anatomy, as an angle from x to the left [rad]."""
+        angle = np.unwrap(np.arctan2(self.heading[:, 1], self.heading[:, 0]))
+        return np.interp(time, self.time, angle)
 
     def coords(self) -> dict[str, Variable | xr.Variable]:
         """What kind of event of which foot by which source; which leg each stride is of, from when to when."""
@@ -100,6 +111,9 @@ def _strike(event: Event) -> bool:
     return event.kind == "heel_strike"
 
 
-def _passages(walking: Walk, measured: Anatomy) -> list[Event]:
-    heading = at_times(walking.time, walking.heading, measured.time)
-    return hip_passages(measured.time, measured.points, heading)
+def _heading(walking: Walk | None, measured: Anatomy) -> Array:
+    """The walking direction (T, 3) in the frames of the anatomy; from the anatomy alone where not all markers are."""
+    if walking is not None:
+        return at_times(walking.time, walking.heading, measured.time)
+    hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
+    return headings(measured.time, hips, measured.directions["pelvis_forward"])[0]

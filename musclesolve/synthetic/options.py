@@ -18,6 +18,9 @@ from musclesolve.synthetic.noise import NOISES
 WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
 
+MOTIONS = ("walk", "run")
+"""What may be recorded."""
+
 Gap = tuple[str, float, float]
 """A marker and the first and last time at which it is not seen [s]."""
 
@@ -25,6 +28,9 @@ Test = Callable[[Any], bool]
 
 USUALLY_UNLOADED, MOST_UNLOADED = 10.0, 200.0
 """Vertical force under which a plate counts as unloaded [N]: usually, and at most."""
+
+MOST_TURN_DEG = 60.0
+"""In a stride nobody walks round a tighter curve [deg]."""
 
 SIGMAS = 5.0
 """Noise of so many standard deviations does not occur: one sample in three millions exceeds it."""
@@ -35,6 +41,7 @@ class RecordingOptions:
     """What a synthetic recording is made of.
 
     Args:
+        motion: "walk", the reference stride, or "run", one with flight; which goes straight ahead.
         noise_mm: root mean square of the noise of a marker coordinate [mm].
         noise: "white" (the camera's) or "skin" (the marker slides with the stride, see noise.py).
         force_noise_n: root mean square of the noise of a force component [N]; its moments get a hundredth in N m.
@@ -52,6 +59,9 @@ class RecordingOptions:
         noise_px: standard deviation of every pixel coordinate of the cameras [px].
         forward: axis of the files along which the person walks.
         up: axis of the files that points up.
+        heading_deg: direction in which the subject sets out, to the left of that axis [deg].
+        turn_deg: how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to
+            the right.
         seed: of the random numbers.
         cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis".
         force_cutoff_hz: the same for the forces alone; that of the markers when None.
@@ -63,6 +73,7 @@ class RecordingOptions:
         InputError: an option that makes no recording; says which.
     """
 
+    motion: str = "walk"
     noise_mm: float = 0.0
     noise: str = "white"
     force_noise_n: float = 0.0
@@ -79,6 +90,8 @@ class RecordingOptions:
     noise_px: float = 0.0
     forward: str = "+x"
     up: str = "+z"
+    heading_deg: float = 0.0
+    turn_deg: float = 0.0
     seed: int = 0
     cutoff_hz: float | str = 6.0
     force_cutoff_hz: float | None = None
@@ -87,6 +100,7 @@ class RecordingOptions:
 
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
+        self._need("motion", lambda v: v in MOTIONS, " or ".join(f'"{name}"' for name in MOTIONS))
         self._need("noise_mm", number(0.0, 1000.0), "a number of millimetres from 0 to 1000")
         self._need("noise", lambda v: v in NOISES, " or ".join(f'"{name}"' for name in NOISES))
         most = MOST_UNLOADED / SIGMAS
@@ -112,6 +126,10 @@ class RecordingOptions:
         self._need("noise_px", lambda v: bool(v == 0.0 or self.cameras), "0 where no cameras have pixels")
         self._need("forward", lambda v: v in AXES, "one of " + ", ".join(AXES))
         self._need("up", lambda v: v in AXES, "one of " + ", ".join(AXES))
+        self._need("heading_deg", number(-360.0, 360.0), "an angle from -360 to 360 degrees")
+        self._need(
+            "turn_deg", self._turns, f"at most {MOST_TURN_DEG:g} degrees to either side for every stride"
+        )
         self._need("seed", whole(0), "a whole number from 0 on")
         self._need("cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(WORDS))
         top = 0.5 * self.force_rate_hz
@@ -129,6 +147,10 @@ class RecordingOptions:
         if self.unloaded_below_n is not None:
             return self.unloaded_below_n
         return max(USUALLY_UNLOADED, SIGMAS * self.force_noise_n)
+
+    def _turns(self, value: float) -> bool:
+        most = MOST_TURN_DEG * self.strides
+        return number(-most, most)(value)
 
     def _cuts(self, value: float | str) -> bool:
         top = 0.5 * self.marker_rate_hz

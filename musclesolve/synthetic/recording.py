@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +14,13 @@ from musclesolve.recording.frames import global_from_laboratory
 from musclesolve.recording.textfile import file_path, suggestion
 from musclesolve.results.writing import write_files
 from musclesolve.synthetic.camera_views import write_views
+from musclesolve.synthetic.curved import CurvedStride
 from musclesolve.synthetic.faults import plant_all
 from musclesolve.synthetic.marker_places import Places, marker_places
 from musclesolve.synthetic.noise import NOISES, white
 from musclesolve.synthetic.options import RecordingOptions
 from musclesolve.synthetic.plate_places import LOADED, on_plates, plate_middles
+from musclesolve.synthetic.running import running_stride
 from musclesolve.synthetic.stride import Stride, reference_stride
 from musclesolve.synthetic.trial_text import trial_text
 from musclesolve.synthetic.truth import truth_bytes
@@ -36,6 +38,9 @@ MOMENT_NOISE = 0.01
 
 Both act at the middle of the plate, as the sensors do: the noise of the centre of pressure is the same anywhere.
 """
+
+
+_MOTIONS: dict[str, Callable[[], Stride]] = {"walk": reference_stride, "run": running_stride}
 
 
 def synthetic_recording(
@@ -66,7 +71,7 @@ def synthetic_recording(
 def recording_files(stride: Stride | None = None, truth: bool = True, **options: object) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
     chosen = _options(options)
-    stride = stride or reference_stride()
+    stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
     recordings = {
@@ -88,6 +93,21 @@ def recording_files(stride: Stride | None = None, truth: bool = True, **options:
     if truth:
         contents[TRUTH] = truth_bytes(stride, chosen, times(stride, chosen, chosen.marker_rate_hz))
     return contents
+
+
+def on_path(stride: Stride, options: RecordingOptions) -> Stride:
+    """The stride on the path that the options ask for."""
+    if options.heading_deg == 0.0 and options.turn_deg == 0.0:
+        return stride
+    if type(stride) is not Stride:
+        raise InputError(
+            f"{stride.about} is given another direction",
+            where="heading_deg, turn_deg",
+            expected="the strides of a walk, which alone are carried along another path",
+            remedy="leave out heading_deg and turn_deg",
+        )
+    curvature = np.deg2rad(options.turn_deg) / (options.strides * stride.length)
+    return CurvedStride.of(stride, np.deg2rad(options.heading_deg), curvature)
 
 
 def check_free(folder: Path, names: Iterable[str]) -> None:

@@ -53,6 +53,16 @@ class Stride:
     coefficients: Array
 
     @property
+    def about(self) -> str:
+        """What it is, in a line."""
+        return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
+
+    @property
+    def source(self) -> str:
+        """What it follows from, besides the laws of motion."""
+        return "normative curves"
+
+    @property
     def person(self) -> Person:
         """Who walks."""
         return self.layout.person
@@ -90,9 +100,11 @@ class Stride:
     def motion(self, time: Array) -> Motion:
         """The motion at times (T,) [s], derivatives exact."""
         time = np.asarray(time, float)
-        phase = time / self.period
-        states = [self.layout.coordinates(self.coefficients, phase, order) for order in range(3)]
-        return motion_from(self.model, time, *states)
+        return motion_from(self.model, time, *(self.coordinates(time, order) for order in range(3)))
+
+    def coordinates(self, time: Array, order: int = 0) -> Array:
+        """Joint and base coordinates (T, 44), or their derivatives, at times (T,) [s]."""
+        return self.layout.coordinates(self.coefficients, np.asarray(time, float) / self.period, order)
 
     def wrenches(self, time: Array) -> list[Wrench]:
         """What the ground does to right and left foot at times (T,) [s]; nothing is left for the pelvis to be held by.
@@ -112,8 +124,7 @@ class Stride:
 
     def joint_angles(self, time: Array) -> Array:
         """Joint angles (T, K) [rad] at times (T,) [s], columns `dof_names`."""
-        coordinates = self.layout.coordinates(self.coefficients, np.asarray(time, float) / self.period)
-        return coordinates[:, : self.model.tree.joint_count]
+        return self.coordinates(time)[:, : self.model.tree.joint_count]
 
     def markers(self, time: Array) -> Array:
         """Landmarks (T, n, 3) [m] at times (T,) [s], carried rigidly by their bodies, in the order of their names."""
@@ -122,8 +133,7 @@ class Stride:
 
     def carried(self, time: Array, places: Array, bodies: tuple[str, ...]) -> Array:
         """Any points that ride on bodies, (T, n, 3) [m], from their standing positions (n, 3) [m]."""
-        coordinates = self.layout.coordinates(self.coefficients, np.asarray(time, float) / self.period)
-        return carried(self.person, coordinates, places, bodies)
+        return carried(self.person, self.coordinates(time), places, bodies)
 
     @property
     def standing_origin(self) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from musclesolve.synthetic.options import RecordingOptions
 from musclesolve.synthetic.stride import Stride
 
-TRIAL = """# A stride of level walking at natural cadence (111 steps a minute), right heel strike to right heel strike.
-# It was not recorded: it follows from normative curves and the laws of motion (musclesolve.synthetic).
+TRIAL = """# {about}, right heel strike to right heel strike.
+# It was not recorded: it follows from {curves} and the laws of motion (musclesolve.synthetic).
 
 [subject]
 name = "{name}"
@@ -55,6 +55,8 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
     kind = "toml" if options.cameras else "trc"
     highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values())
     return TRIAL.format(
+        about=stride.about,
+        curves=stride.source,
         name=subject.name,
         mass=subject.mass,
         stature=subject.stature,

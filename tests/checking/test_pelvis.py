@@ -11,6 +11,7 @@ from musclesolve.checking import check
 from musclesolve.recording import Trial
 from musclesolve.synthetic import synthetic_recording
 from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+from musclesolve.synthetic.faults import plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
@@ -40,6 +41,34 @@ def test_front_and_back_of_one_side_are_named_before_anything_is_turned(side: st
     assert found(STRIDE, *names, tmp_path / "walk") == [("labels_exchanged", set(names))]
     both = found(STRIDE, *names, tmp_path / "both", standing=True)
     assert both == [("labels_exchanged", set(names))]
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
+    recorded_walk_trial: Trial, tmp_path: Path, standing: bool
+) -> None:
+    """Front and back exchanged on both sides: right and left, feet and plates are not to blame."""
+    copy = open_copy(recorded_walk_trial.path)
+    for side in "RL":
+        copy.exchange(f"{side}.ASIS", f"{side}.PSIS")
+        if standing:
+            exchange_standing(copy, f"{side}.ASIS", f"{side}.PSIS")
+    findings = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    assert [(f.code, set(f.where.markers)) for f in findings] == [
+        ("labels_exchanged", {"R.ASIS", "R.PSIS"}),
+        ("labels_exchanged", {"L.ASIS", "L.PSIS"}),
+    ]
+    assert all("standing" in f.what for f in findings) == standing
+
+
+def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    report = check(plant("walks_backwards", recorded_walk_trial.path, tmp_path))
+    assert report.ok
+    assert [(f.code, f.severity) for f in report.findings if f.severity != "note"] == [
+        ("walking_direction", "warning")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -184,3 +184,25 @@ def test_a_false_maximum_within_the_period_is_dropped():
     places = maxima(signal, 100.0, 0.15) / 100.0
     assert (np.diff(places) > 0.6).all()
     np.testing.assert_allclose(places[[0, 1, -1]], [1.0, 2.0, 9.0], atol=1e-3)
+
+
+def test_a_turn_on_the_spot_is_seen_from_the_pelvis():
+    """Ahead for 2 s, round by half a turn to the left in 4 s, and back."""
+    time = np.arange(0.0, 8.0, 0.01)
+    travelled = np.clip(time, 0.0, 2.0) - np.clip(time - 6.0, 0.0, 2.0)
+    angle = np.pi * np.clip((time - 2.0) / 4.0, 0.0, 1.0)
+    pelvis = np.stack([travelled, 0.0 * time, 0.0 * time], axis=1)
+    facing = 0.2 * np.stack([np.cos(angle), np.sin(angle), 0.0 * time], axis=1)
+    heading, travels = headings(time, pelvis, facing)
+    assert travels
+    still = (time > 2.6) & (time < 5.4)
+    expected = facing[still] / 0.2
+    np.testing.assert_allclose(heading[still], expected, atol=0.05)
+    np.testing.assert_allclose(heading[[50, -50]], [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], atol=1e-9)
+
+
+def test_who_walks_backwards_heads_for_where_the_path_leads():
+    time = np.arange(0.0, 4.0, 0.01)
+    pelvis, facing = -time[:, None] * [1.0, 0.5, 0.0], np.tile([1.0, 0.5, 0.0], (time.size, 1))
+    heading, _ = headings(time, pelvis, facing)
+    np.testing.assert_allclose(heading, -facing / np.hypot(1.0, 0.5), atol=1e-12)

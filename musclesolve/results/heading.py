@@ -1,0 +1,27 @@
+"""Forces along the way the subject walks: a result has them along the axes of the laboratory."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+AXES = ["x", "y", "z"]
+
+
+def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
+    """Return a vector over time and axis with x along the walking direction, y to its left, z up.
+
+    Args:
+        result: with the variable ``heading``; without it x of the laboratory is the walking direction.
+        vector: over time, axis and anything else.
+    """
+    if "heading" not in result:
+        return vector
+    angle = result["heading"]
+    cosine, sine = np.cos(angle), np.sin(angle)
+    x, y, z = (vector.sel(axis=axis, drop=True) for axis in AXES)
+    turned = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
+    return turned.transpose(*vector.dims).assign_attrs(vector.attrs)
