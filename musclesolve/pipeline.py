@@ -147,8 +147,8 @@ def run(
         Dataset over time, dof, muscle, side, joint, axis and component; every variable has its unit in
         attrs["units"]. `valid` (time, side) says which frames may be used: those whose `status` is SOLVED or
         SOLVED_WITH_RESERVE. Frames without a valid solution hold NaN for whatever depends on it: activations, muscle
-        and contact forces, reserves, cost and certificate. Motion, joint moments and the state of the muscles stay,
-        for they show what is wrong.
+        and contact forces, reserves, cost and certificate. Motion, joint moments, net reactions and the state of the
+        muscles stay, for they show what is wrong.
 
     Raises:
         InputError: the trial asks for what cannot be done; says which field.

@@ -75,8 +75,8 @@ def muscle_force_sources(found: xr.Dataset) -> Figure:
         peaks = [peak(found, "muscle_force", name) for name in names]
         _bars(axes, np.stack([_shares(at, len(found["source"])) for at in peaks], axis=1), _colors(found))
         for row, at in enumerate(peaks):
-            said = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
-            axes.text(1.01, row, said, fontsize=SMALL - 1.5, va="center", color=NOTE_COLOR)
+            note = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
+            axes.text(1.01, row, note, fontsize=SMALL - 1.5, va="center", color=NOTE_COLOR)
         heading(axes, f"{frames.SIDE_NAMES[side]}, and force at that peak [N]")
         axes.set_xlabel("share of the variance, to first order [%]", fontsize=TEXT)
     labels = [name.replace("_", " ") for name in groups]

@@ -74,10 +74,10 @@ def contact_force_bands(found: xr.Dataset) -> Figure:
             _banded(axes, x, side, found, "contact_force", where, validity[side], 1.0 / weight)
             mark_stance(axes, x, side, frames.stance(found, side))
             at = peak(found, "contact_force", f"{joint}_{side}")
-            said = "no valid frame"
+            note = "no valid frame"
             if at is not None:
-                said = f"peak in stance {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
-            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}", said)
+                note = f"peak in stance {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
+            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}", note)
             x.apply(axes, labelled=joint == "ankle")
         row[0].set_ylabel("[body weights]", fontsize=TEXT)
         row[0].set_ylim(bottom=0.0)

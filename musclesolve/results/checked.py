@@ -67,7 +67,7 @@ def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> Inpu
         file=result.encoding.get("source"),
         where=where,
         expected="a result as `musclesolve run` of this version writes it",
-        remedy="compute it again: musclesolve run TRIAL.toml -o FOLDER",
+        remedy="read its file with ms.read_result, or compute it again: musclesolve run TRIAL.toml -o FOLDER",
     )
 
 

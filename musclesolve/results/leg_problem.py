@@ -11,7 +11,7 @@ from musclesolve.sharing import Problem
 
 NEEDED = (
     *("moment_arm", "joint_moment", "passive_force", "force_capacity"),
-    *("max_isometric_force", "fiber_velocity", "optimal_fiber_length", "status"),
+    *("max_isometric_force", "fiber_velocity", "optimal_fiber_length", "status", "valid"),
 )
 
 
@@ -33,7 +33,9 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
     """
     if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
         raise InputError(
-            f"the result has no {', '.join(missing)}", expected="a result of musclesolve.run, or result.nc"
+            f"the result has no {', '.join(missing)}",
+            expected="a result of musclesolve.run, or result.nc",
+            remedy="a file of an earlier version is brought up to date by ms.read_result(path)",
         )
     if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
         raise InputError(

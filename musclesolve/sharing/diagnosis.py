@@ -151,14 +151,14 @@ class Diagnosis:
         parts = []
         for dof in self.lacking(number):
             short = self.shortage[number, self.dof.index(dof)]
-            parts.append(f"{dof} lacks {names.said(short, dof)}")
-        said = (
+            parts.append(f"{dof} lacks {names.text(short, dof)}")
+        clauses = (
             f"{_listed(parts)} {when}",
             self._limit(number),
             self._passive(number, names),
             self._remedy(number),
         )
-        return "; ".join(part for part in said if part)
+        return "; ".join(part for part in clauses if part)
 
     def _limit(self, number: int) -> str:
         """Which muscles could help, but give all that they have."""
@@ -174,7 +174,7 @@ class Diagnosis:
         dof = self.dof[cause.dof]
         return (
             f"the passive force of {_shown([self.muscle[i] for i in cause.muscles])} gives "
-            f"{names.said(cause.moment, dof)} at {dof}, where the motion needs {names.said(cause.needed, dof)}"
+            f"{names.text(cause.moment, dof)} at {dof}, where the motion needs {names.text(cause.needed, dof)}"
         )
 
     def _remedy(self, number: int) -> str:
@@ -205,7 +205,7 @@ class _Directions:
 
     names: Mapping[str, tuple[str, str]]
 
-    def said(self, moment: float, dof: str) -> str:
+    def text(self, moment: float, dof: str) -> str:
         """A signed moment [N m] in words."""
         if abs(moment) < _NOTHING:
             return "no moment"

@@ -65,10 +65,10 @@ class Solution:
             "with reserve": helped,
             "not solved": np.size(self.status) - exact - helped,
         }
-        said = ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "solved")
+        counted = ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "solved")
         return (
             f"<Solution of {np.size(self.status)} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
-            f"{self.cost_name!r}: {said}>"
+            f"{self.cost_name!r}: {counted}>"
         )
 
     def summary(self) -> str:

@@ -24,7 +24,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 _DECIMALS = (2, 3, 4)
-"""Of the factors that are tried: the fewest that do are told."""
+"""Of the factors that are tried: the fewest decimals that do are reported."""
 
 
 @dataclass(frozen=True, eq=False)

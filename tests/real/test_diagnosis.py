@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve.results import summary
+from musclesolve.results.directions import directions
 from musclesolve.sharing import Problem
 from musclesolve.sharing.diagnosis import diagnose
 
@@ -122,6 +124,31 @@ def test_the_strength_factor_is_that_of_a_whole_run(recorded_walk_trial, result)
         assert status[found.frame[worst]] == expected
         if share > 1:
             assert (status == ms.Status.SOLVED).all()
+
+
+def test_factors_of_the_summary_work_in_a_run(recorded_walk_trial, result):
+    """What each sentence proposes, given as strength_factor of the trial, solves the frame that it is about."""
+    told = [re.search(r"at ([\d.]+) s;.* ([\d.]+) times", reason) for reason in result.attrs["reasons_r"]]
+    assert any(told)
+    for time, factor in (found.groups() for found in told if found):
+        muscles = replace(recorded_walk_trial.muscles, strength_factor=float(factor))
+        stronger = ms.run(replace(recorded_walk_trial, muscles=muscles), side="r")
+        before, after = (
+            int(each.status.sel(side="r").sel(time=float(time), method="nearest"))
+            for each in (result, stronger)
+        )
+        assert (before, after) == (ms.Status.SOLVED_WITH_RESERVE, ms.Status.SOLVED)
+
+
+def test_the_problem_of_a_leg_gives_the_sentences_of_the_run(result):
+    """It carries the passive forces: the factors are the same, without giving them again."""
+    problem = ms.leg_problem(result, "r")
+    found = ms.diagnose(problem)
+    worst = int(found.total.argmax())
+    names = {dof: directions(dof) for dof in problem.dof}
+    assert found.sentence(worst, result.time.values, names) in result.attrs["reasons_r"]
+    again = ms.diagnose(problem, result.passive_force.values)
+    np.testing.assert_array_equal(again.strength_factor, found.strength_factor)
 
 
 def test_the_summary_of_a_run_says_why(result):

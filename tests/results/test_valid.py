@@ -231,6 +231,18 @@ def test_an_earlier_result_that_nobody_read_is_refused_in_one_message(old):
         figure_files(old[1])
 
 
+def test_the_problem_of_a_leg_of_an_earlier_result(broken, tmp_path):
+    """Read with `read_result` it passes over what cannot be used; opened by other means it is refused."""
+    _, found = broken
+    before = as_before(found)
+    write_result(before, tmp_path / "result.nc")
+    kept, now = (ms.leg_problem(each, "r") for each in (read_result(tmp_path / "result.nc"), found))
+    np.testing.assert_array_equal(kept.moment, now.moment)
+    assert np.isnan(now.moment).any()
+    with pytest.raises(ms.InputError, match=r"has no valid.*\n.*\n.*read_result"):
+        ms.leg_problem(before, "r")
+
+
 def test_what_is_no_result_is_read_as_it_is(tmp_path):
     other = xr.Dataset({"status": ("x", [1.0, 2.0])})
     netcdf.write_files(tmp_path, {"a.nc": netcdf.netcdf_bytes(other)})

@@ -188,3 +188,15 @@ def test_a_knee_bent_deeply_is_held_by_passive_quadriceps():
     assert f"gives {abs(cause.moment):.1f} N m of extension at knee_flexion_r" in text
     assert "the motion needs 1.0 N m of flexion; a larger strength factor would not help" in text
     assert diagnose(problem, passive_force=passive).sentence(0) == diagnose(problem).sentence(0)
+
+
+def test_passive_forces_of_a_problem_change_no_solution_and_are_checked(make_leg):
+    base = make_leg(5, seed=3, dofs=DOFS, muscles=MUSCLES)
+    arrays = (base.moment_arm, base.moment, base.force_capacity, base.max_isometric_force)
+    with_them = Problem(*arrays, passive_force=np.full((5, MUSCLES), 20.0))
+    np.testing.assert_array_equal(solve(with_them).activation, solve(Problem(*arrays)).activation)
+    assert with_them.frames(np.array([1, 3])).passive_force.shape == (2, MUSCLES)
+    with pytest.raises(ms.InputError, match="passive_force is -1 for muscle_0"):
+        Problem(*arrays, passive_force=np.full((5, MUSCLES), -1.0))
+    with pytest.raises(ms.InputError, match="passive_force has the shape"):
+        Problem(*arrays, passive_force=np.zeros((4, MUSCLES)))
