@@ -252,7 +252,7 @@ def synthesize(
     ] = None,
     cameras: Annotated[int, typer.Option(help="Cameras that see the markers; 0: marker files.")] = 0,
     noise_px: Annotated[float, typer.Option(help="Noise of the cameras' pixels, rms \\[px].")] = 0.0,
-    forward: Annotated[str, typer.Option(help="Axis of the files in the walking direction.")] = "+x",
+    forward: Annotated[str, typer.Option(help="Axis of the files that counts as forward.")] = "+x",
     up: Annotated[str, typer.Option(help="Axis of the files that points up.")] = "+z",
     heading_deg: Annotated[
         float, typer.Option(help="Where the subject sets out for, to the left of forward \\[deg].")

@@ -63,9 +63,9 @@ def gait_events(trial: Trial) -> GaitEvents:
         trial: the trial.
 
     Returns:
-        Events with the source "stated", "forces", "markers" or "periodic" (neither toe-offs by markers nor periodic
-        strikes where there is flight); notes on conflicts between the sources, on
-        marker events that fill in, and on events that were not recorded.
+        Events with the source "stated", "forces", "markers" or "periodic"; where there is flight neither toe-offs by
+        markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in, and on
+        events that were not recorded.
     """
     walking, flight = walk(trial), len(flights(trial)) > 0
     seen = [] if walking is None else marker_events(walking)

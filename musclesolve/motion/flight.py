@@ -15,14 +15,14 @@ from musclesolve.runs import true_runs
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-FALLS = 0.6
+FALLS = 0.7
 """A pelvis that accelerates downwards by more than this falls; in walking it comes to half of it [g]."""
 UNLOADED_WEIGHTS = 0.05
 """Below this vertical force under both feet the plates carry nobody [body weights]."""
 SHORTEST = 0.02
 """A shorter flight is noise [s]."""
-SMOOTH_HZ = 10.0
-"""Cut-off for the acceleration of the pelvis, which lasts a tenth of a second and more."""
+SMOOTH_HZ = 6.0
+"""Cut-off for the acceleration of the pelvis: noise of some millimetres must not fall, a step of 0.35 s passes [Hz]."""
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
 
 

@@ -25,7 +25,7 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     Its rows are the forward, left and up axes written in the axes of the file; left = up x forward.
 
     Args:
-        forward: the axis of the files that points in the walking direction, such as "+x".
+        forward: the axis of the files that becomes x, such as "+x"; the subject may walk in any direction.
         up: the axis of the files that points up.
 
     Raises:

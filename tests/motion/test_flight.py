@@ -18,6 +18,7 @@ from musclesolve.motion.strides import strides
 from musclesolve.recording import Trial, read_trial
 from musclesolve.recording.data import Markers, PlateForce
 from musclesolve.synthetic import synthetic_recording
+from musclesolve.synthetic.running import running_stride
 
 GRAVITY = 9.80665
 
@@ -57,6 +58,26 @@ def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
 @pytest.mark.parametrize("plates", ["rl", "r", ""])
 def test_walking_has_no_flight_with_and_without_plates(speed: float, plates: str) -> None:
     assert len(flights(Steps(speed=speed, noise=0.001).trial(plates=plates))) == 0
+
+
+def test_noise_of_digitised_film_does_not_fly_where_no_plate_was_recorded(tmp_path) -> None:
+    file = synthetic_recording(
+        tmp_path, noise_mm=5.0, strides=8, force_rate_hz=100.0, truth=False, forward="+y"
+    )
+    trial = read_trial(file)
+    unloaded = tuple(replace(plate, force=0.0 * plate.force) for plate in trial.forces)
+    assert len(flights(replace(trial, forces=unloaded))) == 0
+
+
+@pytest.mark.parametrize("stance", [0.31, 0.42, 0.46])
+def test_flights_of_runs_however_short(stance: float, tmp_path) -> None:
+    file = synthetic_recording(
+        tmp_path, running_stride(2.2, 0.72, stance), noise_mm=2.0, force_rate_hz=300.0, truth=False
+    )
+    found = flights(read_trial(file)).mean(axis=1) - 0.4
+    middle = 0.72 * (0.5 + stance) / 2.0
+    away = np.abs(np.mod(found - middle + 0.18, 0.36) - 0.18)
+    assert len(found) >= 4 and away.max() < 0.03
 
 
 def test_the_recorded_walk_has_no_flight(recorded_walk_trial: Trial) -> None:
