@@ -181,7 +181,7 @@ def _for_forces(rules: Fields, content: Fields) -> dict[str, Any]:
 
 def _table(document: Document, name: str, rules: Fields, errors: list[InputError]) -> Any:
     given = document.content.get(name)
-    if given is None and rules.get("required"):
+    if given in (None, []) and rules.get("required"):
         errors.append(
             InputError(
                 f"the table {document.header(name)} is missing",
