@@ -38,3 +38,7 @@ class InputError(MuscleSolveError):
         if remedy:
             lines.append(f"  to mend it: {remedy}")
         super().__init__("\n".join(lines))
+
+
+class BusyError(InputError):
+    """Another run is writing into the folder: nothing is wrong with what is there."""
