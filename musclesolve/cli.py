@@ -1,29 +1,44 @@
 r"""The road from recordings to muscle forces, from a shell.
 
-Exit codes: 0 done; 2 the input is at fault (one message); 3 done, but some frames have no valid solution;
-130 stopped by Ctrl-C. Heavy modules are imported inside the commands, so that --help comes at once.
+Exit codes: 0 done; 2 the input is at fault, or the system refuses something (one message); 3 done, but some frames
+have no valid solution; 130 stopped by Ctrl-C. Heavy modules are imported inside the commands, so that --help comes at
+once.
 In a help text "[mm]" would be taken for markup, and vanish: write it "\[mm]".
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
-from musclesolve.interrupts import interrupts
+from musclesolve import environment, streams, written
+from musclesolve.interrupts import interrupts, undisturbed
 from musclesolve.printing import announce, complain, console, say, say_files
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
 INTERRUPTED = 130
 
+
+class Commands(TyperGroup):
+    """All commands: whatever ends one of them is said in one message."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that is asked for."""
+        with messages():
+            return super().invoke(ctx)
+
+
 app = typer.Typer(
+    cls=Commands,
     help="From recorded motion and ground forces to the force of every muscle of the legs.",
     no_args_is_help=True,
     add_completion=False,
@@ -103,7 +118,7 @@ def run(
     """
     options = {"cost": cost, "solver": solver, "side": side.value}
     with messages():
-        many = len(trial) > 1 or trial[0].is_dir() or jobs is not None or scheduler is not None or again
+        many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
         if many and uncertainty is None:
             analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
         elif many:
@@ -128,11 +143,14 @@ def compare(
     with messages():
         import musclesolve as ms
         from musclesolve.plotting.comparison import FILES, comparison_files
-        from musclesolve.results import check_folder, comparison_tables, netcdf_bytes, write_files
+        from musclesolve.results import comparison_tables, netcdf_bytes, reserved, write_files
+        from musclesolve.results.replacing import check_folder, check_inputs
 
-        check_folder(output, "comparison.nc", trial)
-        with progress() as report:
-            result = ms.compare(ms.read_trial(trial), cost, solver, side.value, progress=report)
+        with progress() as report, reserved(output):
+            check_folder(output, "comparison.nc", trial)
+            loaded = ms.read_trial(trial)
+            check_inputs(loaded.files.values(), output, ["agreement.csv"])
+            result = ms.compare(loaded, cost, solver, side.value, progress=report)
             files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
             files["agreement.csv"] = comparison_tables.agreement_csv(result)
             report("writing", 1.0)
@@ -192,18 +210,19 @@ def benchmark(
     """Measure the solvers side by side on this machine, one frame by itself, and where the time of a run goes."""
     with messages():
         from musclesolve.benchmarking import figures, report, tables
-        from musclesolve.results import write_files
+        from musclesolve.results import reserved, write_files
 
-        with progress() as told:
-            found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), full, told)
-        console().print(tables.said_of_machine(found), soft_wrap=True)
-        console().print(tables.COLUMN_MEANING, soft_wrap=True)
-        for table in tables.tables(found):
-            console().print(table)
-        if output is not None:
+        with nullcontext() if output is None else reserved(output):
             with progress() as told:
-                drawn = figures.figure_files(found, told)
-            say_files(write_files(output, tables.files(found) | drawn, figures.FILES))
+                found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), full, told)
+            console().print(tables.said_of_machine(found), soft_wrap=True)
+            console().print(tables.COLUMN_MEANING, soft_wrap=True)
+            for table in tables.tables(found):
+                console().print(table)
+            if output is not None:
+                with progress() as told:
+                    drawn = figures.figure_files(found, told)
+                say_files(write_files(output, tables.files(found) | drawn, figures.FILES))
 
 
 @app.command()
@@ -219,12 +238,13 @@ def plot(
     """Draw the figures of a result again."""
     with messages():
         from musclesolve.plotting.save import figures_again
-        from musclesolve.results import read_result, write_files
+        from musclesolve.results import read_result, reserved, write_files
 
-        with progress() as report:
-            figures, outdated = figures_again(read_result(result), report)
+        loaded, folder = read_result(result), output or result.parent
+        with progress() as report, reserved(folder):
+            figures, outdated = figures_again(loaded, report)
             report("writing", 1.0)
-            paths = write_files(output or result.parent, figures, outdated)
+            paths = write_files(folder, figures, outdated)
         say_files(paths)
 
 
@@ -267,15 +287,17 @@ def synthesize(
         key: value for key, value in locals().items() if key not in ("output", "gap", "fault", "cutoff_hz")
     }
     with messages():
-        from musclesolve.results import write_files
+        from musclesolve.results import reserved, write_files
         from musclesolve.synthetic.options import parse_cutoff, parse_gap
         from musclesolve.synthetic.recording import check_free, recording_files
 
         gaps = tuple(parse_gap(text) for text in gap or ())
         faults, cutoff = tuple(fault or ()), parse_cutoff(cutoff_hz)
-        files = recording_files(gaps=gaps, faults=faults, cutoff_hz=cutoff, **given)
-        check_free(output, files)
-        say_files(write_files(output, files))
+        with reserved(output):
+            files = recording_files(gaps=gaps, faults=faults, cutoff_hz=cutoff, **given)
+            check_free(output, files)
+            paths = write_files(output, files)
+        say_files(paths)
         if faults:
             say(f"{'planted':<17} {', '.join(faults)}")
         trial = output / "trial.toml"
@@ -336,9 +358,9 @@ def average(
     with messages():
         from musclesolve.averaging import average_results, remarks, table
         from musclesolve.plotting.averages import average_files
-        from musclesolve.results import netcdf_bytes, write_files
+        from musclesolve.results import netcdf_bytes, reserved, write_files
 
-        with progress() as report:
+        with progress() as report, reserved(output):
             averaged = average_results(result, partial=partial)
             files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
             report("writing", 1.0)
@@ -429,15 +451,41 @@ def analyse_many(
 
 @contextmanager
 def messages() -> Iterator[None]:
-    """Turn the errors that people can mend, and Ctrl-C, into one message and an exit code."""
+    """Turn the errors that people can mend, what the system refuses, and Ctrl-C, into one message and an exit code."""
+    written.reset()
     try:
         yield
     except _input_errors() as error:
         complain(str(error))
         raise typer.Exit(INPUT_AT_FAULT) from None
+    except OSError as error:
+        complain(refusal_of_the_system(error))
+        raise typer.Exit(INPUT_AT_FAULT) from None
+    except MemoryError:
+        complain(f"the memory is used up; {written.what_was_written()}")
+        raise typer.Exit(INPUT_AT_FAULT) from None
     except KeyboardInterrupt as stop:
-        complain(str(stop) or "stopped by Ctrl-C; nothing was written")
+        with undisturbed():
+            complain(stopped(stop))
         raise typer.Exit(INTERRUPTED) from None
+
+
+def stopped(stop: KeyboardInterrupt) -> str:
+    """What is said after Ctrl-C."""
+    return str(stop) or f"stopped by Ctrl-C; {written.what_was_written()}"
+
+
+def refusal_of_the_system(error: OSError) -> str:
+    """What is said where the operating system refuses something."""
+    reason = error.strerror or str(error)
+    if isinstance(error, streams.OutputError):
+        return f"the output cannot be printed: {reason}; {written.what_was_written()}"
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the folder in which the command was given is not there any more\n  to mend it: change into another one"
+    place = f"{error.filename}: " if error.filename is not None else ""
+    return f"{place}{reason}; {written.what_was_written()}"
 
 
 def _input_errors() -> tuple[type[Exception], ...]:
@@ -470,11 +518,14 @@ def progress() -> Iterator[Callable[[str, float], None]]:
 
 def main() -> None:
     """Entry point of the command ``musclesolve``."""
+    streams.guard_streams()
+    announce()
     try:
-        announce()
+        environment.set_right()
         app(prog_name="musclesolve")
-    except KeyboardInterrupt:  # before a command has begun: within a command `messages` says it
-        complain("stopped by Ctrl-C; nothing was written")
+    except KeyboardInterrupt as stop:  # before or after a command: within it `messages` says it
+        with undisturbed():
+            complain(stopped(stop))
         raise SystemExit(INTERRUPTED) from None
 
 
