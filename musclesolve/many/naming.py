@@ -75,23 +75,27 @@ def folder_names(trials: list[Path]) -> list[str]:
         InputError: two paths have the same name however much of them is taken.
     """
     depth = dict.fromkeys(trials, 0)
+    numbered: set[Path] = set()
     while True:
-        names = [_name(path, depth[path]) for path in trials]
+        names = [_name(path, depth[path], path in numbered) for path in trials]
         count = Counter(map(_folded, names)) + Counter(map(_folded, OWN))
         same = [path for path, name in zip(trials, names, strict=True) if count[_folded(name)] > 1]
         if not same:
             return names
+        changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
-        if not longer:
+        if not changed and not longer:
             raise InputError(_same_name(same), remedy="rename one of them")
-        for path in longer:
+        numbered |= changed
+        for path in longer if not changed else ():
             depth[path] += 1
 
 
-def _name(path: Path, depth: int) -> str:
-    """Stem of a file, the names of so many folders before it."""
+def _name(path: Path, depth: int, numbered: bool) -> str:
+    """Stem of a file, the names of so many folders before it; numbered where it had to be changed."""
     above = path.parent.parts[-depth:] if depth else ()
-    return safe("-".join([*(part.strip("/\\:") for part in above if part.strip("/\\:")), path.stem]))
+    name = safe("-".join([*(part.strip("/\\:") for part in above if part.strip("/\\:")), path.stem]))
+    return f"{name}-{_number(path.stem)}" if numbered else name
 
 
 def _folded(name: str) -> str:
@@ -115,6 +119,9 @@ def safe(name: str) -> str:
     if text.split(".")[0].casefold() in DEVICES:
         text = f"_{text}"
     if len(text.encode()) > LONGEST:
-        number = hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
-        text = f"{text.encode()[:LONGEST].decode(errors='ignore').rstrip('. ')}-{number}"
+        text = f"{text.encode()[:LONGEST].decode(errors='ignore').rstrip('. ')}-{_number(name)}"
     return text
+
+
+def _number(name: str) -> str:
+    return hashlib.sha256(os.fsencode(name)).hexdigest()[:8]
