@@ -71,7 +71,9 @@ def read_regular(path: str | Path, most: int) -> bytes:
     with open_regular(path, most) as stream:
         content = stream.read(most + 1)
     if content is None:  # of the system's own files there are some that wait for what comes
-        raise UnsuitableFileError("the file has no end", "a regular file", "copy what it holds into a file, and name that")
+        raise UnsuitableFileError(
+            "the file has no end", "a regular file", "copy what it holds into a file, and name that"
+        )
     if len(content) > most:  # it grew, or does not know its size
         raise _too_large(f"more than {most / MEBIBYTE:.0f} MiB", most)
     return content

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import threading
 from pathlib import Path
 from types import TracebackType
 
@@ -23,13 +25,24 @@ class Lock:
 
     Attributes:
         path: the file.
-        number: its file descriptor.
+        thread: number of the thread that has it.
         exclusive: False where the file system knows no locks, and nothing is kept from anybody.
     """
 
-    def __init__(self, path: Path, number: int, exclusive: bool) -> None:
-        self.path, self.number, self.exclusive = path, number, exclusive
-        self._there = True
+    def __init__(self, path: Path) -> None:
+        self.path, self.exclusive, self.thread, self._there = path, False, threading.get_ident(), True
+        # A file object, and no bare number, is closed too where Ctrl-C makes everybody forget it.
+        self._file = io.FileIO(path, "r+", opener=_made)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has not been given back."""
+        return not self._file.closed
+
+    @property
+    def number(self) -> int:
+        """Its file descriptor."""
+        return self._file.fileno()
 
     @classmethod
     def acquire(cls, path: Path) -> Lock | None:
@@ -39,16 +52,16 @@ class Lock:
             OSError: the file cannot be made.
         """
         for _ in range(TRIES):
-            number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+            lock = cls(path)
             try:
-                exclusive = _lock(number)
+                lock.exclusive = _lock(lock.number)
             except BlockingIOError:
-                os.close(number)
+                lock._close()
                 return None
             # Between the opening and the locking, its last holder can have removed it or moved it away.
-            if _is_at(path, number):
-                return cls(path, number, exclusive)
-            os.close(number)
+            if _is_at(path, lock.number):
+                return lock
+            lock._close()
         return None
 
     def move(self, target: Path) -> None:
@@ -69,9 +82,7 @@ class Lock:
         self._close()
 
     def _close(self) -> None:
-        if self.number >= 0:
-            os.close(self.number)
-            self.number = -1
+        self._file.close()
 
     def __enter__(self) -> Lock:
         return self
@@ -80,6 +91,10 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _made(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT, 0o600)
 
 
 def _lock(number: int) -> bool:

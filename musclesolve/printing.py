@@ -68,6 +68,5 @@ def announce() -> None:
 
 def _warn(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
     """A warning of a library in one line; numba's hold a traceback."""
-    console(stderr=True).print(
-        f"musclesolve: {category.__name__}: {str(message).splitlines()[0]}", soft_wrap=True
-    )
+    first = f"{message}".partition("\n")[0]
+    console(stderr=True).print(f"musclesolve: {category.__name__}: {first}", soft_wrap=True)

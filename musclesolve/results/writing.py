@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from musclesolve.errors import BusyError, InputError
 from musclesolve.interrupts import undisturbed
@@ -18,8 +19,8 @@ from musclesolve.written import HIDDEN, PART, note
 LOCK = f"{HIDDEN}lock"
 REMEDY = "choose another place with -o, or make room or permission there"
 
-_owner: dict[str, int] = {}
-"""Folder -> the thread of this process that has it."""
+_locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+"""Folder -> its lock, if this process has it: one that Ctrl-C has made everybody forget is none."""
 
 
 def write_files(
@@ -104,19 +105,17 @@ def reserved(folder: Path) -> Iterator[None]:
     """
     with _complaining(folder):
         key = os.path.realpath(folder)
-    if _owner.get(key) == threading.get_ident():
+    mine = _locks.get(key)
+    if mine is not None and mine.is_held and mine.thread == threading.get_ident():
         yield
         return
     missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
     try:
         with _lock_of(folder) as lock:
-            _owner[key] = threading.get_ident()
-            try:
-                if lock.exclusive:
-                    _remove_leftovers(folder)
-                yield
-            finally:
-                del _owner[key]
+            _locks[key] = lock
+            if lock.exclusive:
+                _remove_leftovers(folder)
+            yield
     finally:
         for each in missing:
             # What holds something stays: the files, or what somebody else put there.

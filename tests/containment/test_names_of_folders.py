@@ -17,9 +17,35 @@ from musclesolve.many.record import Outcome
 from musclesolve.many.table import CSV
 
 ODD = [
-    *("...toml", "..toml", "....toml", ".toml", " .toml", ". .toml", "walk..toml", "walk .toml", ".hidden.toml"),
-    *("a\\b.toml", "..\\..\\b.toml", "c:d.toml", "a\nb.toml", "a\tb;c,d.toml", 'q"*?<>|.toml', "nul.toml", "COM1.x.toml"),
-    *("trials.csv.toml", "TRIALS.CSV.toml", "average.toml", ".musclesolve-lock.toml", "ü" * 125, "w\udcff.toml"),
+    *(
+        "...toml",
+        "..toml",
+        "....toml",
+        ".toml",
+        " .toml",
+        ". .toml",
+        "walk..toml",
+        "walk .toml",
+        ".hidden.toml",
+    ),
+    *(
+        "a\\b.toml",
+        "..\\..\\b.toml",
+        "c:d.toml",
+        "a\nb.toml",
+        "a\tb;c,d.toml",
+        'q"*?<>|.toml',
+        "nul.toml",
+        "COM1.x.toml",
+    ),
+    *(
+        "trials.csv.toml",
+        "TRIALS.CSV.toml",
+        "average.toml",
+        ".musclesolve-lock.toml",
+        "ü" * 125,
+        "w\udcff.toml",
+    ),
 ]
 
 
@@ -45,7 +71,14 @@ def test_the_folder_of_an_oddly_named_trial_is_in_the_output(file):
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.lists(st.text(min_size=1, max_size=12).filter(lambda text: "/" not in text), min_size=1, max_size=4, unique=True))
+@given(
+    st.lists(
+        st.text(min_size=1, max_size=12).filter(lambda text: "/" not in text),
+        min_size=1,
+        max_size=4,
+        unique=True,
+    )
+)
 def test_names_are_well_behaved_and_differ_or_it_is_said(stems):
     try:
         names = folder_names([Path("/a/b", f"{stem}.toml") for stem in stems])
@@ -70,7 +103,11 @@ def test_ordinary_names_are_kept():
 @pytest.mark.skipif(sys.platform == "win32", reason="such names do not exist there")
 def test_nothing_is_written_beside_the_output(tmp_path, monkeypatch):
     """The records of the trials are made up; the files that are left for them are real."""
-    trials = [write_stride(tmp_path / "study", Path(file).stem) for file in ODD if file.isascii() and file not in (".toml", "TRIALS.CSV.toml")]
+    trials = [
+        write_stride(tmp_path / "study", Path(file).stem)
+        for file in ODD
+        if file.isascii() and file not in (".toml", "TRIALS.CSV.toml")
+    ]
 
     def refused(todo, jobs, scheduler, report):
         yield from (job.record(Outcome.REFUSED, "no") for job in todo)

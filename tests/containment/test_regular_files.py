@@ -128,7 +128,15 @@ COMMANDS = {
     "muscles": ["muscles", "--database", "{file}"],
     "benchmark": ["benchmark", "{file}", "-o", "{out}"],
 }
-NAMES = ("/dev/zero", "/dev/full", "pipe.toml", "loop.toml", "a" * 300 + ".toml", "b/" * 3000 + "x.toml", "nul\0.toml")
+NAMES = (
+    "/dev/zero",
+    "/dev/full",
+    "pipe.toml",
+    "loop.toml",
+    "a" * 300 + ".toml",
+    "b/" * 3000 + "x.toml",
+    "nul\0.toml",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -143,7 +151,9 @@ def test_every_command_refuses_odd_names_with_one_message(tmp_path, monkeypatch,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["loop.toml", "pipe.toml"]
 
 
-@pytest.mark.parametrize("text", ["[[force]]\n", "[[force]]\n[[force]]\n", "force = []\n", '[[force]]\nside = "r"\n'])
+@pytest.mark.parametrize(
+    "text", ["[[force]]\n", "[[force]]\n[[force]]\n", "force = []\n", '[[force]]\nside = "r"\n']
+)
 def test_an_empty_force_is_refused_with_its_place(tmp_path, text):
     trial = write_stride(tmp_path)
     kept, _, _ = trial.read_text(encoding="utf-8").partition("[[force]]")
