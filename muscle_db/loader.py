@@ -63,6 +63,8 @@ def _parsed(text: str, file: str) -> MuscleDatabase:
     """Parsed and checked once for each text: a file that was edited is another text."""
     try:
         values = tomllib.loads(text)
+    except RecursionError as fault:
+        raise MuscleDatabaseError("not valid TOML: brackets are nested too deep", file=file) from fault
     except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits
         found = re.search(r"at line (\d+)", str(fault))
         line = int(found[1]) if found else len(text.splitlines())

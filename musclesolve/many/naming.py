@@ -58,7 +58,7 @@ def _may_be_trial(path: Path) -> bool:
     """Whether a TOML file has the table that only trials have; one that cannot be read may be a trial."""
     try:
         return "files" in tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return path.is_file()
 
 
