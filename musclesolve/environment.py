@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import os
 
+LONGEST = 11
+"""Digits of a number that a library can take for an integer of the machine."""
+
 LOG = logging.getLogger("musclesolve")
 
 
@@ -14,9 +17,10 @@ def set_right() -> None:
     os.environ["MPLBACKEND"] = "agg"
     if _on(os.environ.get("NUMBA_DISABLE_JIT", "")):
         _ignore("NUMBA_DISABLE_JIT", "the force-sharing kernel has to be compiled")
-    threads = os.environ.get("NUMBA_NUM_THREADS", "1")
-    if not (threads.isdecimal() and threads.isascii() and 0 < int(threads) < 2**31):
-        _ignore("NUMBA_NUM_THREADS", f"{threads!r} is no number of threads")
+    for name, least in (("NUMBA_NUM_THREADS", 1), ("SOURCE_DATE_EPOCH", 0)):  # the other is read by numpy
+        given = os.environ.get(name, str(least))
+        if not (given.isdecimal() and given.isascii() and len(given) < LONGEST and int(given) >= least):
+            _ignore(name, f"{given!r} is no whole number from {least}")
 
 
 def _on(text: str) -> bool:

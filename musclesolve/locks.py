@@ -66,10 +66,10 @@ class Lock:
 
     def move(self, target: Path) -> None:
         """Let the file take the place of another one, and give the lock back."""
-        self._there = False
         if os.name == "nt":  # a file that is open cannot be moved there
             self._close()
         os.replace(self.path, target)
+        self._there = False
         self._close()
 
     def release(self) -> None:

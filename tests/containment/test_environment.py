@@ -29,7 +29,9 @@ ODD = "w\udcff\udc80lk"
 def test_a_number_of_threads_that_is_none_is_ignored(monkeypatch, caplog, value):
     monkeypatch.setenv("NUMBA_NUM_THREADS", value)
     monkeypatch.setenv("MPLBACKEND", "nonsense")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "x")
     environment.set_right()
+    assert "SOURCE_DATE_EPOCH" not in os.environ
     assert "NUMBA_NUM_THREADS" not in os.environ
     assert os.environ["MPLBACKEND"] == "agg"
     assert "NUMBA_NUM_THREADS is ignored" in caplog.text
