@@ -450,10 +450,12 @@ def messages() -> Iterator[None]:
     except KeyboardInterrupt as stop:
         message, code = stopped(stop), INTERRUPTED
     except SystemExit as end:
-        stop = getattr(end.__context__, "__cause__", None)  # typer takes it for a wish to end without a word
-        if not isinstance(stop, KeyboardInterrupt):
+        behind = getattr(
+            end.__context__, "__cause__", None
+        )  # typer takes it for a wish to end without a word
+        if not isinstance(behind, KeyboardInterrupt):
             raise
-        message, code = stopped(stop), INTERRUPTED
+        message, code = stopped(behind), INTERRUPTED
     else:
         return
     with undisturbed():

@@ -41,6 +41,8 @@ def write_files(
             changed.
     """
     folder = Path(folder)
+    if odd := [name for name in contents if Path(name).name != name]:
+        raise ValueError(f"{odd[0]!r} would not be a file in the folder")
     paths = [folder / name for name in contents]
     removed = [folder / name for name in outdated if name not in contents]
     with reserved(folder), _complaining(paths[0] if len(paths) == 1 else folder):

@@ -50,6 +50,13 @@ def test_another_run_is_refused_and_told_why(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.txt", "theirs.txt"]
 
 
+@pytest.mark.parametrize("name", ["../up.txt", "/tmp/up.txt", "a/b.txt", "..", ".", ""])
+def test_nothing_is_written_but_files_in_the_folder(tmp_path, name):
+    with pytest.raises(ValueError, match="would not be a file in the folder"):
+        write_files(tmp_path / "out", {"good.txt": b"1", name: b"1"})
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_under_another_name_is_the_same_folder(tmp_path):
     (tmp_path / "out").mkdir()
     with reserved(tmp_path / "out"):
