@@ -21,6 +21,7 @@ from muscle_db.model import (
     ReferenceSkeleton,
 )
 from muscle_db.points import LIMIT, read_point
+from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
 from muscle_db.table import Table
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -62,6 +63,8 @@ def _parsed(text: str, file: str) -> MuscleDatabase:
     """Parsed and checked once for each text: a file that was edited is another text."""
     try:
         values = tomllib.loads(text)
+    except RecursionError as fault:
+        raise MuscleDatabaseError("not valid TOML: brackets are nested too deep", file=file) from fault
     except ValueError as fault:  # TOMLDecodeError, or an integer of thousands of digits
         found = re.search(r"at line (\d+)", str(fault))
         line = int(found[1]) if found else len(text.splitlines())
@@ -76,13 +79,17 @@ def _read(name_or_path: str | Path) -> tuple[str, str]:
         return resources.files("muscle_db").joinpath(file).read_text(encoding="utf-8"), file
     path = Path(name_or_path)
     try:
-        raw = path.read_bytes()
+        raw = read_regular(path, SETTINGS)
     except FileNotFoundError as fault:
         names = ", ".join(available())
         raise MuscleDatabaseError(
             f'there is no muscle database "{name_or_path}", and no file {path.absolute()}',
             expected=f"one of {names}, or the path of a TOML file",
             remedy=nearest(str(name_or_path), available()) or "check the name and the folder",
+        ) from fault
+    except UnsuitableFileError as fault:
+        raise MuscleDatabaseError(
+            fault.problem, file=path, expected=fault.expected, remedy=fault.remedy
         ) from fault
     except OSError as fault:
         is_folder = isinstance(fault, IsADirectoryError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -137,14 +138,14 @@ def _cell(leg: xr.Dataset, name: str, decimals: int) -> str:
 
 
 def _once(paths: Sequence[str | Path]) -> list[Path]:
-    seen: list[Path] = []
+    seen: dict[str, Path] = {}
     for path in map(Path, paths):
-        if path.resolve() in [each.resolve() for each in seen]:
+        if os.path.realpath(path) in seen:
             raise InputError(
                 "this result is named twice",
                 file=path,
                 expected="every result once: a cycle that counts twice makes the spread too small",
                 remedy="leave one of them out",
             )
-        seen.append(path)
-    return seen
+        seen[os.path.realpath(path)] = path
+    return list(seen.values())

@@ -1,29 +1,45 @@
 r"""The road from recordings to muscle forces, from a shell.
 
-Exit codes: 0 done; 2 the input is at fault (one message); 3 done, but some frames have no valid solution;
-130 stopped by Ctrl-C. Heavy modules are imported inside the commands, so that --help comes at once.
+Exit codes: 0 done; 2 the input is at fault, or the system refuses something (one message); 3 done, but some frames
+have no valid solution; 130 stopped by Ctrl-C. Heavy modules are imported inside the commands, so that --help comes at
+once.
 In a help text "[mm]" would be taken for markup, and vanish: write it "\[mm]".
 """
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
-from musclesolve.interrupts import interrupts
+from musclesolve import environment, streams, written
+from musclesolve.interrupts import interrupts, undisturbed
 from musclesolve.printing import announce, complain, console, say, say_files
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
 INTERRUPTED = 130
 
+
+class Commands(TyperGroup):
+    """All commands: whatever ends one of them is said in one message."""
+
+    def main(self, *arguments: Any, **more: Any) -> Any:
+        """Run the command that is asked for."""
+        with messages():
+            return super().main(*arguments, **more)
+
+
 app = typer.Typer(
+    cls=Commands,
     help="From recorded motion and ground forces to the force of every muscle of the legs.",
     no_args_is_help=True,
     add_completion=False,
@@ -68,8 +84,7 @@ def common(
 def demo(output: Output = Path("demo-output")) -> None:
     """Compute the bundled reference stride, end to end."""
     trial = Path(__file__).with_name("data") / "reference_stride" / "trial.toml"
-    with messages():
-        analyse(trial, output)
+    analyse(trial, output)
 
 
 @app.command()
@@ -102,16 +117,13 @@ def run(
     What has been computed from the same input, options and version is kept; no trial stops the others.
     """
     options = {"cost": cost, "solver": solver, "side": side.value}
-    with messages():
-        many = len(trial) > 1 or trial[0].is_dir() or jobs is not None or scheduler is not None or again
-        if many and uncertainty is None:
-            analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
-        elif many:
-            raise typer.BadParameter(
-                "--uncertainty is for one trial, without --jobs, --scheduler and --again"
-            )
-        else:
-            analyse(trial[0], output, figures, uncertainty, seed, **options)
+    many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
+    if many and uncertainty is None:
+        analyse_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+    elif many:
+        raise typer.BadParameter("--uncertainty is for one trial, without --jobs, --scheduler and --again")
+    else:
+        analyse(trial[0], output, figures, uncertainty, seed, **options)
 
 
 @app.command()
@@ -125,23 +137,25 @@ def compare(
     side: Sides = Side.both,
 ) -> None:
     """Share the forces of one trial under several costs: comparison.nc, a table of the agreement, figures."""
-    with messages():
-        import musclesolve as ms
-        from musclesolve.plotting.comparison import FILES, comparison_files
-        from musclesolve.results import check_folder, comparison_tables, netcdf_bytes, write_files
+    import musclesolve as ms
+    from musclesolve.plotting.comparison import FILES, comparison_files
+    from musclesolve.results import comparison_tables, netcdf_bytes, reserved, write_files
+    from musclesolve.results.replacing import check_folder, check_inputs
 
+    with progress() as report, reserved(output):
         check_folder(output, "comparison.nc", trial)
-        with progress() as report:
-            result = ms.compare(ms.read_trial(trial), cost, solver, side.value, progress=report)
-            files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
-            files["agreement.csv"] = comparison_tables.agreement_csv(result)
-            report("writing", 1.0)
-            paths = write_files(output, files, FILES)
-        for table in comparison_tables.tables(result):
-            console().print(table)
-        say_files(paths)
-        if comparison_tables.any_failed(result):
-            raise typer.Exit(SOME_FRAMES_FAILED)
+        loaded = ms.read_trial(trial)
+        check_inputs(loaded.files.values(), output, ["agreement.csv"])
+        result = ms.compare(loaded, cost, solver, side.value, progress=report)
+        files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
+        files["agreement.csv"] = comparison_tables.agreement_csv(result)
+        report("writing", 1.0)
+        paths = write_files(output, files, FILES)
+    for table in comparison_tables.tables(result):
+        console().print(table)
+    say_files(paths)
+    if comparison_tables.any_failed(result):
+        raise typer.Exit(SOME_FRAMES_FAILED)
 
 
 @app.command()
@@ -150,19 +164,18 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Tell what is wrong with a recording, all of it, before anything is computed; exit code 2 if there is an error."""
-    with messages():
-        import musclesolve as ms
-        from musclesolve.checking.printing import json_text, tables
+    import musclesolve as ms
+    from musclesolve.checking.printing import json_text, tables
 
-        report = ms.check(trial)
-        if json:
-            typer.echo(json_text(report))
-        else:
-            for table in tables(report):
-                console().print(table)
-            console().print(report.verdict, soft_wrap=True)
-        if not report.ok:
-            raise typer.Exit(INPUT_AT_FAULT)
+    report = ms.check(trial)
+    if json:
+        typer.echo(json_text(report))
+    else:
+        for table in tables(report):
+            console().print(table)
+        console().print(report.verdict, soft_wrap=True)
+    if not report.ok:
+        raise typer.Exit(INPUT_AT_FAULT)
 
 
 @app.command()
@@ -190,10 +203,10 @@ def benchmark(
     ] = None,
 ) -> None:
     """Measure the solvers side by side on this machine, one frame by itself, and where the time of a run goes."""
-    with messages():
-        from musclesolve.benchmarking import figures, report, tables
-        from musclesolve.results import write_files
+    from musclesolve.benchmarking import figures, report, tables
+    from musclesolve.results import reserved, write_files
 
+    with nullcontext() if output is None else reserved(output):
         with progress() as told:
             found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), full, told)
         console().print(tables.said_of_machine(found), soft_wrap=True)
@@ -217,15 +230,15 @@ def plot(
     ] = None,
 ) -> None:
     """Draw the figures of a result again."""
-    with messages():
-        from musclesolve.plotting.save import figures_again
-        from musclesolve.results import read_result, write_files
+    from musclesolve.plotting.save import figures_again
+    from musclesolve.results import read_result, reserved, write_files
 
-        with progress() as report:
-            figures, outdated = figures_again(read_result(result), report)
-            report("writing", 1.0)
-            paths = write_files(output or result.parent, figures, outdated)
-        say_files(paths)
+    loaded, folder = read_result(result), output or result.parent
+    with progress() as report, reserved(folder):
+        figures, outdated = figures_again(loaded, report)
+        report("writing", 1.0)
+        paths = write_files(folder, figures, outdated)
+    say_files(paths)
 
 
 @app.command()
@@ -282,22 +295,22 @@ def synthesize(
         for key, value in locals().items()
         if key not in ("output", "gap", "step", "fault", "cutoff_hz")
     }
-    with messages():
-        from musclesolve.results import write_files
-        from musclesolve.synthetic.options import parse_cutoff, parse_gap
-        from musclesolve.synthetic.recording import check_free, recording_files
+    from musclesolve.results import reserved, write_files
+    from musclesolve.synthetic.options import parse_cutoff, parse_gap
+    from musclesolve.synthetic.recording import check_free, recording_files
 
-        gaps = tuple(parse_gap(text) for text in gap or ())
-        faults, cutoff = tuple(fault or ()), parse_cutoff(cutoff_hz)
-        files = recording_files(
-            gaps=gaps, steps=tuple(step) if step else None, faults=faults, cutoff_hz=cutoff, **given
-        )
+    gaps = tuple(parse_gap(text) for text in gap or ())
+    faults, cutoff = tuple(fault or ()), parse_cutoff(cutoff_hz)
+    steps = tuple(step) if step else None
+    with reserved(output):
+        files = recording_files(gaps=gaps, steps=steps, faults=faults, cutoff_hz=cutoff, **given)
         check_free(output, files)
-        say_files(write_files(output, files))
-        if faults:
-            say(f"{'planted':<17} {', '.join(faults)}")
-        trial = output / "trial.toml"
-        say(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
+        paths = write_files(output, files)
+    say_files(paths)
+    if faults:
+        say(f"{'planted':<17} {', '.join(faults)}")
+    trial = output / "trial.toml"
+    say(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
 
 
 @app.command()
@@ -320,12 +333,11 @@ def convert(
     units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
 ) -> None:
     """Write markers or forces of a recording as files that OpenSim reads."""
-    with messages():
-        from musclesolve.conversion import convert as write
+    from musclesolve.conversion import convert as write
 
-        for note in write(source, output, forward, up, units):
-            console().print(note, soft_wrap=True)
-        say_files(output)
+    for note in write(source, output, forward, up, units):
+        console().print(note, soft_wrap=True)
+    say_files(output)
 
 
 @app.command()
@@ -333,11 +345,10 @@ def calibrate(
     cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
 ) -> None:
     """Calibrate the cameras of a camera file: how well they show the control points again, and where they stand."""
-    with messages():
-        from musclesolve.camera_table import table
-        from musclesolve.recording import read_camera_file
+    from musclesolve.camera_table import table
+    from musclesolve.recording import read_camera_file
 
-        console().print(table(read_camera_file(cameras)))
+    console().print(table(read_camera_file(cameras)))
 
 
 @app.command()
@@ -351,22 +362,21 @@ def average(
     ] = False,
 ) -> None:
     """Average the gait cycles of results, each leg for itself: average.nc, a table of the strides, figures."""
-    with messages():
-        from musclesolve.averaging import average_results, remarks, table
-        from musclesolve.plotting.averages import average_files
-        from musclesolve.results import netcdf_bytes, write_files
+    from musclesolve.averaging import average_results, remarks, table
+    from musclesolve.plotting.averages import average_files
+    from musclesolve.results import netcdf_bytes, reserved, write_files
 
-        with progress() as report:
-            averaged = average_results(result, partial=partial)
-            files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
-            report("writing", 1.0)
-            paths = write_files(output, files)
-        console().print(table(averaged))
-        for remark in remarks(averaged):
-            say(remark)
-        say_files(paths)
-        if averaged.attrs["invalid"]:
-            raise typer.Exit(SOME_FRAMES_FAILED)
+    with progress() as report, reserved(output):
+        averaged = average_results(result, partial=partial)
+        files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+    console().print(table(averaged))
+    for remark in remarks(averaged):
+        say(remark)
+    say_files(paths)
+    if averaged.attrs["invalid"]:
+        raise typer.Exit(SOME_FRAMES_FAILED)
 
 
 @app.command()
@@ -375,30 +385,27 @@ def muscles(
     database: Annotated[str, typer.Option(help="Name of a muscle database, or a file.")] = "silva_2003",
 ) -> None:
     """List the muscles, or show one in full."""
-    with messages():
-        import muscle_db
-        from musclesolve.muscle_table import muscle_in_full, table
+    import muscle_db
+    from musclesolve.muscle_table import muscle_in_full, table
 
-        loaded = muscle_db.load(database)
-        console().print(table(loaded) if name is None else muscle_in_full(loaded[name]))
+    loaded = muscle_db.load(database)
+    console().print(table(loaded) if name is None else muscle_in_full(loaded[name]))
 
 
 @app.command()
 def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
     """List the marker sets, or show one in full."""
-    with messages():
-        from musclesolve.marker_set_table import set_in_full, table
+    from musclesolve.marker_set_table import set_in_full, table
 
-        console().print(table() if name is None else set_in_full(name))
+    console().print(table() if name is None else set_in_full(name))
 
 
 @app.command()
 def faults() -> None:
     """List the faults that `synthesize` can plant into a recording."""
-    with messages():
-        from musclesolve.synthetic.fault_table import table
+    from musclesolve.synthetic.fault_table import table
 
-        console().print(table())
+    console().print(table())
 
 
 def analyse(
@@ -447,15 +454,48 @@ def analyse_many(
 
 @contextmanager
 def messages() -> Iterator[None]:
-    """Turn the errors that people can mend, and Ctrl-C, into one message and an exit code."""
+    """Turn the errors that people can mend, what the system refuses, and Ctrl-C, into one message and an exit code."""
+    written.reset()
     try:
         yield
     except _input_errors() as error:
-        complain(str(error))
-        raise typer.Exit(INPUT_AT_FAULT) from None
+        message, code = str(error), INPUT_AT_FAULT
+    except OSError as error:
+        message, code = refusal_of_the_system(error), INPUT_AT_FAULT
+    except MemoryError:
+        message, code = f"the memory is used up; {written.what_was_written()}", INPUT_AT_FAULT
     except KeyboardInterrupt as stop:
-        complain(str(stop) or "stopped by Ctrl-C; nothing was written")
-        raise typer.Exit(INTERRUPTED) from None
+        message, code = stopped(stop), INTERRUPTED
+    except SystemExit as end:
+        behind = getattr(
+            end.__context__, "__cause__", None
+        )  # typer takes it for a wish to end without a word
+        if not isinstance(behind, KeyboardInterrupt):
+            raise
+        message, code = stopped(behind), INTERRUPTED
+    else:
+        return
+    with undisturbed():
+        complain(message)
+    raise SystemExit(code)
+
+
+def stopped(stop: KeyboardInterrupt) -> str:
+    """What is said after Ctrl-C."""
+    return str(stop) or f"stopped by Ctrl-C; {written.what_was_written()}"
+
+
+def refusal_of_the_system(error: OSError) -> str:
+    """What is said where the operating system refuses something."""
+    reason = error.strerror or str(error)
+    if isinstance(error, streams.OutputError):
+        return f"the output cannot be printed: {reason}; {written.what_was_written()}"
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return "the folder in which the command was given is not there any more\n  to mend it: change into another one"
+    place = f"{error.filename}: " if error.filename is not None else ""
+    return f"{place}{reason}; {written.what_was_written()}"
 
 
 def _input_errors() -> tuple[type[Exception], ...]:
@@ -486,13 +526,23 @@ def progress() -> Iterator[Callable[[str, float], None]]:
         yield report
 
 
+def _decided() -> None:
+    """Run the command, and let no Ctrl-C change how it has ended."""
+    try:
+        app(prog_name="musclesolve")
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def main() -> None:
     """Entry point of the command ``musclesolve``."""
     try:
+        streams.guard_streams()
         announce()
-        app(prog_name="musclesolve")
-    except KeyboardInterrupt:  # before a command has begun: within a command `messages` says it
-        complain("stopped by Ctrl-C; nothing was written")
+        environment.set_right()
+        _decided()
+    except KeyboardInterrupt as stop:  # before or after a command: within it `messages` says it
+        complain(stopped(stop))
         raise SystemExit(INTERRUPTED) from None
 
 

@@ -96,7 +96,7 @@ def _check_target(target: Path) -> None:
             f"files that end in '{target.suffix}' are not written",
             file=target,
             expected="a name that ends in .trc for markers, in .mot or .sto for forces",
-            remedy=f"-o {target.with_suffix('.trc').name}",
+            remedy=f"-o {target.stem or 'markers'}.trc",
         )
     if not target.absolute().parent.is_dir():
         raise InputError(

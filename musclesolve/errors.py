@@ -58,3 +58,7 @@ class PoseError(MuscleSolveError):
     ) -> None:
         super().__init__(message)
         self.frames, self.worst = frames, worst
+
+
+class BusyError(InputError):
+    """Another run is writing into the folder: nothing is wrong with what is there."""

@@ -1,4 +1,4 @@
-"""Ctrl-C that is never lost."""
+"""Ctrl-C that is never lost, and that waits where it would leave something half done."""
 
 from __future__ import annotations
 
@@ -41,3 +41,25 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
     finally:
         signal.signal(by, handler)
         sys.unraisablehook = hook
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """A Ctrl-C in the moment in which finished files are put in place comes too late; so does a SIGTERM that raises."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {}
+    try:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            if callable(signal.getsignal(each)):
+                # Not SIG_IGN: of a signal that is on its way already Python would print that nobody handled it.
+                handlers[each] = signal.signal(each, _too_late)
+        yield
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
+
+
+def _too_late(number: int, frame: FrameType | None) -> None:
+    """Nothing is to be done."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import textwrap
+import warnings
 from pathlib import Path
 
 from rich.console import Console
@@ -62,3 +63,10 @@ def announce() -> None:
     log = logging.getLogger("musclesolve")
     log.setLevel(logging.INFO)
     log.addHandler(_Announce())
+    warnings.showwarning = _warn
+
+
+def _warn(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+    """A warning of a library in one line; numba's hold a traceback."""
+    first = f"{message}".partition("\n")[0]
+    console(stderr=True).print(f"musclesolve: {category.__name__}: {first}", soft_wrap=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve.dynamics.couples import Couples
 from musclesolve.dynamics.joint_coordinates import revolute_angles, single_joints
 from musclesolve.dynamics.model import Model
@@ -86,7 +87,7 @@ class JointResistance:
         if path.suffix != ".toml":
             path = Path(str(resources.files("musclesolve.dynamics") / "models" / f"{table}.toml"))
         try:
-            raw = tomllib.loads(path.read_text(encoding="utf-8"))
+            raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
             cones, stops = raw.get("cone", []), raw.get("stop", [])
             viscous = np.zeros(model.tree.joint_count)
             for row in cones:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve.dynamics.checks import numbers
 from musclesolve.dynamics.topology_checks import check_drivers, check_topology
 from musclesolve.dynamics.topology_data import (
@@ -52,7 +53,7 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
     if path.suffix != ".toml":
         path = Path(str(resources.files("musclesolve.dynamics") / "models" / f"{name}.toml"))
     try:
-        return _parsed(path.read_text(encoding="utf-8"), path)
+        return _parsed(read_regular(path, SETTINGS).decode("utf-8"), path)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
         raise InputError(f"cannot read the model definition: {fault}", file=path) from fault
 

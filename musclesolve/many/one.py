@@ -14,11 +14,13 @@ import xarray as xr
 
 import musclesolve as ms
 from muscle_db import MuscleDatabaseError
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.many.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.many.record import Measures, Outcome, TrialRecord
 from musclesolve.results import check_folder, netcdf_bytes, write_files
 from musclesolve.results.netcdf import result_attribute
+from musclesolve.results.storable import storable
+from musclesolve.results.writing import reserved
 
 if TYPE_CHECKING:
     from musclesolve.recording import Trial
@@ -79,11 +81,24 @@ def analyse(
     Raises:
         InputError: whatever `run` refuses, a folder with the result of another trial, or one that cannot be written.
     """
+    with reserved(folder):
+        check_folder(folder, RESULT, trial)
+        return _written(trial, folder, options, figures, progress, more)
+
+
+def _written(
+    trial: Path,
+    folder: Path,
+    options: Mapping[str, object],
+    figures: bool,
+    progress: Progress,
+    more: Callable[[Trial], dict[str, bytes]],
+) -> tuple[xr.Dataset, list[Path]]:
+    """What `analyse` does in the folder that it has reserved."""
     from musclesolve.plotting import figure_files
     from musclesolve.plotting.save import FILES
     from musclesolve.plotting.uncertainty import FILES as OF_UNCERTAINTY
 
-    check_folder(folder, RESULT, trial)
     loaded = ms.read_trial(trial)
     hashes = input_hashes(loaded)
     result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
@@ -100,11 +115,14 @@ def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> Tria
     """Compute a trial unless its result is there; whatever is wrong with it is told in the record, never raised."""
     start = time.perf_counter()
     try:
-        check_folder(job.folder, RESULT, job.trial)
-        measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
-        if measures is None:
-            result, _ = analyse(job.trial, job.folder, job.options, job.figures, progress)
-            measures, outcome = Measures.of(result), Outcome.COMPUTED
+        with reserved(job.folder):
+            check_folder(job.folder, RESULT, job.trial)
+            measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
+            if measures is None:
+                result, _ = analyse(job.trial, job.folder, job.options, job.figures, progress)
+                measures, outcome = Measures.of(result), Outcome.COMPUTED
+    except BusyError as error:
+        return job.record(Outcome.STOPPED, str(error))
     except (MuscleSolveError, MuscleDatabaseError) as error:
         return job.record(Outcome.REFUSED, str(error))
     except Exception as fault:
@@ -123,15 +141,24 @@ def _current(job: Job) -> Measures | None:
     return Measures.from_json(result_attribute(path, MEASURES) or "")
 
 
+def is_done(job: Job) -> bool:
+    """Whether its result is there, as far as that can be known."""
+    with contextlib.suppress(MuscleSolveError, OSError):
+        return not job.again and _current(job) is not None
+    return False
+
+
 def leave_message(record: TrialRecord) -> None:
     """Write why a trial has no result into its folder; an earlier result steps aside, for it is not of this input.
 
-    Nothing is changed in a folder that holds the result of another trial. Where nothing can be written, the record
-    alone tells it.
+    Nothing is changed in a folder that holds the result of another trial, or into which another run writes. Where
+    nothing can be written, the record alone has it.
     """
+    if record.outcome is Outcome.STOPPED:
+        return
     text = "\n".join(part for part in (record.message, record.details) if part)
     with contextlib.suppress(InputError, OSError):
         check_folder(record.folder, RESULT, record.trial)
-        write_files(record.folder, {ERROR: f"{text.rstrip()}\n".encode()})
+        write_files(record.folder, {ERROR: f"{storable(text.rstrip())}\n".encode()})
         if (record.folder / RESULT).is_file():
             (record.folder / RESULT).replace(record.folder / EARLIER)

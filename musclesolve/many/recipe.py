@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from musclesolve.recording.textfile import sha256
 from musclesolve.version import __version__
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def input_hashes(trial: Trial) -> dict[str, str]:
     To be taken when the trial has been read: a file that is edited while it is computed is not what the result is of.
     """
     folder = trial.path.resolve().parent
-    return {_relative(path.resolve(), folder): _sha256(path) for path in trial.files.values()}
+    return {_relative(path.resolve(), folder): sha256(path) for path in trial.files.values()}
 
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
@@ -113,9 +114,4 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def _unchanged(path: Path, sha: str) -> bool:
-    return path.is_file() and _sha256(path) == sha
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return path.is_file() and sha256(path) == sha

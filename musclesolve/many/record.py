@@ -24,7 +24,7 @@ class Outcome(StrEnum):
     UNCHANGED = "unchanged"  # its result was there already: same version, options and input files
     REFUSED = "refused"  # the input is at fault
     FAILED = "failed"  # the program is at fault, or the process was killed
-    STOPPED = "not done"
+    STOPPED = "not done"  # stopped by Ctrl-C, or another run is at it
 
     @property
     def has_result(self) -> bool:

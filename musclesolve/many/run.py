@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from musclesolve.errors import InputError
 from musclesolve.many.naming import find_trials, folder_names
-from musclesolve.many.one import Job, leave_message
+from musclesolve.many.one import Job, is_done, leave_message
 from musclesolve.many.record import Outcome, TrialRecord
-from musclesolve.many.table import CSV, csv_bytes
-from musclesolve.results import write_files
+from musclesolve.many.table import CSV, check_table, csv_bytes
+from musclesolve.results import reserved, write_files
 from musclesolve.sharing import Cost
 from musclesolve.sharing.solver.base import Solver
 
@@ -68,31 +69,40 @@ def run_many(
     options = {"cost": cost, "solver": solver, "side": side}
     _check(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
-    output = Path(output).resolve()
+    output = Path(os.path.realpath(output))
     todo = [
         Job(name, path, output / name, {k: v for k, v in options.items() if v is not None}, figures, again)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    made = _make(output)
-    records = {job.name: job.record(Outcome.STOPPED) for job in todo}
     report = _Report(len(todo), progress or (lambda stage, fraction: None))
+    with reserved(output):
+        check_table(output / CSV)
+        return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
+
+
+def _compute(
+    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: _Report
+) -> list[TrialRecord]:
+    """Take the records as they come, and write the table of all trials whatever happens."""
+    records = {job.name: job.record(Outcome.STOPPED) for job in todo}
     try:
-        with closing(_records(todo, jobs, scheduler, report)) as found:
-            for record in found:
-                records[record.name] = record
-                report.done += 1
-                if not record.outcome.has_result:
-                    leave_message(record)
+        try:
+            with closing(start()) as found:
+                for record in found:
+                    records[record.name] = record
+                    report.done += 1
+                    if not record.outcome.has_result:
+                        leave_message(record)
+        finally:
+            if report.done:
+                write_files(output, {CSV: csv_bytes(list(records.values()))})
     except KeyboardInterrupt:
-        done = sum(record.outcome is not Outcome.STOPPED for record in records.values())
+        # One can have been completed in the moment before its process was ended.
+        stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
+        done = len(todo) - sum(not is_done(job) for job in stopped)
         raise KeyboardInterrupt(
             f"stopped by Ctrl-C: {done} of {len(todo)} trials are done; the same command goes on with the others"
         ) from None
-    finally:
-        if report.done:
-            write_files(output, {CSV: csv_bytes(list(records.values()))})
-        else:
-            _unmake(made)
     return list(records.values())
 
 
@@ -144,24 +154,3 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
             expected="a name, or an object of a class that stands in a module",
             remedy="compute the trials one by one with ms.run",
         ) from error
-
-
-def _make(output: Path) -> list[Path]:
-    """Make the folder of all folders, and return what was made: where it cannot be, every trial would fail."""
-    missing = [each for each in (output, *output.parents) if not each.exists()]
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror or error}",
-            file=output,
-            remedy="choose another place with -o",
-        ) from error
-    return missing
-
-
-def _unmake(folders: list[Path]) -> None:
-    """Take empty folders away again; one in which a trial was written before it could be told stays."""
-    for folder in folders:
-        with suppress(OSError):
-            folder.rmdir()

@@ -12,7 +12,10 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
+from muscle_db.regular_file import RECORDING, open_regular
+from musclesolve.errors import InputError
 from musclesolve.many.record import JOINTS, Outcome, TrialRecord
+from musclesolve.results.storable import storable
 
 CSV = "trials.csv"
 FIRST = (
@@ -87,4 +90,23 @@ def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
         writer.writerow([record.name, record.outcome.value, *numbers, *ends])
-    return text.getvalue().encode()
+    return str(storable(text.getvalue())).encode()
+
+
+def check_table(path: Path) -> None:
+    """Refuse to write over a file that is called like the table and is none.
+
+    Raises:
+        InputError: it is none.
+    """
+    try:
+        with open_regular(path, RECORDING) as file:
+            first = file.readline(1000).decode("utf-8", "replace")
+    except OSError:
+        return  # there is none, or it cannot be read: whoever writes it says so
+    if not first.startswith("name,status"):
+        raise InputError(
+            "this is no table of musclesolve, and one of this name is to be written: it would be lost",
+            file=path,
+            remedy="choose another folder with -o, or rename the file",
+        )

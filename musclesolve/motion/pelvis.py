@@ -6,7 +6,7 @@ in Silva (2003, section 5.1.2), whose recorded points are the joints: pelvis and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,12 @@ BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
 
 def shows_spines(points: Points) -> bool:
     """Return whether the spines of the pelvis are among the points."""
-    return "asis_r" in points and "asis_l" in points and ("psis_r" in points or "sacrum" in points)
+    return "asis_r" in points and "asis_l" in points and (has_both_psis(points) or "sacrum" in points)
+
+
+def has_both_psis(points: Container[str]) -> bool:
+    """Return whether the posterior spines of both sides are among the points: one alone shows no direction."""
+    return "psis_r" in points and "psis_l" in points
 
 
 def trunk_top(points: Points) -> Array | None:
@@ -43,14 +48,14 @@ def trunk_top(points: Points) -> Array | None:
 
 def back_of_pelvis(points: Points) -> Array:
     """Return the point midway between the PSIS (..., 3)."""
-    return between(points["psis_r"], points["psis_l"]) if "psis_r" in points else points["sacrum"]
+    return between(points["psis_r"], points["psis_l"]) if has_both_psis(points) else points["sacrum"]
 
 
 def pelvic_landmarks(points: Points) -> list[str]:
     """Return the names of the points that show the pelvis."""
     if not shows_spines(points):
         return list(BY_JOINTS)
-    return ["asis_r", "asis_l", *(("psis_r", "psis_l") if "psis_r" in points else ("sacrum",))]
+    return ["asis_r", "asis_l", *(("psis_r", "psis_l") if has_both_psis(points) else ("sacrum",))]
 
 
 def pelvic_frame(points: Points) -> tuple[Array, Array]:

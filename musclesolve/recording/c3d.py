@@ -19,7 +19,7 @@ from musclesolve.recording.c3d_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d_parameters import LONGEST, Description, read_description
 from musclesolve.recording.data import Markers
 from musclesolve.recording.repeated import blanked, repeated_notes
-from musclesolve.recording.textfile import EXPORT_AGAIN, file_path, opening
+from musclesolve.recording.textfile import EXPORT_AGAIN, file_path, open_input, opening
 from musclesolve.recording.units import metres_in, plain_unit
 
 Array = NDArray[np.float64]
@@ -165,7 +165,7 @@ def read_c3d(path: str | Path) -> C3D:
         InputError: this is no C3D file, it is cut short, or it is corrupted.
     """
     path = file_path(path)
-    with opening(path), path.open("rb") as file:
+    with open_input(path) as file, opening(path):
         raw = file.read(LONGEST)
         size = file.seek(0, 2)
     description = read_description(raw, path)

@@ -13,6 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.c3d_coding import Coding
 from musclesolve.recording.c3d_layout import Layout
 from musclesolve.recording.c3d_parameters import Description, corrupted
+from musclesolve.recording.textfile import open_input
 from musclesolve.recording.units import LARGEST
 
 Array = NDArray[np.float64]
@@ -111,7 +112,7 @@ def _chunks(path: Path, layout: Layout, coding: Coding) -> Iterator[tuple[slice,
     """Yield which frames, and their stored numbers (frames, numbers)."""
     frame_bytes = layout.width * layout.numbers
     step = max(1, CHUNK // frame_bytes)
-    with path.open("rb") as file:
+    with open_input(path) as file:
         file.seek(layout.start)
         for first in range(0, layout.frames, step):
             count = min(step, layout.frames - first)

@@ -188,7 +188,7 @@ def check_heading(trial: Trial, document: Document) -> None:
     def first(name: str) -> Array:
         return trial.markers.weighted(trial.mapping[name])[frames][0]
 
-    behind = ["psis_r", "psis_l"] if "psis_r" in trial.mapping else ["sacrum"]
+    behind = ["sacrum"] if {"psis_r", "psis_l"} - set(trial.mapping) else ["psis_r", "psis_l"]
     if not all(trial.sees(name) for name in ("asis_r", "asis_l", *behind)):
         return
     back = first("sacrum") if behind == ["sacrum"] else 0.5 * (first("psis_r") + first("psis_l"))

@@ -76,7 +76,11 @@ def pelvis_markers(meaning: Meaning) -> tuple[str, ...]:
     """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
     if "pelvis" in meaning.clusters:
         return meaning.clusters["pelvis"]
-    landmarks = ["asis_r", "asis_l", *(("psis_r", "psis_l") if "psis_r" in meaning.mapping else ("sacrum",))]
+    landmarks = [
+        "asis_r",
+        "asis_l",
+        *(("sacrum",) if {"psis_r", "psis_l"} - set(meaning.mapping) else ("psis_r", "psis_l")),
+    ]
     return tuple(dict.fromkeys(marker for name in landmarks for marker in meaning.mapping.get(name, ())))
 
 

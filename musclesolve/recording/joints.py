@@ -62,7 +62,9 @@ def check_joints(
 
 
 def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
-    if all(f"asis_{side}" in mapping for side in SIDES) and ("sacrum" in mapping or "psis_r" in mapping):
+    if all(f"asis_{side}" in mapping for side in SIDES) and (
+        "sacrum" in mapping or all(f"psis_{side}" in mapping for side in SIDES)
+    ):
         return
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)

@@ -6,6 +6,7 @@ it refuses is read cell by cell, to understand what it does not (cells of blanks
 
 from __future__ import annotations
 
+import io
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,7 @@ from musclesolve.recording.textfile import (
     decimal_point,
     decoded,
     empty_file,
+    open_input,
     opening,
 )
 from musclesolve.recording.units import LARGEST
@@ -63,9 +65,8 @@ class RowReader:
         """Whether the file has ended without the end of its last line: that line may be cut short."""
         self._rest = ""
         self._read = 0
-        with opening(path):
-            # Every byte is a character in Latin-1, so positions in the text are positions in the file.
-            self._stream = path.open(encoding="latin-1")
+        # Every byte is a character in Latin-1, so positions in the text are positions in the file.
+        self._stream = io.TextIOWrapper(open_input(path), encoding="latin-1")
         self._size = os.fstat(self._stream.fileno()).st_size
         try:
             self._lines = deque(self._more())

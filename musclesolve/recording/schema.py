@@ -51,6 +51,19 @@ class Document:
             self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
         except tomllib.TOMLDecodeError as reason:
             raise self._not_toml(str(reason)) from None
+        except (ValueError, RecursionError):
+            raise self._not_sane() from None
+
+    def _not_sane(self) -> InputError:
+        """Return the refusal of what no one means: a number of thousands of digits, or as many brackets in brackets."""
+        worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
+        return InputError(
+            "a number has thousands of digits, or brackets are nested too deep",
+            file=self.path,
+            where=f"line {worst + 1}",
+            expected="what a trial is described with",
+            remedy="correct the line",
+        )
 
     def _not_toml(self, reason: str) -> InputError:
         place = re.search(r"\s*\(at line (\d+), column \d+\)", reason)
@@ -181,7 +194,7 @@ def _for_forces(rules: Fields, content: Fields) -> dict[str, Any]:
 
 def _table(document: Document, name: str, rules: Fields, errors: list[InputError]) -> Any:
     given = document.content.get(name)
-    if given is None and rules.get("required"):
+    if given in (None, []) and rules.get("required"):
         errors.append(
             InputError(
                 f"the table {document.header(name)} is missing",

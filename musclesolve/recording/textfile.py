@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import codecs
 import difflib
+import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from muscle_db.regular_file import (
+    RECORDING,
+    SETTINGS,
+    UnsuitableFileError,
+    check_regular,
+    kind_of,
+    open_regular,
+    read_regular,
+)
 from musclesolve.errors import InputError
+from musclesolve.interrupts import undisturbed
+from musclesolve.locks import Lock
+from musclesolve.written import HIDDEN, PART, note
 
 Array = NDArray[np.float64]
 
@@ -57,7 +70,7 @@ def read_lines(path: Path) -> list[str]:
         InputError: the file is missing, unreadable, binary or empty.
     """
     with opening(path):
-        raw = path.read_bytes()
+        raw = read_regular(path, SETTINGS)
     if b"\0" in raw:
         raise binary_file(path)
     text = decoded(raw.decode("latin-1")).removeprefix("\ufeff")
@@ -96,6 +109,8 @@ def opening(path: Path) -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         problem, expected, remedy = no_file(path)
         raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
+    except UnsuitableFileError as reason:
+        raise InputError(reason.problem, file=path, expected=reason.expected, remedy=reason.remedy) from None
     except OSError as reason:
         raise InputError(
             f"the file cannot be read ({reason.strerror})",
@@ -109,8 +124,30 @@ def opening(path: Path) -> Iterator[None]:
         ) from None
 
 
+def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
+    """Open a file of a recording, or another one of at most so many bytes, for reading.
+
+    Raises:
+        InputError: it is missing, unreadable, too large, or no regular file: a device, a pipe.
+    """
+    with opening(path):
+        return open_regular(path, most)
+
+
+def check_input(path: Path, most: int) -> None:
+    """Refuse what `open_input` refuses, before a library opens it by its name."""
+    with opening(path):
+        check_regular(os.stat(path), most)
+
+
+def sha256(path: Path) -> str:
+    """Return the hash of a file that was read for an analysis; errors as of `open_input`."""
+    with open_input(path) as file, opening(path):
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def is_file(path: Path) -> bool:
-    """Return whether a path is that of a file.
+    """Return whether a path is that of a regular file.
 
     Raises:
         InputError: it cannot be looked at: the name is too long, or a folder is closed.
@@ -121,7 +158,7 @@ def is_file(path: Path) -> bool:
 
 def binary_file(path: Path) -> InputError:
     """Return the refusal of a file that is not text, or text that Windows calls Unicode."""
-    with opening(path), path.open("rb") as stream:
+    with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return InputError(
@@ -144,6 +181,8 @@ def no_file(path: Path) -> tuple[str, str, str]:
     """Return why a path is not a file: the problem, what was expected, and the way out."""
     if path.is_dir():
         return "this is a folder", "a file", "name a file in it"
+    if path.exists():
+        return f"this is {kind_of(path.stat().st_mode)}", "a regular file", "name a file that holds the same"
     folder = path.parent.absolute()
     if not folder.is_dir():
         return "there is no such file", f"a file in {folder}, but there is no such folder", "check the folder"
@@ -232,17 +271,29 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     Raises:
         InputError: the file cannot be written.
     """
-    with writing(path):
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines([text] if isinstance(text, str) else text)
-            # mkstemp makes the file private; a recording is as readable as any other file.
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+    with writing(path), _part_of(path) as part:
+        os.ftruncate(part.number, 0)  # what a killed run left
+        with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
+            stream.writelines([text] if isinstance(text, str) else text)
+        # A lock is private; a recording is as readable as any other file.
+        os.chmod(part.path, 0o666 & ~_umask())
+        with undisturbed():
+            part.move(path)
+            note([path])
+
+
+def _part_of(path: Path) -> Lock:
+    """The locked file beside another one in which that is written."""
+    name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
+    lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
+    if lock is None:
+        raise InputError(
+            "another run is writing this file",
+            file=path,
+            expected="one run at a time",
+            remedy="wait until it has ended, or name another file",
+        )
+    return lock
 
 
 def _umask() -> int:

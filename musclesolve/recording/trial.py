@@ -391,7 +391,7 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
                 f"No plate is given for the {names[side]} foot: it is taken as unloaded all the time."
             )
     for entry in content["force"]:
-        if entry["moment"] is None and entry["plate"] is None:
+        if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
             notes.append(
                 f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero."
             )

@@ -6,7 +6,7 @@ from musclesolve.results.leg_problem import leg_problem
 from musclesolve.results.netcdf import netcdf_bytes, read_result, write_result
 from musclesolve.results.replacing import check_folder
 from musclesolve.results.summary import summary
-from musclesolve.results.writing import write_files
+from musclesolve.results.writing import reserved, write_files
 
 __all__ = [
     "average_cycles",
@@ -15,6 +15,7 @@ __all__ = [
     "leg_problem",
     "netcdf_bytes",
     "read_result",
+    "reserved",
     "summary",
     "write_files",
     "write_result",

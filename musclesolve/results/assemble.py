@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 import tomllib
 from collections.abc import Iterable
 from functools import cache
@@ -14,6 +14,7 @@ import xarray as xr
 
 from musclesolve.motion.plausibility import FOOT_LIMIT
 from musclesolve.muscles import LEG_DOFS
+from musclesolve.recording.textfile import sha256
 from musclesolve.results.filtering import (
     filter_attributes,
     filter_coordinates,
@@ -22,6 +23,7 @@ from musclesolve.results.filtering import (
 )
 from musclesolve.results.gait import Gait
 from musclesolve.results.reasons import reasons
+from musclesolve.results.storable import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 
@@ -87,7 +89,7 @@ def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegRe
     }
     attributes = _provenance(trial, recorded, legs, gait) | _reasons(model, motion, moments, legs)
     attributes["notes"] = [*map(str, doubtful), *recorded.measured.notes, *gait.notes]
-    result = xr.Dataset(variables, coords, attributes)
+    result = xr.Dataset(variables, coords, {key: storable(value) for key, value in attributes.items()})
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
@@ -225,8 +227,8 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "subject_stature_m": person.stature,
         "subject_sex": person.sex,
         "subject_shoe_mass_kg": person.shoe_mass,
-        "trial_file": str(trial.path.resolve()),
-        "inputs": [f"{role} {path.name} sha256:{_sha256(path)}" for role, path in trial.files.items()],
+        "trial_file": os.path.realpath(trial.path),
+        "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,
         "solver": legs[0].solution.solver,
         **filter_attributes(measured.filter),
@@ -259,8 +261,3 @@ def _reasons(model: Model, motion: Motion, moments: Array, legs: list[LegResult]
         if sentences := reasons(leg, own, motion.time):
             found[f"reasons_{leg.side}"] = sentences
     return found
-
-
-def _sha256(path: object) -> str:
-    with open(str(path), "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

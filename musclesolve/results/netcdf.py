@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import h5netcdf
 import xarray as xr
 from xarray.backends import H5NetCDFStore
 
+from muscle_db.regular_file import RESULT, check_regular
 from musclesolve.errors import InputError
+from musclesolve.recording.textfile import check_input, is_file, no_file
 from musclesolve.results.earlier import updated
+from musclesolve.results.storable import with_storable_texts
 from musclesolve.results.writing import write_files
 
 EXPECTED = "a result.nc of `musclesolve run`"
@@ -24,7 +28,7 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
     """
     memory = io.BytesIO()
     with h5netcdf.File(memory, "w") as file:
-        result.dump_to_store(H5NetCDFStore(file))
+        with_storable_texts(result).dump_to_store(H5NetCDFStore(file))
     return memory.getvalue()
 
 
@@ -45,12 +49,14 @@ def read_result(path: str | Path) -> xr.Dataset:
         InputError: there is no such file, or it is not NetCDF 4.
     """
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         inside = path / "result.nc"
         remedy = f"did you mean {inside}?" if inside.is_file() else REMEDY
         raise InputError("this is a folder", file=path, expected=EXPECTED, remedy=remedy)
-    if not path.is_file():
-        raise InputError("there is no such file", file=path, expected=EXPECTED, remedy=REMEDY)
+    if not is_file(path):
+        problem, _, _ = no_file(path)
+        raise InputError(problem, file=path, expected=EXPECTED, remedy=REMEDY)
+    check_input(path, RESULT)
     try:
         with xr.open_dataset(path, engine="h5netcdf") as result:
             return updated(result.load())
@@ -63,6 +69,7 @@ def read_result(path: str | Path) -> xr.Dataset:
 def result_attribute(path: Path, name: str) -> str | None:
     """One attribute of a result, without reading the numbers; None where there is no such file or attribute."""
     try:
+        check_regular(os.stat(path), RESULT)
         with h5netcdf.File(path, "r") as file:
             value = file.attrs.get(name)
     except (OSError, ValueError, KeyError):

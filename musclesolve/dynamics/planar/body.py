@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve.dynamics.planar.tree import Array, PlanarTree
 from musclesolve.errors import InputError
 
@@ -38,7 +39,7 @@ def planar_body(
         raise InputError(f"sex {sex!r}", expected='"female" or "male"')
     path = _locate(name)
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
         scale = stature / raw["stature"]
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)

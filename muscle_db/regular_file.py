@@ -1,0 +1,98 @@
+"""The one way in which files are opened that come from outside: regular files of a stated size at most.
+
+A device, a pipe or a file of another kind has no end, or lets its reader wait for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+MEBIBYTE = 1 << 20
+SETTINGS = 16 * MEBIBYTE
+"""Most bytes of what people write: trial files, camera files, marker sets, muscles, model definitions (TOML)."""
+RECORDING = 4096 * MEBIBYTE
+"""Most bytes of what is recorded: C3D, TRC, MOT, STO, CSV."""
+RESULT = 16384 * MEBIBYTE
+"""Most bytes of a result."""
+
+
+class UnsuitableFileError(OSError):
+    """A file that must not be read.
+
+    Args:
+        problem: what is wrong with it.
+        expected: what would have been right.
+        remedy: the way out.
+    """
+
+    def __init__(self, problem: str, expected: str, remedy: str) -> None:
+        super().__init__(f"{problem}, expected: {expected}")
+        self.problem, self.expected, self.remedy = problem, expected, remedy
+
+
+def open_regular(path: str | Path, most: int) -> BufferedReader:
+    """Open a regular file of at most so many bytes for reading.
+
+    Raises:
+        UnsuitableFileError: it is of another kind, or larger.
+        OSError: it cannot be opened; IsADirectoryError for a folder.
+    """
+    # Looked at before it is opened, for opening a device can do something; and again, for it can have been replaced.
+    check_regular(os.stat(path), most)
+    waiting, binary = getattr(os, "O_NONBLOCK", 0), getattr(os, "O_BINARY", 0)
+    stream = os.fdopen(os.open(path, os.O_RDONLY | waiting | binary), "rb")
+    try:
+        check_regular(os.fstat(stream.fileno()), most)
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def check_regular(found: os.stat_result, most: int) -> None:
+    """Refuse what is no regular file, or a file of more bytes; errors as of `open_regular`."""
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError("this is a folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise UnsuitableFileError(
+            f"this is {kind_of(found.st_mode)}",
+            "a regular file",
+            "copy what it holds into a file, and name that",
+        )
+    if found.st_size > most:
+        raise _too_large(f"{found.st_size / MEBIBYTE:.0f} MiB", most)
+
+
+def read_regular(path: str | Path, most: int) -> bytes:
+    """Read such a file; errors as of `open_regular`."""
+    with open_regular(path, most) as stream:
+        content = stream.read(most + 1)
+    if content is None:  # of the system's own files there are some that wait for what comes
+        raise UnsuitableFileError(
+            "the file has no end", "a regular file", "copy what it holds into a file, and name that"
+        )
+    if len(content) > most:  # it grew, or does not know its size
+        raise _too_large(f"more than {most / MEBIBYTE:.0f} MiB", most)
+    return content
+
+
+def kind_of(mode: int) -> str:
+    """What something is that is neither a file nor a folder."""
+    kinds = (
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    return next((name for is_of_kind, name in kinds if is_of_kind(mode)), "no regular file")
+
+
+def _too_large(size: str, most: int) -> UnsuitableFileError:
+    return UnsuitableFileError(
+        f"the file has {size}",
+        f"at most {most / MEBIBYTE:.0f} MiB for a file of this kind",
+        "check whether this is the right file",
+    )

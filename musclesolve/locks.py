@@ -1,0 +1,131 @@
+"""Locks on files that the operating system takes away from a process that ends, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+    import msvcrt
+
+FAR = 1 << 30
+"""Place of the byte that is locked on Windows, beyond what is written: a locked byte cannot be read or written."""
+TRIES = 10
+
+
+class Lock:
+    """A file that is locked and open for reading and writing; it is removed when the lock is given back.
+
+    Attributes:
+        path: the file.
+        thread: number of the thread that has it.
+        exclusive: False where the file system knows no locks, and nothing is kept from anybody.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.exclusive, self.thread, self._there = path, False, threading.get_ident(), True
+        # A file object, and no bare number, is closed too where Ctrl-C makes everybody forget it.
+        self._file = io.FileIO(path, "r+", opener=_made)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it has not been given back."""
+        return not self._file.closed
+
+    @property
+    def number(self) -> int:
+        """Its file descriptor."""
+        return self._file.fileno()
+
+    @classmethod
+    def acquire(cls, path: Path) -> Lock | None:
+        """Lock a file, made when it is missing; None where another one has locked it.
+
+        Raises:
+            OSError: the file cannot be made.
+        """
+        for _ in range(TRIES):
+            lock = cls(path)
+            try:
+                lock.exclusive = _lock(lock.number)
+            except BlockingIOError:
+                lock._close()
+                return None
+            # Between the opening and the locking, its last holder can have removed it or moved it away.
+            if _is_at(path, lock.number):
+                return lock
+            lock._close()
+        return None
+
+    def move(self, target: Path) -> None:
+        """Let the file take the place of another one, and give the lock back."""
+        if os.name == "nt":  # a file that is open cannot be moved there
+            self._close()
+        os.replace(self.path, target)
+        self._there = False
+        self._close()
+
+    def release(self) -> None:
+        """Remove the file, unless it has been moved, and give the lock back."""
+        if os.name == "nt":
+            self._close()
+        if self._there:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+        self._close()
+
+    def _close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def _made(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT, 0o600)
+
+
+def _lock(number: int) -> bool:
+    """Lock an open file; False where the file system cannot.
+
+    Raises:
+        BlockingIOError: another one has locked it.
+    """
+    try:
+        if fcntl is not None:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            os.lseek(number, FAR, os.SEEK_SET)
+            _lock_byte(number)
+            os.lseek(number, 0, os.SEEK_SET)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _lock_byte(number: int) -> None:
+    try:
+        msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    except PermissionError as error:
+        raise BlockingIOError(error.errno, error.strerror) from None
+
+
+def _is_at(path: Path, number: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(number))
+    except FileNotFoundError:
+        return False

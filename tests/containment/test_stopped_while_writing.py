@@ -1,0 +1,184 @@
+"""Ctrl-C at every moment of the writing: what the last message says is what is on the disk."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import signal
+import sys
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import pytest
+from many_trials import write_stride
+from synthetic_result import result
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve import cli, written
+from musclesolve.many import one
+from musclesolve.plotting import save
+from musclesolve.results import write_result
+
+# What is open when Ctrl-C comes is closed when it is forgotten, and says so where warnings are errors.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+WATCHED = (
+    "results/writing.py",
+    "musclesolve/locks.py",
+    "musclesolve/written.py",
+    "musclesolve/interrupts.py",
+    "musclesolve/cli.py",
+)
+OWN = ("textfile.py", "conversion.py", "many/one.py")
+
+
+class Presser:
+    """Presses Ctrl-C before the n-th line that is executed in one of the watched files."""
+
+    def __init__(self, n: int, watched: tuple[str, ...]) -> None:
+        self.left, self.watched = n, watched
+
+    def __call__(self, frame, event, argument):
+        if not frame.f_code.co_filename.replace("\\", "/").endswith(self.watched):
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                signal.raise_signal(signal.SIGINT)
+        return self
+
+
+class Done(NamedTuple):
+    """How a command has ended."""
+
+    exit_code: int | str | None
+    stdout: str
+    stderr: str
+
+
+def pressed_at(n, watched, arguments):
+    """What a command does when Ctrl-C is pressed at its n-th line, and whether it got so far."""
+    presser, out, err, code = Presser(n, watched), io.StringIO(), io.StringIO(), None
+    before, handler = sys.gettrace(), signal.getsignal(signal.SIGINT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["musclesolve", *map(str, arguments)])
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        patch.setattr(cli, "announce", lambda: None)
+        patch.setattr(cli.environment, "set_right", lambda: None)
+        written.reset()  # as in a process of its own
+        sys.settrace(presser)
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        finally:
+            sys.settrace(before)
+            signal.signal(signal.SIGINT, handler)
+    return Done(code, out.getvalue(), err.getvalue()), presser.left <= 0
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.is_dir() else {}
+
+
+def agrees(done, old, new, now, names):
+    """Whether message and exit code say what is on the disk; all files are old, or all are new."""
+    if done.exit_code == 130 and done.stderr.count("stopped by Ctrl-C") != 1:
+        return False
+    if done.exit_code == 130 and "nothing was written" in done.stderr:
+        return now == old
+    if done.exit_code == 130:
+        return now == new and all(name in done.stderr for name in names)
+    return done.exit_code == 0 and now == new
+
+
+@pytest.fixture
+def pipeline(monkeypatch):
+    """In the place of the computation: a result at once, without figures."""
+    monkeypatch.setattr(ms, "read_trial", lambda path: SimpleNamespace(path=path, files={}), raising=False)
+    monkeypatch.setattr(ms, "run", lambda trial, progress=None, **options: result(), raising=False)
+    monkeypatch.setattr(one, "netcdf_bytes", lambda data: b"new")
+    monkeypatch.setattr(save, "FIGURES", {})
+
+
+FIRST, STEP = 2, 7
+"""Of the lines every seventh one, from where `main` begins to handle Ctrl-C."""
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_run_says_truly_what_was_written(tmp_path, pipeline, earlier):
+    out = tmp_path / "out"
+    arguments = ["run", tmp_path / "walk.toml", "-o", out]
+    assert pressed_at(10**9, WATCHED, arguments)[0].exit_code == 0
+    new = contents(out)
+    old = {"result.nc": b"earlier"} if earlier else {}
+    n, pressed, outcomes = FIRST, True, set()
+    while pressed:
+        shutil.rmtree(out, ignore_errors=True)
+        if earlier:
+            out.mkdir()
+            (out / "result.nc").write_bytes(b"earlier")
+        done, pressed = pressed_at(n, WATCHED, arguments)
+        now = {name: content for name, content in contents(out).items() if not name.startswith(".")}
+        assert agrees(done, old, new, now, ["result.nc"]), (
+            n,
+            done.exit_code,
+            done.stdout,
+            done.stderr,
+            sorted(now),
+        )
+        outcomes.add((done.exit_code, now == new))
+        n += STEP
+    assert outcomes == {(130, False), (130, True), (0, True)}
+
+
+def test_convert_names_the_files_that_are_complete(tmp_path):
+    source = write_stride(tmp_path).parent / "walk.trc"
+    targets = [tmp_path / "out" / "a.trc", tmp_path / "out" / "b.trc"]
+    (tmp_path / "out").mkdir()
+    arguments = ["convert", source, "-o", targets[0], "-o", targets[1]]
+    n, pressed, seen = FIRST, True, set()
+    while pressed:
+        for path in (tmp_path / "out").iterdir():
+            path.unlink()
+        done, pressed = pressed_at(n, (*WATCHED, *OWN), arguments)
+        there = [path.name for path in targets if path.exists()]
+        assert done.exit_code in (0, 130), (done.exit_code, done.stdout)
+        if done.exit_code == 130:
+            assert ("nothing was written" in done.stderr) == (not there), (n, done.stderr, there)
+            assert all((name in done.stderr) == (name in there) for name in ("a.trc", "b.trc")), (
+                n,
+                done.stderr,
+            )
+        assert all(path.read_bytes()[-1:] == b"\n" for path in targets if path.exists())
+        seen.add(len(there))
+        n += 2 * STEP
+    assert seen == {0, 1, 2}
+
+
+def test_what_was_left_by_a_stopped_run_is_removed_by_the_next(tmp_path, pipeline, monkeypatch):
+    arguments = ["run", tmp_path / "walk.toml", "-o", tmp_path / "out"]
+    (tmp_path / "out" / ".musclesolve-abcdefgh").mkdir(parents=True)
+    done = CliRunner().invoke(cli.app, [str(each) for each in arguments])
+    assert done.exit_code == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["result.nc"]
+
+
+def test_plot_says_truly_what_was_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(save, "FIGURES", {"ground_reaction": save.FIGURES["ground_reaction"]})
+    write_result(result(), tmp_path / "result.nc")
+    page = b"drawn"
+    monkeypatch.setattr(
+        save, "png_files", lambda pages, progress: dict.fromkeys((f"{name}.png" for name in pages), page)
+    )
+    n, pressed = FIRST, True
+    while pressed:
+        (tmp_path / "ground_reaction.png").unlink(missing_ok=True)
+        done, pressed = pressed_at(n, WATCHED, ["plot", tmp_path / "result.nc"])
+        assert done.exit_code in (0, 130)
+        there = (tmp_path / "ground_reaction.png").exists()
+        assert there == (done.exit_code == 0 or "ground_reaction.png" in done.stderr), (n, done.stderr)
+        assert ("nothing was written" in done.stderr) == (not there)
+        n += 3 * STEP
