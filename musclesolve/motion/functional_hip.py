@@ -9,6 +9,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.landmarks import Points, registered
 from musclesolve.motion.pelvis import pelvic_landmarks
+from musclesolve.motion.proportions import FAR_HIP
 from musclesolve.motion.score import RotationCenter, rotation_center
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
 from musclesolve.recording.leaps import leaps
@@ -24,8 +25,8 @@ SMALLEST_RANGE_DEG = 20.0
 LARGEST_CONDITION = 20.0
 # Skin over the thigh leaves about a centimetre [m].
 LARGEST_RESIDUAL = 0.020
-# Farther than the first from the regression is worth a word, farther than the second is another joint [m].
-APART, TOO_FAR = 0.020, 0.080
+# Farther than this from the regression is worth a word [m].
+APART = 0.020
 # Nobody swings a leg round faster [Hz]; stretches shorter than this are not filtered and not used [s].
 CUTOFF_HZ, SHORTEST_S = 6.0, 1.0
 CIRCLE = (
@@ -125,11 +126,12 @@ def _check(trial: Trial, found: RotationCenter, apart: float, side: Side) -> Non
             f"{1000 * LARGEST_RESIDUAL:.0f} mm or less",
             f"check the markers of pelvis and thigh_{side}: exchanged labels, or one of another segment",
         )
-    if apart > TOO_FAR:
+    too_far = FAR_HIP * trial.subject.stature
+    if apart > too_far:
         raise refused(
             f"the {name} thigh turns about a point {1000 * apart:.0f} mm from where {trial.hip_regression} puts "
             "the hip",
-            f"less than {1000 * TOO_FAR:.0f} mm",
+            f"less than {1000 * too_far:.0f} mm",
             f"check the markers of pelvis and thigh_{side}, and that they are those of the standing trial",
         )
 
