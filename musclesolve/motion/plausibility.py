@@ -19,9 +19,9 @@ FOOT_NOTED = 0.03
 FOOT_LIMIT = 0.10
 """Beyond this its frames are not valid [m]: body weight on such an arm is half the peak moment of an ankle."""
 BALANCE_LIMIT = 0.25
-"""Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the greatest ground
-force, or of body weight if that is more. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng 137:020905)
-advise to keep them below 5 % of the peak net external force."""
+"""Residual force at the pelvis beyond which the ground forces do not belong to the motion: a share of the greatest
+ground force, or of body weight if that is more. Residuals grow with the forces; Hicks et al. (2015, J Biomech Eng
+137:020905) advise to keep them below 5 % of the peak net external force."""
 FASTEST = np.radians(3000.0)
 """No hip, knee or ankle turns faster [rad/s]; a hard kick at a ball comes to two thirds of it."""
 LEAST_LEAP = np.radians(10.0)
