@@ -19,6 +19,7 @@ from musclesolve.dynamics.fit import fit_pose
 from musclesolve.dynamics.joint_coordinates import cardan_derivatives
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.dynamics.targets import Targets
+from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.muscles import LEG_DOFS
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.layout import Layout
@@ -41,6 +42,8 @@ BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
 """Where the search for the leg angles begins [rad]: a straight knee may bend either way."""
 TILT = 0.1
 """Of the pelvis at foot strike [rad]."""
+KNEE = np.deg2rad([-8.0, 140.0])
+"""Where a knee may go [rad]: straight, and some noise of the series about it."""
 ROUNDS, FRAMES = 8, 96
 PRESSURE_TRAVEL = 0.16
 """How far the centre of pressure travels under the foot [m]."""
@@ -157,7 +160,13 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
         speed: mean speed [m/s].
         period: of a stride [s].
         stance: share of the stride in which a foot is on the ground, below one half.
+
+    Raises:
+        InputError: the legs of this person do not reach from one place to the next like that.
     """
+    given = f"{speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance"
+    if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):
+        raise _no_run(given)
     person = _runner(period, stance)
     subject = person.subject
     ground = RunGround(subject.mass, speed, period, stance, HEIGHT * subject.stature, PRESSURE_TRAVEL)
@@ -171,9 +180,24 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
         coefficients[layout.slices[name].start] = mean
     coefficients[layout.slices["speed"]] = speed
     stride = _settled(layout, coefficients, ground)
-    for _ in range(ROUNDS):
-        stride = _settled(layout, _reaching(stride), ground)
+    try:
+        for _ in range(ROUNDS):
+            stride = _settled(layout, _reaching(stride), ground)
+    except MuscleSolveError:
+        raise _no_run(given) from None
+    knee = stride.coordinates(np.linspace(0.0, period, FRAMES))[:, person.model.dof("knee_flexion_r")]
+    if not (KNEE[0] < knee.min() and knee.max() < KNEE[1]):
+        raise _no_run(given)
     return stride
+
+
+def _no_run(given: str) -> InputError:
+    return InputError(
+        f"no run of {given} is found",
+        where="running_stride",
+        expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
+        remedy="take a lower speed, or a shorter stance",
+    )
 
 
 def _settled(layout: Layout, coefficients: Array, ground: RunGround) -> RunningStride:
@@ -196,7 +220,7 @@ def _reaching(stride: RunningStride) -> Array:
         feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + gone
     forward = {"pelvis_forward": q[:, model.slot("pelvis_forward")]}
     targets = Targets.build(model, pelvis | feet, forward, dict.fromkeys([*pelvis, *forward], 100.0))
-    angles = fit_pose(model, targets, start=stride.coordinates(time)).coordinates
+    angles = fit_pose(model, targets, max_iterations=400, start=stride.coordinates(time)).coordinates
     found = stride.coefficients.copy()
     for name in LEG_DOFS:
         basis = layout.basis(name, time / ground.period)

@@ -171,3 +171,11 @@ def test_a_runner_may_land_on_the_forefoot(tmp_path: Path, monkeypatch: pytest.M
     forefoot = running_stride.__wrapped__()
     report = check(synthetic_recording(tmp_path, forefoot, force_rate_hz=600.0, cutoff_hz=15.0, truth=False))
     assert report.codes == (), str(report)
+
+
+@pytest.mark.parametrize(
+    ("speed", "period", "stance"), [(3.0, 0.7, 0.5), (2.5, 0.72, 0.46), (float("nan"), 0.7, 0.36)]
+)
+def test_a_run_that_the_legs_cannot_do_is_refused(speed: float, period: float, stance: float) -> None:
+    with pytest.raises(InputError, match="no run of"):
+        running_stride(speed, period, stance)
