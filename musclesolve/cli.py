@@ -10,15 +10,20 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from rich.console import Console
-from typer.core import TyperGroup
+try:
+    import typer
+    from rich.console import Console
+    from typer.core import TyperGroup
+except KeyboardInterrupt:  # most of the time before `main`
+    print("musclesolve: stopped by Ctrl-C; nothing was written", file=sys.stderr)
+    raise SystemExit(130) from None
 
 from musclesolve import environment, streams, written
 from musclesolve.interrupts import interrupts, undisturbed

@@ -41,7 +41,7 @@ def write_files(
             changed.
     """
     folder = Path(folder)
-    if odd := [name for name in contents if Path(name).name != name]:
+    if odd := [name for name in contents if Path(name).name != name or name in ("", "..")]:
         raise ValueError(f"{odd[0]!r} would not be a file in the folder")
     paths = [folder / name for name in contents]
     removed = [folder / name for name in outdated if name not in contents]

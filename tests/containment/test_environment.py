@@ -60,11 +60,15 @@ def test_a_run_gets_along_with_nonsense(tmp_path):
         str(tmp_path / "out"),
     ]
     done = subprocess.run(
-        [*command, "--side", "r"], env={**os.environ, **odd}, capture_output=True, text=True, check=False
+        [*command, "--side", "r", "--no-figures"],
+        env={**os.environ, **odd},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode in (0, 3), done.stderr
     assert "Traceback" not in done.stderr
-    assert (tmp_path / "out" / "result.nc").is_file() and (tmp_path / "out" / "activations.png").is_file()
+    assert (tmp_path / "out" / "result.nc").is_file()
 
 
 def test_a_warning_of_a_library_is_one_line(capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import signal
+import subprocess
 import sys
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -182,3 +183,19 @@ def test_plot_says_truly_what_was_written(tmp_path, monkeypatch):
         assert there == (done.exit_code == 0 or "ground_reaction.png" in done.stderr), (n, done.stderr)
         assert ("nothing was written" in done.stderr) == (not there)
         n += 3 * STEP
+
+
+IMPORTING = """
+import sys
+class Presser:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Presser())
+import musclesolve.cli
+"""
+
+
+def test_ctrl_c_while_the_program_is_loaded_is_one_line():
+    done = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "musclesolve: stopped by Ctrl-C; nothing was written\n")
