@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve.checking.case import Array, Case, stretches
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import Law, along_way, law
-from musclesolve.checking.plate_turn import Group, Turn, best_turn
+from musclesolve.checking.plate_rotation import Group, PlateRotation, best_rotation
 from musclesolve.checking.pressure import tracks
 from musclesolve.checking.support import away, sampled, smooth_force, touch
 from musclesolve.recording.data import PlateForce
@@ -62,14 +62,15 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
-    turn = best_turn([along_way(found, part) for part in force], along_way(found, due), groups)
-    if turn is not None and left(_changed(force, turn.plates, turn.change)) < tried[best]:
-        _tell_turn(case, turn)
+    along = [along_way(found, part) for part in force]
+        rotation = best_rotation(along, along_way(found, due), groups)
+    if rotation is not None and left(_changed(force, rotation.plates, rotation.change)) < tried[best]:
+        _report_rotation(case, rotation)
         return
     if now < LEFT or tried[best] > LEFT or tried[best] > BETTER * now:
         return
     for index in best[0]:
-        _tell_change(case, index, best[1], now, tried[best])
+        _report_change(case, index, best[1], now, tried[best])
         _mend(case, index, np.array(CHANGES[best[1]], float))
 
 
@@ -83,31 +84,30 @@ def _changed(force: list[Array], group: Group, change: Array) -> list[Array]:
     return [f @ change if k in group else f for k, f in enumerate(force)]
 
 
-def _tell_turn(case: Case, turn: Turn) -> None:
-    """Report plates that are turned: an error where nothing else explains it, else a warning that changes nothing."""
-    angle = np.degrees(turn.angle)
-    for index in turn.plates:
+def _report_rotation(case: Case, rotation: PlateRotation) -> None:
+    """Report plates that are rotated: an error where nothing else explains it, else a warning that changes nothing."""
+    angle = np.degrees(rotation.angle)
+    for index in rotation.plates:
         plate = case.trial.forces[index]
         case.tell(
             "plate_axes",
-            "error" if turn.sure else "warning",
-            f"{'all plates' if len(turn.plates) > 1 else 'the plate'} "
-            f"{'seem' if len(turn.plates) > 1 else 'seems'} to be turned: the horizontal forces accelerate the subject "
-            f"as the markers move when the axes are turned by {abs(angle):.0f} degrees to the "
-            f"{'left' if angle > 0.0 else 'right'}, which explains {100 * turn.explained:.0f} % of what is left "
-            "unexplained",
+            "error" if rotation.sure else "warning",
+            f"{'all plates seem' if len(rotation.plates) > 1 else 'the plate seems'} to be rotated: the horizontal "
+            f"forces accelerate the subject as the markers move when the axes are rotated by {abs(angle):.0f} degrees "
+            f"to the {'left' if angle > 0.0 else 'right'}, which explains "
+            f"{100 * rotation.explained:.0f} % of what is left unexplained",
             "correct the axes of the plate in the laboratory's calibration, or order and sign of its columns"
-            if turn.sure
+            if rotation.sure
             else "see whether other recordings on this plate show the same angle; if they do, correct its axes in the "
             "laboratory's calibration",
             file=plate.path,
             plate=plate.side,
         )
-        if turn.sure:
-            _mend(case, index, turn.change)
+        if rotation.sure:
+            _mend(case, index, rotation.change)
 
 
-def _tell_change(case: Case, index: int, name: str, now: float, after: float) -> None:
+def _report_change(case: Case, index: int, name: str, now: float, after: float) -> None:
     plate = case.trial.forces[index]
     case.tell(
         "plate_axes",

@@ -1,4 +1,4 @@
-"""Other walks made of a recorded one: across the laboratory, swaying, speeding up; and plates that are turned.
+"""Other walks made of a recorded one: across the laboratory, swaying, speeding up; and plates that are rotated.
 
 `sway` and `speed_up` move the whole body and add the force that this takes to the plates, in proportion to what they
 carry, so that Newton's law holds for the centre of mass as it did before.
@@ -19,30 +19,30 @@ ROLES = ("force", "point", "moment")
 
 
 def about_vertical(degrees: float) -> Array:
-    """What rows of vectors in the global frame are multiplied with to turn them to the left, (3, 3)."""
+    """What rows of vectors in the global frame are multiplied with to rotate them to the left, (3, 3)."""
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def walk_obliquely(copy: Copy, degrees: float) -> None:
-    """The same walk towards the left of the forward axis: markers, forces and points turn together."""
-    turn = about_vertical(degrees)
-    copy.put(copy.walk.position @ copy.rotation.T @ turn @ copy.rotation)
+    """The same walk towards the left of the forward axis: markers, forces and points rotate together."""
+    rotation = about_vertical(degrees)
+    copy.put(copy.walk.position @ copy.rotation.T @ rotation @ copy.rotation)
     for plate in copy.plates():
         for role in ROLES:
             if copy.columns(plate, role):
-                copy.set_plate(plate, role, copy.plate(plate, role) @ turn)
+                copy.set_plate(plate, role, copy.plate(plate, role) @ rotation)
 
 
-def turn_plates(copy: Copy, degrees: float, sides: str, *, points: bool = False) -> None:
-    """Plates whose forces are turned to the left: a fault. With them the points about the middle of each contact."""
-    turn = about_vertical(degrees)
+def rotate_plates(copy: Copy, degrees: float, sides: str, *, points: bool = False) -> None:
+    """Plates whose forces are rotated to the left: a fault. With them the points about the middle of each contact."""
+    rotation = about_vertical(degrees)
     for plate in (plate for side in sides for plate in copy.plates(side)):  # type: ignore[arg-type]
         force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
-        copy.set_plate(plate, "force", force @ turn)
+        copy.set_plate(plate, "force", force @ rotation)
         for first, stop in true_runs(force[:, 2] > LOADED) if points else []:
             middle = point[first:stop].mean(axis=0)
-            point[first:stop] = (point[first:stop] - middle) @ turn + middle
+            point[first:stop] = (point[first:stop] - middle) @ rotation + middle
         copy.set_plate(plate, "point", point)
 
 

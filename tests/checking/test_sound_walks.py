@@ -1,4 +1,4 @@
-"""Sound recordings are not accused of turned plates, however they look; plates that are turned are found."""
+"""Sound recordings are not accused of rotated plates, however they look; plates that are rotated are found."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import musclesolve
 from musclesolve.checking import Finding
 from musclesolve.checking.loading import load
 from musclesolve.checking.plate_axes import horizontal_axes
-from musclesolve.checking.plate_turn import best_turn, rotation
+from musclesolve.checking.plate_rotation import best_rotation, rotation_matrix
 from musclesolve.recording import Trial
 from musclesolve.synthetic import walks
 from musclesolve.synthetic.copies import Copy, open_copy, write_copy
@@ -78,7 +78,7 @@ def test_sound_walks_are_not_accused(name: str, recorded_walk_trial: Trial, tmp_
 
 @pytest.mark.parametrize("oblique", [0.0, -20.0, 40.0])
 @pytest.mark.parametrize("degrees", [-20.0, -15.0, 15.0, 20.0])
-def test_plates_turned_together_are_found_on_any_way(
+def test_plates_rotated_together_are_found_on_any_way(
     degrees: float, oblique: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
@@ -86,7 +86,7 @@ def test_plates_turned_together_are_found_on_any_way(
             recorded(
                 trial,
                 tmp_path / str(number),
-                lambda copy: walks.turn_plates(copy, degrees, "rl"),
+                lambda copy: walks.rotate_plates(copy, degrees, "rl"),
                 lambda copy: walks.walk_obliquely(copy, oblique),
             )
         )
@@ -102,7 +102,7 @@ def test_what_errors_of_the_motion_imitate_is_no_error(
 ) -> None:
     for number, trial in enumerate((STRIDE, recorded_walk_trial.path)):
         found = on_plate_axes(
-            recorded(trial, tmp_path / str(number), lambda copy: walks.turn_plates(copy, degrees, sides))
+            recorded(trial, tmp_path / str(number), lambda copy: walks.rotate_plates(copy, degrees, sides))
         )
         assert "error" not in {finding.severity for finding in found}, found
 
@@ -139,33 +139,35 @@ def test_random_errors_of_the_sideward_motion_are_hardly_ever_an_accusation(coun
     rng, accused, warned = np.random.default_rng(5), 0, 0
     for _ in range(1000):
         error = smooth_error(time, rng.uniform(0.2, 0.9) * due[:, 1].std(), rng)
-        turn = best_turn(feet, due + np.stack([np.zeros_like(error), error], axis=1), GROUPS)
-        accused += turn is not None and turn.sure
-        warned += turn is not None and not turn.sure
+        found = best_rotation(feet, due + np.stack([np.zeros_like(error), error], axis=1), GROUPS)
+        accused += found is not None and found.sure
+        warned += found is not None and not found.sure
     assert accused <= 2
     assert warned <= 30
 
 
 @pytest.mark.parametrize("degrees", [-150.0, -60.0, -20.0, 15.0, 35.0])
 @pytest.mark.parametrize("plates", GROUPS)
-def test_the_angle_is_that_by_which_they_were_turned(degrees: float, plates: tuple[int, ...]) -> None:
+def test_the_angle_is_that_by_which_they_were_rotated(degrees: float, plates: tuple[int, ...]) -> None:
     feet, due, _ = steps(4)
-    spoilt = [foot @ rotation(np.radians(degrees)) if k in plates else foot for k, foot in enumerate(feet)]
-    turn = best_turn(spoilt, due, GROUPS)
-    assert turn is not None and turn.plates == plates
-    assert np.degrees(turn.angle) == pytest.approx(-degrees, abs=1e-6)
-    assert turn.explained == pytest.approx(1.0)
-    assert turn.sure == (len(plates) == 2 or abs(degrees) > 25.0)
+    spoilt = [
+        foot @ rotation_matrix(np.radians(degrees)) if k in plates else foot for k, foot in enumerate(feet)
+    ]
+    found = best_rotation(spoilt, due, GROUPS)
+    assert found is not None and found.plates == plates
+    assert np.degrees(found.angle) == pytest.approx(-degrees, abs=1e-6)
+    assert found.explained == pytest.approx(1.0)
+    assert found.sure == (len(plates) == 2 or abs(degrees) > 25.0)
 
 
-def test_a_turn_that_only_braking_shows_is_none() -> None:
+def test_a_rotation_that_only_braking_shows_is_none() -> None:
     feet, due, _ = steps(4)
-    spoilt = [np.where(foot[:, :1] < 0.0, foot @ rotation(np.radians(20.0)), foot) for foot in feet]
-    assert best_turn(spoilt, due, GROUPS) is None
+    spoilt = [np.where(foot[:, :1] < 0.0, foot @ rotation_matrix(np.radians(20.0)), foot) for foot in feet]
+    assert best_rotation(spoilt, due, GROUPS) is None
 
 
-def test_plates_that_are_turned_opposite_ways_are_not_one_turn() -> None:
+def test_plates_that_are_rotated_opposite_ways_are_not_one_rotation() -> None:
     feet, due, _ = steps(4)
-    spoilt = [foot @ rotation(np.radians(a)) for foot, a in zip(feet, (15.0, -15.0), strict=True)]
-    turn = best_turn(spoilt, due, GROUPS)
-    assert turn is None or not turn.sure
+    spoilt = [foot @ rotation_matrix(np.radians(a)) for foot, a in zip(feet, (15.0, -15.0), strict=True)]
+    found = best_rotation(spoilt, due, GROUPS)
+    assert found is None or not found.sure

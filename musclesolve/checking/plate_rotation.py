@@ -1,4 +1,4 @@
-"""By which angle plates are turned about the vertical, as far as Newton's law shows it, and how surely.
+"""By which angle plates are rotated about the vertical, as far as Newton's law shows it, and how surely.
 
 What markers and segment masses leave unexplained of the sideward forces is as large as the effect of some ten degrees,
 and part of it always goes along with the forward forces. So an angle counts only where it explains most of what is
@@ -15,10 +15,11 @@ from musclesolve.checking.case import Array
 
 Group = tuple[int, ...]
 
-# Nearer to a multiple of a quarter turn it is an exchange of axes, or nothing [deg].
-SMALLEST_TURN = 12.0
-# Share of what is unexplained that a turn must explain to be reported, and to be an error: of all plates together, and
-# of one plate alone, which an error of the motion imitates more easily, and which is an error from an angle on [deg].
+# Nearer to a multiple of a quarter of a circle it is an exchange of axes, or nothing [deg].
+SMALLEST = 12.0
+# Share of what is unexplained that a rotation must explain to be reported, and to be an error: of all plates together,
+# and of one plate alone, which an error of the motion imitates more easily, and which is an error from an angle on
+# [deg].
 # With random errors of the sideward motion of up to 90 % of what is due, one sound recording in 150 is warned of and
 # one in 6000 accused.
 TOGETHER, ALONE, FAR_ALONE = (0.4, 0.55), (0.5, 0.7), 25.0
@@ -29,12 +30,12 @@ FAINT, FEWEST = 0.1, 5
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A turn of plates about the vertical that explains the forces.
+class PlateRotation:
+    """A rotation of plates about the vertical that explains the forces.
 
     Args:
         plates: which plates.
-        angle: by which their forces must be turned, to the left [rad].
+        angle: by which their forces must be rotated, to the left [rad].
         explained: share of what is unexplained without it that it explains.
         sure: whether this is beyond what errors of sound recordings can imitate.
     """
@@ -47,35 +48,37 @@ class Turn:
     @property
     def change(self) -> Array:
         """What rows of horizontal forces are multiplied with, (2, 2)."""
-        return rotation(self.angle)
+        return rotation_matrix(self.angle)
 
 
-def rotation(angle: float) -> Array:
-    """Return what rows of horizontal vectors are multiplied with to turn them to the left by an angle [rad], (2, 2)."""
+def rotation_matrix(angle: float) -> Array:
+    """Return the matrix (2, 2) that rotates rows of horizontal vectors to the left by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, s], [-s, c]])
 
 
-def best_turn(force: list[Array], due: Array, groups: list[Group]) -> Turn | None:
-    """Return the turn of some plates that explains the forces best, None where none does clearly.
+def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateRotation | None:
+    """Return the rotation of some plates that explains the forces best, None where none does clearly.
 
     Args:
         force: horizontal force (T, 2) of every plate [N].
         due: (T, 2) what their sum must be by the motion [N].
-        groups: which plates may be turned together.
+        groups: which plates may be rotated together.
     """
-    # Along the axes of the motion: it is the small variation across the way in which a turn shows.
+    # Along the axes of the motion: it is the small variation across the way in which a rotation shows.
     variation, axes = np.linalg.eigh(np.cov(due.T))
     if not (variation > 0.0).all():
         return None
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     own = [part @ axes for part in force]
-    found = [_turn(own, due @ axes, group, variation) for group in groups]
-    return max((turn for turn in found if turn is not None), key=lambda turn: turn.explained, default=None)
+    candidates = [_rotation(own, due @ axes, group, variation) for group in groups]
+    return max(
+        (found for found in candidates if found is not None), key=lambda found: found.explained, default=None
+    )
 
 
-def _turn(force: list[Array], due: Array, group: Group, variation: Array) -> Turn | None:
-    """Return the turn of one group of plates, None where its evidence is weak.
+def _rotation(force: list[Array], due: Array, group: Group, variation: Array) -> PlateRotation | None:
+    """Return the rotation of one group of plates, None where its evidence is weak.
 
     The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it serves is judged with both
     directions measured by their own variation (2,).
@@ -83,24 +86,24 @@ def _turn(force: list[Array], due: Array, group: Group, variation: Array) -> Tur
     own = np.sum([force[k] for k in group], axis=0)
     rest = due - (np.sum(force, axis=0) - own)
     angle = float(np.arctan2(_cross(own, rest).sum(), np.sum(own * rest)))
-    if abs(np.sin(2.0 * angle)) <= np.sin(2.0 * np.radians(SMALLEST_TURN)):
+    if abs(np.sin(2.0 * angle)) <= np.sin(2.0 * np.radians(SMALLEST)):
         return None
-    turned = [part @ rotation(angle) if k in group else part for k, part in enumerate(force)]
-    left, now = (np.sum((np.sum(parts, axis=0) - due) ** 2 / variation) for parts in (turned, force))
+    rotated = [part @ rotation_matrix(angle) if k in group else part for k, part in enumerate(force)]
+    left, now = (np.sum((np.sum(parts, axis=0) - due) ** 2 / variation) for parts in (rotated, force))
     explained = float(1.0 - left / now)
     together = len(group) > 1
     least, clear = TOGETHER if together else ALONE
-    if explained < least or not _agreed(turned, due, group, angle):
+    if explained < least or not _agreed(rotated, due, group, angle):
         return None
     sure = explained >= clear and (together or abs(angle) >= np.radians(FAR_ALONE))
-    return Turn(group, angle, explained, sure)
+    return PlateRotation(group, angle, explained, sure)
 
 
-def _agreed(turned: list[Array], due: Array, group: Group, angle: float) -> bool:
-    """Return whether every plate, and braking and push-off of its steps, show the angle by which they are turned."""
-    left = due - np.sum(turned, axis=0)
-    own = angle + _of_plates([turned[k] for k in group], left)
-    pieces = angle + np.array([_angle(part, left) for k in group for part in _pieces(turned, k)])
+def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:
+    """Return whether every plate, and braking and push-off of its steps, show the angle by which they are rotated."""
+    left = due - np.sum(rotated, axis=0)
+    own = angle + _of_plates([rotated[k] for k in group], left)
+    pieces = angle + np.array([_angle(part, left) for k in group for part in _pieces(rotated, k)])
     way = np.sign(angle)
     if not pieces.size:
         return False
@@ -109,7 +112,7 @@ def _agreed(turned: list[Array], due: Array, group: Group, angle: float) -> bool
 
 
 def _of_plates(force: list[Array], left: Array) -> Array:
-    """Return the small further turns of all plates (n,) [rad] that explain best what is left (T, 2)."""
+    """Return the small further rotations of all plates (n,) [rad] that explain best what is left (T, 2)."""
     across = np.stack([np.stack([-part[:, 1], part[:, 0]], axis=1).ravel() for part in force], axis=1)
     return np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
 
@@ -129,7 +132,7 @@ def _pieces(force: list[Array], plate: int) -> list[Array]:
 
 
 def _angle(force: Array, left: Array) -> float:
-    """Return the small further turn of a force (T, 2) that explains best what is left (T, 2) [rad]."""
+    """Return the small further rotation of a force (T, 2) that explains best what is left (T, 2) [rad]."""
     return float(_cross(force, left).sum() / np.sum(force**2))
 
 

@@ -11,14 +11,14 @@ import musclesolve
 from musclesolve.checking import Report, check
 from musclesolve.recording import Trial
 from musclesolve.synthetic.copies import open_copy, write_copy
-from musclesolve.synthetic.walks import turn_plates
+from musclesolve.synthetic.walks import rotate_plates
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
-def turned(trial: Path, degrees: float, sides: str, folder: Path, *, points: bool = False) -> Report:
+def rotated(trial: Path, degrees: float, sides: str, folder: Path, *, points: bool = False) -> Report:
     copy = open_copy(trial)
-    turn_plates(copy, degrees, sides, points=points)
+    rotate_plates(copy, degrees, sides, points=points)
     return check(write_copy(copy, folder))
 
 
@@ -27,11 +27,11 @@ def turned(trial: Path, degrees: float, sides: str, folder: Path, *, points: boo
     [(-120.0, "l"), (-120.0, "rl"), (-15.0, "rl"), (-35.0, "l"), (45.0, "l"), (45.0, "rl")],
 )
 def test_a_turn_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Path) -> None:
-    report = turned(STRIDE, degrees, sides, tmp_path)
+    report = rotated(STRIDE, degrees, sides, tmp_path)
     assert set(report.codes) == {"plate_axes"}, str(report)
     assert {f.where.plate for f in report.of("error")} == {{"r": "right", "l": "left"}[s] for s in sides}
     for finding in report.of("error"):
-        told = re.search(r"turned by (\d+) degrees to the (\w+)", finding.what)
+        told = re.search(r"rotated by (\d+) degrees to the (\w+)", finding.what)
         assert told
         # Back again.
         assert int(told[1]) * (1 if told[2] == "right" else -1) == pytest.approx(degrees, abs=3.0)
@@ -39,18 +39,18 @@ def test_a_turn_is_found_with_its_angle(degrees: float, sides: str, tmp_path: Pa
 
 @pytest.mark.parametrize(("degrees", "sides"), [(-8.0, "r"), (8.0, "rl")])
 def test_a_small_turn_is_none(degrees: float, sides: str, tmp_path: Path) -> None:
-    assert turned(STRIDE, degrees, sides, tmp_path).codes == ()
+    assert rotated(STRIDE, degrees, sides, tmp_path).codes == ()
 
 
 @pytest.mark.parametrize(("degrees", "sides"), [(-45.0, "r"), (20.0, "r"), (20.0, "rl")])
 def test_a_turn_is_found_in_the_recorded_walk(
     degrees: float, sides: str, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    report = turned(recorded_walk_trial.path, degrees, sides, tmp_path)
+    report = rotated(recorded_walk_trial.path, degrees, sides, tmp_path)
     assert set(report.codes) == {"plate_axes"}, str(report)
 
 
 @pytest.mark.parametrize("degrees", [90.0, 180.0])
 def test_points_that_turn_with_the_plate_are_no_second_fault(degrees: float, tmp_path: Path) -> None:
-    report = turned(STRIDE, degrees, "l", tmp_path, points=True)
+    report = rotated(STRIDE, degrees, "l", tmp_path, points=True)
     assert report.codes == ("plate_axes",), str(report)
