@@ -63,7 +63,7 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
     }
     best = min(tried, key=lambda key: tried[key])
     along = [along_way(found, part) for part in force]
-        rotation = best_rotation(along, along_way(found, due), groups)
+    rotation = best_rotation(along, along_way(found, due), groups)
     if rotation is not None and left(_changed(force, rotation.plates, rotation.change)) < tried[best]:
         _report_rotation(case, rotation)
         return
