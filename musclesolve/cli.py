@@ -463,6 +463,11 @@ def messages() -> Iterator[None]:
     written.reset()
     try:
         yield
+    except SystemExit as end:  # first, for every command ends with one, and the next line imports
+        cause = getattr(end.__context__, "__cause__", None)
+        if not isinstance(cause, KeyboardInterrupt):  # typer ends silently after one
+            raise
+        message, code = stopped(cause), INTERRUPTED
     except _input_errors() as error:
         message, code = str(error), INPUT_AT_FAULT
     except OSError as error:
@@ -471,13 +476,6 @@ def messages() -> Iterator[None]:
         message, code = f"the memory is used up; {written.what_was_written()}", INPUT_AT_FAULT
     except KeyboardInterrupt as stop:
         message, code = stopped(stop), INTERRUPTED
-    except SystemExit as end:
-        behind = getattr(
-            end.__context__, "__cause__", None
-        )  # typer takes it for a wish to end without a word
-        if not isinstance(behind, KeyboardInterrupt):
-            raise
-        message, code = stopped(behind), INTERRUPTED
     else:
         return
     with undisturbed():
