@@ -6,7 +6,7 @@ in Silva (2003, section 5.1.2), whose recorded points are the joints: pelvis and
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from musclesolve.motion.joint_centres import between, hip_center
 from musclesolve.motion.vectors import UP, across, frame, unit
 from musclesolve.recording.data import SIDES, Side
+from musclesolve.recording.landmarks import back_landmarks, shows_spines
 
 Array = NDArray[np.float64]
 Points = Mapping[str, Array]
@@ -24,16 +25,6 @@ NEUTRAL_TILT = np.deg2rad(11.0)
 
 BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
 """Points that show the pelvis where its spines are not mapped."""
-
-
-def shows_spines(points: Points) -> bool:
-    """Return whether the spines of the pelvis are among the points."""
-    return "asis_r" in points and "asis_l" in points and (has_both_psis(points) or "sacrum" in points)
-
-
-def has_both_psis(points: Container[str]) -> bool:
-    """Return whether the posterior spines of both sides are among the points: one alone shows no direction."""
-    return "psis_r" in points and "psis_l" in points
 
 
 def trunk_top(points: Points) -> Array | None:
@@ -48,14 +39,15 @@ def trunk_top(points: Points) -> Array | None:
 
 def back_of_pelvis(points: Points) -> Array:
     """Return the point midway between the PSIS (..., 3)."""
-    return between(points["psis_r"], points["psis_l"]) if has_both_psis(points) else points["sacrum"]
+    behind = back_landmarks(points)
+    return between(*(points[name] for name in behind)) if len(behind) == 2 else points[behind[0]]
 
 
 def pelvic_landmarks(points: Points) -> list[str]:
     """Return the names of the points that show the pelvis."""
     if not shows_spines(points):
         return list(BY_JOINTS)
-    return ["asis_r", "asis_l", *(("psis_r", "psis_l") if has_both_psis(points) else ("sacrum",))]
+    return ["asis_r", "asis_l", *back_landmarks(points)]
 
 
 def pelvic_frame(points: Points) -> tuple[Array, Array]:

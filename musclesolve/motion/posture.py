@@ -21,12 +21,12 @@ from musclesolve.motion.pelvis import (
     NEUTRAL_TILT,
     assumed_standing,
     neutral_axes,
-    shows_spines,
     standing_hips,
     trunk_top,
 )
 from musclesolve.motion.vectors import UP, horizontal, unit
 from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.landmarks import shows_spines
 
 Array = NDArray[np.float64]
 

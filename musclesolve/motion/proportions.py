@@ -16,9 +16,10 @@ import numpy as np
 from musclesolve.errors import InputError
 from musclesolve.motion.joint_centres import between
 from musclesolve.motion.landmarks import Points
-from musclesolve.motion.pelvis import back_of_pelvis, shows_spines, trunk_top
+from musclesolve.motion.pelvis import back_of_pelvis, trunk_top
 from musclesolve.motion.vectors import mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.landmarks import shows_spines
 
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.

@@ -20,7 +20,7 @@ from musclesolve.motion.landmarks import (
 )
 from musclesolve.motion.medial import moving_medials
 from musclesolve.motion.offsets import standing_offsets
-from musclesolve.motion.pelvis import pelvic_landmarks, shows_spines, trunk_top
+from musclesolve.motion.pelvis import pelvic_landmarks, trunk_top
 from musclesolve.motion.posture import (
     Posture,
     foot_left,
@@ -40,6 +40,7 @@ from musclesolve.motion.upper_body import completed, elbow_axes, upper_body
 from musclesolve.motion.vectors import across, unit
 from musclesolve.motion.weight import weight_notes
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
+from musclesolve.recording.landmarks import shows_spines
 from musclesolve.recording.rigid import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.sides import check_sides
 

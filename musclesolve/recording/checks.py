@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps import missing
-from musclesolve.recording.landmarks import landmarks
+from musclesolve.recording.landmarks import back_landmarks, landmarks
 from musclesolve.recording.leaps import farthest_leap, leaps
 from musclesolve.recording.plate_checks import check_any_load, check_plate
 from musclesolve.recording.schema import Document
@@ -188,10 +188,10 @@ def check_heading(trial: Trial, document: Document) -> None:
     def first(name: str) -> Array:
         return trial.markers.weighted(trial.mapping[name])[frames][0]
 
-    behind = ["sacrum"] if {"psis_r", "psis_l"} - set(trial.mapping) else ["psis_r", "psis_l"]
-    if not all(trial.sees(name) for name in ("asis_r", "asis_l", *behind)):
+    behind = back_landmarks(trial.mapping)
+    if not behind or not all(trial.sees(name) for name in ("asis_r", "asis_l", *behind)):
         return
-    back = first("sacrum") if behind == ["sacrum"] else 0.5 * (first("psis_r") + first("psis_l"))
+    back = np.mean([first(name) for name in behind], axis=0)
     ahead = 0.5 * (first("asis_r") + first("asis_l")) - back
     left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0

@@ -12,6 +12,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.checks import check_sampling
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
+from musclesolve.recording.landmarks import back_landmarks
 from musclesolve.recording.meaning import Meaning, by_set
 from musclesolve.recording.repeated import repeated_name
 from musclesolve.recording.schema import Document
@@ -76,11 +77,7 @@ def pelvis_markers(meaning: Meaning) -> tuple[str, ...]:
     """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
     if "pelvis" in meaning.clusters:
         return meaning.clusters["pelvis"]
-    landmarks = [
-        "asis_r",
-        "asis_l",
-        *(("sacrum",) if {"psis_r", "psis_l"} - set(meaning.mapping) else ("psis_r", "psis_l")),
-    ]
+    landmarks = ["asis_r", "asis_l", *back_landmarks(meaning.mapping)]
     return tuple(dict.fromkeys(marker for name in landmarks for marker in meaning.mapping.get(name, ())))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from musclesolve.recording.data import SIDE_NAMES, SIDES
+from musclesolve.recording.landmarks import shows_spines
 from musclesolve.recording.schema import Document
 
 Weights = Mapping[str, float]
@@ -62,9 +63,7 @@ def check_joints(
 
 
 def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
-    if all(f"asis_{side}" in mapping for side in SIDES) and (
-        "sacrum" in mapping or all(f"psis_{side}" in mapping for side in SIDES)
-    ):
+    if shows_spines(mapping):
         return
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -45,6 +46,21 @@ def landmarks() -> dict[str, Landmark]:
                 without=entry.get("without"),
             )
     return found
+
+
+def back_landmarks(names: Container[str]) -> tuple[str, ...]:
+    """Return which of some landmarks show the back of the pelvis: both PSIS or the sacrum.
+
+    One PSIS alone shows no direction.
+    """
+    if "psis_r" in names and "psis_l" in names:
+        return ("psis_r", "psis_l")
+    return ("sacrum",) if "sacrum" in names else ()
+
+
+def shows_spines(names: Container[str]) -> bool:
+    """Return whether the spines of the pelvis are among some landmarks, in front and behind."""
+    return "asis_r" in names and "asis_l" in names and bool(back_landmarks(names))
 
 
 def _sided(stem: str, suffix: str) -> str:

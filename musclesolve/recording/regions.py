@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.landmarks import shows_spines
 
 ARMS_AND_HEAD = frozenset(
     {
@@ -21,7 +22,8 @@ TRUNK = frozenset(
 
 def bounding_markers(trial: Trial) -> tuple[str, ...]:
     """Return the needed markers of legs and pelvis: without them no frame can be analysed."""
-    above = ARMS_AND_HEAD | TRUNK if _sees_spines(trial) else ARMS_AND_HEAD
+    # Without the spines of the pelvis the top of the trunk shows how it tilts.
+    above = ARMS_AND_HEAD | TRUNK if shows_spines(trial.mapping) else ARMS_AND_HEAD
     below = {name: weights for name, weights in trial.mapping.items() if name not in above}
     return replace(trial, mapping=below).used_markers
 
@@ -30,9 +32,3 @@ def upper_markers(trial: Trial) -> tuple[str, ...]:
     """Return the needed markers that show only trunk, arms or head: these are completed where they are lost."""
     bounding = set(bounding_markers(trial))
     return tuple(name for name in trial.used_markers if name not in bounding)
-
-
-def _sees_spines(trial: Trial) -> bool:
-    """Return whether the pelvis is shown by its spines; if not, the top of the trunk shows how it tilts."""
-    front = all(f"asis_{side}" in trial.mapping for side in SIDES)
-    return front and ("sacrum" in trial.mapping or all(f"psis_{side}" in trial.mapping for side in SIDES))
