@@ -11,3 +11,11 @@ def true_runs(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
     padded = np.concatenate([[False], mask, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def long_enough(mask: NDArray[np.bool_], shortest: int) -> NDArray[np.bool_]:
+    """Return a mask (T,) without its runs of fewer than so many samples."""
+    long: NDArray[np.bool_] = np.zeros(mask.size, bool)
+    for first, stop in true_runs(mask):
+        long[first:stop] = stop - first >= shortest
+    return long

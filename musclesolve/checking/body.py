@@ -6,19 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.checking.case import Array, Case, Mask, filled, long_enough
+from musclesolve.checking.case import Array, Case, Mask, filled
 from musclesolve.errors import InputError
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.foot_contacts import FAST, HIGH, LOW, SLOW
 from musclesolve.recording.rigid import register
+from musclesolve.runs import long_enough
 
 SMOOTH_HZ = 8.0
 """Cut-off for what the checks look at; they need no derivative to be exact."""
-# A foot is on the ground where heel or toe is within so much of its lowest and slower than so much [m], [m/s].
-LOW, SLOW = 0.025, 0.4
-# It is in the air where heel and toe are both higher or faster than so much.
-HIGH, FAST = 0.045, 1.0
 # What a marker does in a longer gap cannot be guessed [s].
 LONG_GAP = 0.1
 

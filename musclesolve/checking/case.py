@@ -127,14 +127,6 @@ def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[tuple[float, 
     return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
 
 
-def long_enough(mask: Mask, shortest: int) -> Mask:
-    """Return a mask (T,) without its runs of fewer than so many samples."""
-    long: Mask = np.zeros(mask.size, bool)
-    for first, stop in true_runs(mask):
-        long[first:stop] = stop - first >= shortest
-    return long
-
-
 def filled(markers: Markers) -> Markers:
     """Return markers with gaps closed by straight lines; a marker that is never seen stays lost."""
     position = markers.position.copy()

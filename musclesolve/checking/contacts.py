@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.body import case_feet
-from musclesolve.checking.case import Case, long_enough, stretches
-from musclesolve.checking.support import EDGE, eroded, side_vertical, touch, within
+from musclesolve.checking.case import Case, stretches
+from musclesolve.checking.support import eroded, within
 from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.foot_contacts import EDGE, touch, vertical_force
+from musclesolve.runs import long_enough
 
 # Shorter disagreements are those of the threshold [s].
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
@@ -20,7 +22,7 @@ def all_contacts(case: Case) -> None:
     time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case)
     edge = max(1, round(EDGE * rate))
     for side, foot in case_feet(case).items():
-        vertical = side_vertical(case.trial, side, time)
+        vertical = vertical_force(case.trial, side)
         least = touch(case.trial)
         flying = long_enough(
             eroded(foot.air, edge) & inside & (vertical > least), round(SHORTEST_FORCE * rate)

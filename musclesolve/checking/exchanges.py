@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
+from musclesolve.checking.case import Array, Case, Mask, stretches
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.crossings import Pair, crossings, pieces
 from musclesolve.checking.distances import Distances, distances, middle
 from musclesolve.checking.labels import exchanged, partners
 from musclesolve.checking.order import violations
+from musclesolve.runs import long_enough
 
 # A marker off its place in the body by so much is looked at [m]; skin and bending toes move by half of that.
 SUSPECT = 0.03

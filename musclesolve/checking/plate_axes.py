@@ -11,8 +11,9 @@ from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import Law, along_way, law
 from musclesolve.checking.plate_rotation import Group, PlateRotation, best_rotation
 from musclesolve.checking.pressure import tracks
-from musclesolve.checking.support import away, sampled, smooth_force, touch
+from musclesolve.checking.support import away, sampled, smooth_force
 from musclesolve.recording.data import PlateForce
+from musclesolve.recording.foot_contacts import touch
 from musclesolve.runs import true_runs
 
 # What a horizontal force may have become: its forward and left parts, in the numbers of the file.

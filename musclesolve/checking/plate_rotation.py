@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve.checking.case import Array
+from musclesolve.runs import true_runs
 
 Group = tuple[int, ...]
 
@@ -123,11 +124,11 @@ def _pieces(force: list[Array], plate: int) -> list[Array]:
     faint = FAINT * max(float(np.abs(part[:, 1]).max()) for part in force)
     pieces = []
     for sign in (1.0, -1.0):
-        strong = sign * along > faint
-        edges = np.flatnonzero(np.diff(strong.astype(int))) + 1
-        for piece in np.split(np.arange(along.size), edges):
-            if strong[piece[0]] and piece.size >= FEWEST:
-                pieces.append(np.where(np.isin(np.arange(along.size), piece)[:, None], force[plate], 0.0))
+        for first, stop in true_runs(sign * along > faint):
+            if stop - first >= FEWEST:
+                piece = np.zeros_like(force[plate])
+                piece[first:stop] = force[plate][first:stop]
+                pieces.append(piece)
     return pieces
 
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from musclesolve.checking.body import Foot, case_feet
 from musclesolve.checking.case import Array, Case, Mask, stretches
-from musclesolve.checking.support import eroded, from_middle, touch
+from musclesolve.checking.support import eroded, from_middle
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
+from musclesolve.recording.foot_contacts import touch
 from musclesolve.resampling import at_times
 
 # An unloaded plate shows less than this [N]; over the recording its zero changes by less than the second.

@@ -8,10 +8,10 @@ import numpy as np
 
 from musclesolve.checking.body import foot
 from musclesolve.checking.case import Array, Case, stretches
-from musclesolve.checking.support import touch
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.flight import flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
+from musclesolve.recording.foot_contacts import touch
 from musclesolve.resampling import at_times
 
 # Loads below this share of the body weight have an uncertain center of pressure.

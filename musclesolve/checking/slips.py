@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.checking.case import REACH, Array, Case, Mask, Run, long_enough, stretches
+from musclesolve.checking.case import REACH, Array, Case, Mask, Run, stretches
 from musclesolve.checking.distances import bodies, distances
+from musclesolve.runs import long_enough
 
 # A step that exceeds the steps around it by so much more than a person can move [m], [m/s^2] is a jump.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0

@@ -6,17 +6,14 @@ import numpy as np
 
 from musclesolve.checking.body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.checking.case import Array, Case, Mask
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.filtering import low_pass
 from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import PlateForce, Side, Trial
-from musclesolve.recording.foot_contacts import unmeasured_contacts
+from musclesolve.recording.foot_contacts import touch, unmeasured_contacts, vertical_force
 from musclesolve.resampling import at_times
 
-# A foot carries something from this share of the body weight on.
-TOUCH = 0.03
-# Contact and force may disagree by so long at the ends of contact [s]; so long before it is used to judge others.
-EDGE, DEEP = 0.03, 0.08
+# Contact and force may disagree by so long before it is used to judge others [s].
+DEEP = 0.08
 
 
 def smooth_force(plate: PlateForce) -> Array:
@@ -31,21 +28,6 @@ def smooth_force(plate: PlateForce) -> Array:
 def sampled(plate: PlateForce, columns: Array, time: Array) -> Array:
     """Return columns (S, k) of a plate at other times, (T, k)."""
     return at_times(plate.time, columns, time)
-
-
-def side_vertical(trial: Trial, side: Side, time: Array) -> Array:
-    """Return the vertical force (T,) under one foot, as it was measured [N]."""
-    vertical = np.zeros(time.size)
-    for plate in trial.forces:
-        if plate.side == side:
-            vertical += np.interp(time, plate.time, plate.force[:, 2])
-    return vertical
-
-
-def touch(trial: Trial) -> float:
-    """Return the vertical force from which a foot counts as loaded here [N]."""
-    weight = trial.subject.mass * STANDARD_GRAVITY
-    return max(trial.unloaded_below, TOUCH * weight if np.isfinite(weight) else 0.0, 1.0)
 
 
 def eroded(mask: Mask, count: int) -> Mask:
@@ -65,11 +47,18 @@ def grown(mask: Mask, count: int) -> Mask:
 
 def within(case: Case) -> Mask:
     """Return which frames (T,) lie in the time range and in the recording of the forces."""
-    time, inside = case.trial.markers.time, np.zeros(case.trial.markers.time.size, bool)
+    inside = np.zeros(case.trial.markers.time.size, bool)
     inside[case.trial.frames()] = True
-    for plate in case.trial.forces:
-        inside &= (time >= plate.time[0]) & (time <= plate.time[-1])
-    return inside
+    return inside & _recorded(case.trial)
+
+
+def _recorded(trial: Trial) -> Mask:
+    """Return the frames (T,) of which every plate was recorded."""
+    time = trial.markers.time
+    recorded = np.ones(time.size, bool)
+    for plate in trial.forces:
+        recorded &= (time >= plate.time[0]) & (time <= plate.time[-1])
+    return recorded
 
 
 def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
@@ -78,9 +67,9 @@ def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
     trial, whole = case.trial, within(case) & clearly_seen(case.trial, list(case.trial.mapping))
     count = round(DEEP * trial.markers.rate)
     for side, foot in feet.items():
-        loaded = side_vertical(trial, side, trial.markers.time) > touch(trial)
+        loaded = vertical_force(trial, side) > touch(trial)
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
-        whole &= ~grown(at_odds, 3 * count)
+        whole &= ~grown(at_odds & _recorded(trial), 3 * count)
     # Contacts that the time range leaves out for what their plates lack say nothing of the others.
     lost = unmeasured_contacts(trial) if trial.legs else {}
     for frames in lost.values():

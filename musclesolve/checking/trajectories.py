@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.case import Array, Case, Mask, long_enough, stretches
+from musclesolve.checking.case import Array, Case, Mask, stretches
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.distances import distances
 from musclesolve.recording.data import Trial
 from musclesolve.recording.leaps import farthest_leap, leaps
 from musclesolve.recording.regions import upper_markers
 from musclesolve.recording.trial import completed_trial, filled_trial
+from musclesolve.runs import long_enough
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbours
 # change so much [m], is frozen.

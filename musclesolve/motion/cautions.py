@@ -92,8 +92,8 @@ def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
 def cutoff_with_flight(trial: Trial) -> tuple[str, str] | None:
     """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
-    cutoff, found = trial.filter.cutoff_hz, flights(trial)
-    if cutoff is None or cutoff >= low or not len(found):
+    cutoff = trial.filter.cutoff_hz
+    if cutoff is None or cutoff >= low or not len(found := flights(trial)):
         return None
     more = f" and {len(found) - 1} times more" if len(found) > 1 else ""
     return (

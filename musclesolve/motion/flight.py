@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.filtering import low_pass
-from musclesolve.motion.force_events import level, vertical_force
+from musclesolve.motion.force_events import level
 from musclesolve.motion.signals import lowest_carried
 from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.foot_contacts import vertical_force
 from musclesolve.runs import true_runs
 
 Array = NDArray[np.float64]
@@ -37,18 +38,14 @@ def flights(trial: Trial) -> Array:
     time = trial.markers.time
     if time.size < 2:
         return np.zeros((0, 2))
-    flying = _falls(trial) & ~_carried(trial, time)
+    flying = _falls(trial) & ~_carried(trial)
     spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
 
 
-def _carried(trial: Trial, time: Array) -> Mask:
+def _carried(trial: Trial) -> Mask:
     """Whether a plate carries the subject, (T,)."""
-    total = np.zeros(time.size)
-    for side in SIDES:
-        at, vertical = vertical_force(trial, side)
-        total += np.interp(time, at, vertical, left=0.0, right=0.0) if at.size else 0.0
-    carried: Mask = total > level(trial, UNLOADED_WEIGHTS)
+    carried: Mask = sum(vertical_force(trial, side) for side in SIDES) > level(trial, UNLOADED_WEIGHTS)
     return carried
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Side, Trial
-from musclesolve.runs import true_runs
+from musclesolve.runs import long_enough, true_runs
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -67,7 +67,9 @@ def foot_path(trial: Trial, side: Side) -> FootPath | None:
         floor |= (above < LOW) & (speed < SLOW)
         air &= (above > HIGH) | (speed > FAST)
     vertical = vertical_force(trial, side)
-    return FootPath(_lasting(floor, round(SHORTEST * rate)), air & ~floor, vertical > _touch(trial), vertical)
+    return FootPath(
+        long_enough(floor, round(SHORTEST * rate)), air & ~floor, vertical > touch(trial), vertical
+    )
 
 
 def velocity(path: Array, rate_hz: float) -> Array:
@@ -93,15 +95,10 @@ def vertical_force(trial: Trial, side: Side) -> Array:
     return np.asarray(np.sum(forces, axis=0)) if forces else np.zeros(trial.markers.time.size)
 
 
-def _touch(trial: Trial) -> float:
-    return max(trial.unloaded_below, LOADED_SHARE * trial.subject.mass * STANDARD_GRAVITY, 1.0)
-
-
-def _lasting(mask: Mask, fewest: int) -> Mask:
-    kept = np.zeros_like(mask)
-    for first, stop in true_runs(mask):
-        kept[first:stop] = stop - first >= fewest
-    return kept
+def touch(trial: Trial) -> float:
+    """Return the vertical force from which a foot counts as loaded here [N]."""
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    return max(trial.unloaded_below, LOADED_SHARE * weight if np.isfinite(weight) else 0.0, 1.0)
 
 
 def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:

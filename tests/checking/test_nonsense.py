@@ -13,7 +13,8 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve.checking.analysis import refusal
-from musclesolve.checking.case import long_enough, stretches
+from musclesolve.checking.case import stretches
+from musclesolve.runs import long_enough
 from musclesolve.synthetic.copies import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
