@@ -35,7 +35,7 @@ INTERRUPTED = 130
 
 
 class Commands(TyperGroup):
-    """All commands: whatever ends one of them is said in one message."""
+    """All commands: whatever ends one of them is reported in one message."""
 
     def main(self, *arguments: Any, **more: Any) -> Any:
         """Run the command that is asked for."""
@@ -484,12 +484,12 @@ def messages() -> Iterator[None]:
 
 
 def stopped(stop: KeyboardInterrupt) -> str:
-    """What is said after Ctrl-C."""
+    """The message after Ctrl-C."""
     return str(stop) or f"stopped by Ctrl-C; {written.what_was_written()}"
 
 
 def refusal_of_the_system(error: OSError) -> str:
-    """What is said where the operating system refuses something."""
+    """The message where the operating system refuses something."""
     reason = error.strerror or str(error)
     if isinstance(error, streams.OutputError):
         return f"the output cannot be printed: {reason}; {written.what_was_written()}"
@@ -544,7 +544,7 @@ def main() -> None:
         announce()
         environment.set_right()
         _decided()
-    except KeyboardInterrupt as stop:  # before or after a command: within it `messages` says it
+    except KeyboardInterrupt as stop:  # before or after a command: within it `messages` reports it
         complain(stopped(stop))
         raise SystemExit(INTERRUPTED) from None
 

@@ -1,4 +1,4 @@
-"""Variables of the environment that libraries stumble over: a command sets right what it needs, and says so."""
+"""Variables of the environment that libraries stumble over: a command sets right what it needs, with a warning."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Lock:
 
     def __init__(self, path: Path) -> None:
         self.path, self.exclusive, self.thread, self._there = path, False, threading.get_ident(), True
-        # A file object, and no bare number, is closed too where Ctrl-C makes everybody forget it.
+        # A file object, and no bare number, is closed too where Ctrl-C ends its owner.
         self._file = io.FileIO(path, "r+", opener=_made)
 
     @property

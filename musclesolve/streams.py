@@ -19,7 +19,7 @@ class OutputError(OSError):
 class _Guarded(io.FileIO):
     """A file descriptor on which a write that fails is the last one: what follows is dropped.
 
-    Of a reader that has gone, such as `head`, nothing is said: it has what it wanted.
+    A reader that has gone, such as `head`, is no error: it has what it wanted.
     """
 
     def __init__(self, number: int, silent: bool) -> None:
@@ -43,7 +43,7 @@ class _Guarded(io.FileIO):
 def guard_streams() -> None:
     """Let letters that an encoding lacks be written as escapes, and every write fail at most once."""
     sys.stdout = _guarded(sys.stdout, silent=False)
-    # There is no place left to complain that nobody can be complained to.
+    # Where standard error cannot be written, no place is left for a message.
     sys.stderr = _guarded(sys.stderr, silent=True)
 
 

@@ -22,6 +22,7 @@ Run = tuple[float, float]
 # The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
 # disturbs it by less than half a hundredth of its height.
 REACH = 0.2
+OUTSIDE = " (outside of the time range)"
 
 
 @dataclass
@@ -86,8 +87,8 @@ class Case:
         times = finding.where.times
         if not times or finding in self.anywhere or any(self._reaches(*span) for span in times):
             return finding
-        said = "" if "(outside of the time range)" in finding.what else " (outside of the time range)"
-        return replace(finding, severity="note", what=f"{finding.what}{said}")
+        more = "" if finding.what.endswith(OUTSIDE) else OUTSIDE
+        return replace(finding, severity="note", what=f"{finding.what}{more}")
 
     def _reaches(self, first: float, last: float) -> bool:
         """Return whether a stretch of time lies in the time range, or so near that the filter carries it there."""

@@ -72,7 +72,7 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
         return
     for index in best[0]:
         _report_change(case, index, best[1], now, tried[best])
-        _mend(case, index, np.array(CHANGES[best[1]], float))
+        _repair(case, index, np.array(CHANGES[best[1]], float))
 
 
 def _groups(count: int) -> list[Group]:
@@ -105,7 +105,7 @@ def _report_rotation(case: Case, rotation: PlateRotation) -> None:
             plate=plate.side,
         )
         if rotation.sure:
-            _mend(case, index, rotation.change)
+            _repair(case, index, rotation.change)
 
 
 def _report_change(case: Case, index: int, name: str, now: float, after: float) -> None:
@@ -121,8 +121,8 @@ def _report_change(case: Case, index: int, name: str, now: float, after: float) 
     )
 
 
-def _mend(case: Case, index: int, change: Array) -> None:
-    """Turn the forces of a plate, and its points if that suits the foot better."""
+def _repair(case: Case, index: int, change: Array) -> None:
+    """Rotate or exchange the axes of a plate's forces, and of its points if that suits the foot better."""
     whole = np.eye(3)
     whole[:2, :2] = change
     plate = replace(case.trial.forces[index], force=case.trial.forces[index].force @ whole)

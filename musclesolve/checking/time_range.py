@@ -10,7 +10,7 @@ from musclesolve.recording.trial import ranged, recorded_range
 
 
 def found_range(case: Case) -> None:
-    """Take the range that the recording allows, as far as it is mended; what lies outside of it is a note."""
+    """Take the range that the recording allows, as far as it is repaired; what lies outside of it is a note."""
     if not finds_range(case.content) or not case.trial.forces:
         return
     start, end = recorded_range(case.trial.markers, case.trial.forces)
@@ -21,7 +21,7 @@ def found_range(case: Case) -> None:
 
 
 def analysed(case: Case) -> None:
-    """Tell what is analysed, and why not more."""
+    """Report what is analysed, and why not more."""
     if case.trial.analysed:
         case.tell(
             "analysed",

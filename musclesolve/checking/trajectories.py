@@ -7,7 +7,6 @@ import numpy as np
 from musclesolve.checking.case import Array, Case, Mask, stretches
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.distances import distances
-from musclesolve.recording.data import Trial
 from musclesolve.recording.leaps import farthest_leap, leaps
 from musclesolve.recording.regions import upper_markers
 from musclesolve.recording.trial import completed_trial, filled_trial
@@ -198,14 +197,9 @@ def gaps(case: Case) -> None:
     case.mend(markers=whole.markers, mapping=whole.mapping)
 
 
-def _filled(case: Case) -> Trial:
-    """Return the trial with gaps filled as the analysis fills them."""
-    return filled_trial(case.trial, case.content)
-
-
 def refill(case: Case) -> None:
     """Fill the gaps that frozen, merged and leaping markers have left."""
-    case.mend_markers(_filled(case).markers.position)
+    case.mend_markers(filled_trial(case.trial, case.content).markers.position)
 
 
 def leaping(case: Case) -> None:

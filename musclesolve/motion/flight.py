@@ -45,8 +45,8 @@ def flights(trial: Trial) -> Array:
 
 def _carried(trial: Trial) -> Mask:
     """Whether a plate carries the subject, (T,)."""
-    carried: Mask = sum(vertical_force(trial, side) for side in SIDES) > level(trial, UNLOADED_WEIGHTS)
-    return carried
+    total = np.sum([vertical_force(trial, side) for side in SIDES], axis=0)
+    return np.asarray(total > level(trial, UNLOADED_WEIGHTS))
 
 
 def _falls(trial: Trial) -> Mask:

@@ -109,7 +109,7 @@ def unusual_segments(trial: Trial, offsets: Points) -> list[Unusual]:
     """
     fitting, given = fitting_stature(offsets), trial.subject.stature
     # Before the segments: with a wrong stature all of them are wrong.
-    if far_stature(fitting / given):
+    if not 1.0 / FAR_STATURE <= fitting / given <= FAR_STATURE:
         raise trial.document.error(
             f"the stature is {trial.subject.stature:g} m, but thighs, shanks and trunk are those of a person "
             f"{fitting:.2f} m tall",
@@ -123,11 +123,6 @@ def unusual_segments(trial: Trial, offsets: Points) -> list[Unusual]:
         for (segment, side), length in _lengths(offsets).items()
         for unusual in _unusual(trial, segment, side, length)
     ]
-
-
-def far_stature(ratio: float) -> bool:
-    """Return whether the stature that fits the segments is so many times the given one that no human fits both."""
-    return not 1.0 / FAR_STATURE <= ratio <= FAR_STATURE
 
 
 def unusual_hips(trial: Trial, hips: Points, regression: Points) -> list[Unusual]:

@@ -64,8 +64,8 @@ def _muscles(found: xr.Dataset) -> str:
     peaks = {name: peak(found, "muscle_force", name) for name in map(str, found["muscle"].values)}
     known = {name: at for name, at in peaks.items() if at is not None and np.isfinite(at.sd)}
     order = sorted(known, key=lambda name: -known[name].sd)[:MOST_MUSCLES]
-    said = (f"{name} {known[name].value:.0f} ± {known[name].sd:.0f} N" for name in order)
-    return f"at their peaks in stance {', '.join(said)}" if known else "no leg has a valid frame"
+    texts = (f"{name} {known[name].value:.0f} ± {known[name].sd:.0f} N" for name in order)
+    return f"at their peaks in stance {', '.join(texts)}" if known else "no leg has a valid frame"
 
 
 def _line(subject: str, text: str) -> str:

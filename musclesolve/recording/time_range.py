@@ -136,14 +136,14 @@ class _Search:
 
     def sentences(self, legs: Mapping[Side, Run]) -> tuple[str, ...]:
         """Return what is analysed, leg by leg, and what ends it."""
-        said = [self._leg(side, legs.get(side)) for side in SIDES]
+        own = [self._leg(side, legs.get(side)) for side in SIDES]
         first, stop = max(run[0] for run in legs.values()), min(run[1] for run in legs.values())
         both = (
             f"both feet {_span(self.times((first, stop)))}"
             if len(legs) == 2 and stop > first
             else "never both"
         )
-        return (*said, f"pelvis residual: {both}")
+        return (*own, f"pelvis residual: {both}")
 
     def _leg(self, side: Side, run: Run | None) -> str:
         name = SIDE_NAMES[side]
@@ -179,7 +179,7 @@ class _Search:
                 on = (
                     "on the floor beside the plates"
                     if not self.feet[side].loaded[first:stop].any()
-                    else ("partly beside its plate")
+                    else "partly beside its plate"
                 )
                 return f"the foot is {on} ({_span((time[first], time[stop - 1]))})"
         lost = [name for name in bounding_markers(self.trial) if missing(self.trial.markers[name][frame])]

@@ -20,7 +20,7 @@ LOCK = f"{HIDDEN}lock"
 REMEDY = "choose another place with -o, or make room or permission there"
 
 _locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
-"""Folder -> its lock, if this process has it: one that Ctrl-C has made everybody forget is none."""
+"""Folder -> its lock, if this process has it: one whose owner Ctrl-C has ended is gone."""
 
 
 def write_files(
@@ -45,7 +45,7 @@ def write_files(
         raise ValueError(f"{odd[0]!r} would not be a file in the folder")
     paths = [folder / name for name in contents]
     removed = [folder / name for name in outdated if name not in contents]
-    with reserved(folder), _complaining(paths[0] if len(paths) == 1 else folder):
+    with reserved(folder), _input_error(paths[0] if len(paths) == 1 else folder):
         beside = Path(tempfile.mkdtemp(dir=folder, prefix=HIDDEN))
         try:
             for name, content in contents.items():
@@ -105,7 +105,7 @@ def reserved(folder: Path) -> Iterator[None]:
     Raises:
         InputError: another run has it, or it cannot be written.
     """
-    with _complaining(folder):
+    with _input_error(folder):
         key = os.path.realpath(folder)
     mine = _locks.get(key)
     if mine is not None and mine.is_held and mine.thread == threading.get_ident():
@@ -126,7 +126,7 @@ def reserved(folder: Path) -> Iterator[None]:
 
 
 def _lock_of(folder: Path) -> Lock:
-    with _complaining(folder):
+    with _input_error(folder):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             lock = Lock.acquire(folder / LOCK)
@@ -155,7 +155,7 @@ def _remove_leftovers(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _complaining(place: Path) -> Iterator[None]:
+def _input_error(place: Path) -> Iterator[None]:
     """Turn what keeps a place from being written into an InputError."""
     try:
         yield

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.resampling import at_times
 from musclesolve.runs import true_runs
 from musclesolve.synthetic.copies import Copy
@@ -20,8 +21,8 @@ ROLES = ("force", "point", "moment")
 
 def about_vertical(degrees: float) -> Array:
     """What rows of vectors in the global frame are multiplied with to rotate them to the left, (3, 3)."""
-    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-    return np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    rotation: Array = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians(degrees)).T
+    return rotation
 
 
 def walk_obliquely(copy: Copy, degrees: float) -> None:
