@@ -69,6 +69,7 @@ def pressed_at(n, watched, arguments):
         patch.setattr(cli, "announce", lambda: None)
         patch.setattr(cli.environment, "set_right", lambda: None)
         written.reset()  # as in a process of its own
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
         sys.settrace(presser)
         try:
             cli.main()
