@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from musclesolve.checking import check
 from musclesolve.checking.loading import load
 from musclesolve.checking.plate_axes import horizontal_axes
 from musclesolve.checking.plate_rotation import best_rotation
@@ -77,3 +78,28 @@ def test_a_center_of_pressure_goes_backwards_in_a_walk_backwards(tmp_path: Path)
     copy = open_copy(trial)
     backwards(copy)
     assert not accused(write_copy(copy, tmp_path / "backwards"))
+
+
+@pytest.mark.parametrize(
+    ("gain", "severity"), [(1.0, None), (0.5, "error"), (0.8, "warning"), (1.2, "warning")]
+)
+def test_one_plate_that_bears_too_little_or_too_much_is_found(gain, severity, tmp_path: Path) -> None:
+    """Its only contact has no other one beside it that bears the whole body."""
+    trial = synthetic_recording(tmp_path / "walk", truth=False, strides=3, force_rate_hz=300.0, steps=("r2",))
+    copy = open_copy(trial)
+    for role in ("force", "moment"):
+        copy.set_plate(0, role, gain * copy.plate(0, role))
+    report = check(write_copy(copy, tmp_path / "changed"))
+    found = [(f.code, f.severity, f.where.plate) for f in report.findings if f.severity != "note"]
+    assert found == ([] if severity is None else [("mass", severity, "right")]), str(report)
+
+
+def test_a_contact_that_is_left_out_is_not_weighed(tmp_path: Path) -> None:
+    """The other foot has a whole contact; the trunk is not seen, so that only the pelvis shows how the body rises."""
+    options = {"truth": False, "strides": 3, "force_rate_hz": 300.0, "steps": ("r2", "l2")}
+    copy = open_copy(synthetic_recording(tmp_path / "walk", **options))
+    for role in ("force", "moment"):
+        copy.set_plate(0, role, 0.5 * copy.plate(0, role))
+    copy.lines = [line for line in copy.lines if not line.startswith(("shoulder", "neck"))]
+    report = check(write_copy(copy, tmp_path / "changed"))
+    assert "mass" not in report.codes, str(report)
