@@ -7,9 +7,14 @@ import numpy as np
 from musclesolve.checking.case import Case
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import law, total_force
+from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.foot_contacts import support_shares
 
 # How far the mass may be from the one that the forces accelerate: noted as wrong, and surely wrong.
 MASS, FAR_MASS = 0.06, 0.2
+# The same where the plates hold no more than single supports: the pelvis alone shows how the body rises, to 4 % in
+# walking and 10 % in running.
+ALONE, FAR_ALONE = 0.15, 0.25
 # Body mass index of nearly everybody [kg/m^2]; leg length over stature; mass of a shoe [kg]; strength factor.
 INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 
@@ -17,7 +22,10 @@ INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 def mass(case: Case) -> None:
     """Compare the body mass with that which the forces accelerate and carry."""
     found, given = law(case), case.trial.subject.mass
-    if found is None or not given > 0.0:
+    if not given > 0.0:
+        return
+    if found is None:
+        _by_single_support(case, given)
         return
     due = found.due[found.frames][:, 2]
     force = total_force(case, found.time[found.frames])[:, 2]
@@ -34,6 +42,24 @@ def mass(case: Case) -> None:
         f"{'too much' if off > 0 else 'too little'} if the mass is right",
         key=("subject", "mass_kg"),
     )
+
+
+def _by_single_support(case: Case, given: float) -> None:
+    """Compare what the plate of each foot bears while it carries the body alone with what the body weighs."""
+    for side, shares in support_shares(case.trial).items():
+        off = float(np.median(shares)) - 1.0 if shares else 0.0
+        if abs(off) < ALONE:
+            continue
+        case.tell(
+            "mass",
+            "error" if abs(off) > FAR_ALONE else "warning",
+            f"while the {SIDE_NAMES[side]} foot carries the body alone, its plate bears {100 * (1.0 + off):.0f} % of "
+            f"what {given:g} kg weigh and rise by, expected within {100 * ALONE:.0f} %",
+            "check mass_kg and the calibration of the plate"
+            + ("" if off > 0.0 else ", and whether the foot stands on it as a whole"),
+            key=("subject", "mass_kg"),
+            plate=side,
+        )
 
 
 def subject(case: Case) -> None:

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve.checking.body import between
 from musclesolve.checking.case import Array, Case, stretches
 from musclesolve.checking.containment import attempt
 from musclesolve.checking.newton import Law, along_way, law
 from musclesolve.checking.plate_rotation import Group, PlateRotation, best_rotation
-from musclesolve.checking.pressure import tracks
+from musclesolve.checking.pressure import Track, tracks
 from musclesolve.checking.support import away, sampled, smooth_force
 from musclesolve.recording.data import PlateForce
 from musclesolve.recording.foot_contacts import touch
+from musclesolve.resampling import at_times
 from musclesolve.runs import true_runs
 
 # What a horizontal force may have become: its forward and left parts, in the numbers of the file.
@@ -32,6 +34,8 @@ LEFT, BETTER = 0.4, 0.5
 CLEARLY = 0.02
 # A center of pressure that goes back under the foot by so much in a contact [m].
 BACK = -0.05
+# A pelvis that goes so far forward during a contact [m] walks or runs over the foot.
+OVER = 0.2
 
 
 def horizontal_axes(case: Case) -> None:
@@ -148,12 +152,24 @@ def _best_points(case: Case, plate: PlateForce, change: Array) -> Array:
 
 
 def _travel(case: Case, plate: PlateForce) -> list[float]:
-    """Return how far the center of pressure goes forward under the foot in every whole contact [m]."""
+    """Return how far the pressure goes forward under the foot in every whole contact of a walk forward [m]."""
     return [
         float(t.along[-len(t.along) // 4 :].mean() - t.along[: len(t.along) // 4].mean())
         for t in tracks(case, plate)
-        if t.whole
+        if t.whole and _goes_over(case, t)
     ]
+
+
+def _goes_over(case: Case, track: Track) -> bool:
+    """Return whether the pelvis goes forward over the foot during a track; where no pelvis is seen, so it is taken.
+
+    Who walks backwards, jumps or squats rolls over the foot in another way.
+    """
+    pelvis = between(case.trial, "asis_r", "asis_l")
+    if pelvis is None:
+        return True
+    first, last = at_times(case.trial.markers.time, pelvis[:, :2], track.time[[0, -1]])
+    return bool((last - first) @ track.axis > OVER)
 
 
 def _by_pressure(case: Case) -> None:

@@ -104,10 +104,12 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     """Return whether every plate, and braking and push-off of its steps, show the angle by which they are rotated."""
     left = due - np.sum(rotated, axis=0)
     own = angle + _of_plates([rotated[k] for k in group], left)
-    pieces = angle + np.array([_angle(part, left) for k in group for part in _pieces(rotated, k)])
-    way = np.sign(angle)
-    if not pieces.size:
+    found = [_pieces(rotated, k, sign) for k in group for sign in (1.0, -1.0)]
+    # Of a foot that only brakes, or only pushes, an error of the sideward motion goes along with the forward force.
+    if not all(found):
         return False
+    pieces = angle + np.array([_angle(part, left) for some in found for part in some])
+    way = np.sign(angle)
     agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))
     return bool((way * own > OF_PLATE * abs(angle)).all() and agreeing >= AGREEING)
 
@@ -118,17 +120,16 @@ def _of_plates(force: list[Array], left: Array) -> Array:
     return np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
 
 
-def _pieces(force: list[Array], plate: int) -> list[Array]:
-    """Return the force (T, 2) of one plate while it brakes, and while it pushes, in each of its steps; else zero."""
+def _pieces(force: list[Array], plate: int, sign: float) -> list[Array]:
+    """Return the force (T, 2) of one plate while it pushes one way along the motion, step by step; else zero."""
     along = force[plate][:, 1]
     faint = FAINT * max(float(np.abs(part[:, 1]).max()) for part in force)
     pieces = []
-    for sign in (1.0, -1.0):
-        for first, stop in true_runs(sign * along > faint):
-            if stop - first >= FEWEST:
-                piece = np.zeros_like(force[plate])
-                piece[first:stop] = force[plate][first:stop]
-                pieces.append(piece)
+    for first, stop in true_runs(sign * along > faint):
+        if stop - first >= FEWEST:
+            piece = np.zeros_like(force[plate])
+            piece[first:stop] = force[plate][first:stop]
+            pieces.append(piece)
     return pieces
 
 

@@ -103,7 +103,28 @@ def touch(trial: Trial) -> float:
 
 def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:
     """Return the frames (T,) of contacts that no plate measures whole, by foot, of those that the motion shows."""
-    return unmeasured(trial, {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None})
+    return unmeasured(trial, _feet(trial))
+
+
+def support_shares(trial: Trial) -> dict[Side, list[float]]:
+    """Return by foot what its plates bear in each single support over what moves the body then: 1 by Newton's law.
+
+    Of the contacts in the time range that plates measure whole, as far as the motion shows it.
+    """
+    feet, frames = _feet(trial), trial.frames()
+    lost, shares = unmeasured(trial, feet), {side: _shares(trial, feet, side) for side in feet}
+    return {
+        side: [
+            share
+            for (first, stop), share in shares[side].items()
+            if first >= frames.start and stop <= frames.stop and not lost[side][first:stop].any()
+        ]
+        for side in feet
+    }
+
+
+def _feet(trial: Trial) -> dict[Side, FootPath]:
+    return {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None}
 
 
 def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:

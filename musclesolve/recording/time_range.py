@@ -31,9 +31,11 @@ AT_CONTACTS = 0.01
 SHORTEST = 0.2
 """Less than this of a leg is not analysed [s]."""
 MOST_NAMES = 3
+FEWEST = 10
+"""The ends of a recording in which nothing is found are left out as far as so many frames are left."""
 NOTHING_FOUND = (
-    "the whole recording: no stretch was found in which a contact of a foot is measured whole and the markers of legs "
-    "and pelvis are seen",
+    "the whole recording but its ends: no stretch was found in which a contact of a foot is measured whole and the "
+    "markers of legs and pelvis are seen",
 )
 
 
@@ -73,6 +75,14 @@ def find_range(trial: Trial) -> Found | None:
     first, stop = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
     times = {side: search.times(run) for side, run in legs.items()}
     return Found(search.times((first, stop)), times, search.sentences(legs))
+
+
+def without_ends(trial: Trial) -> tuple[float, float]:
+    """Return the time range without its ends, as far as frames enough are left [s]."""
+    first, stop = trial.frames().start, trial.frames().stop
+    ends = max(0, min(round(AT_ENDS * trial.markers.rate), (stop - first - FEWEST) // 2))
+    time = trial.markers.time
+    return float(time[first + ends]), float(time[stop - 1 - ends])
 
 
 @dataclass(frozen=True)

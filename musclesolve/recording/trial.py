@@ -38,7 +38,7 @@ from musclesolve.recording.meaning import Meaning, read_meaning
 from musclesolve.recording.repeated import repeated_name
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.textfile import suggestion
-from musclesolve.recording.time_range import NOTHING_FOUND, find_range, finds_range
+from musclesolve.recording.time_range import NOTHING_FOUND, find_range, finds_range, without_ends
 
 Array = NDArray[np.float64]
 
@@ -97,7 +97,7 @@ def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
         return trial
     found = find_range(filled_trial(trial, content))
     if found is None:
-        return replace(trial, analysed=NOTHING_FOUND)
+        return replace(trial, time_range=without_ends(trial), analysed=NOTHING_FOUND)
     return replace(trial, time_range=found.time_range, legs=found.legs, analysed=found.sentences)
 
 
