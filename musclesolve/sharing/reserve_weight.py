@@ -12,8 +12,12 @@ from musclesolve.sharing.scale import slope_scale
 from musclesolve.sharing.solver.base import Attempt, Solver
 
 FALLBACK = 100.0
-AT_EDGE = 1e8
-"""In the cost of all muscles at full activation, what a reserve as large as the moment, or 1 N m, costs at the edge."""
+AT_EDGE = (1e8, 1e11)
+"""In the cost of all muscles at full activation, what a reserve as large as the moment, or 1 N m, costs at the edge.
+
+The second one is for muscles of very different strength: a moment of the strong ones costs little, so that a reserve
+of the first kind may bear more of it than the certificate allows.
+"""
 
 
 def fallback_weight(problem: Problem, cost: Cost) -> Array:
@@ -21,10 +25,10 @@ def fallback_weight(problem: Problem, cost: Cost) -> Array:
     return np.broadcast_to(2.0 * FALLBACK * full_cost(problem, cost)[:, None], problem.moment.shape)
 
 
-def edge_weight(problem: Problem, cost: Cost) -> Array:
-    """The weight of reserves that bear about 1e-8 of the moments, or of 1 N m, within reach, (T, m)."""
+def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
+    """The weight of reserves that bear about 1 / stiffness of the moments, or of 1 N m, within reach, (T, m)."""
     size = np.maximum(1.0, np.abs(problem.moment))
-    weight: Array = 2.0 * AT_EDGE * full_cost(problem, cost)[:, None] / np.square(size)
+    weight: Array = 2.0 * stiffness * full_cost(problem, cost)[:, None] / np.square(size)
     return weight
 
 
@@ -50,9 +54,11 @@ class AtEdge:
 
     Args:
         solver: one that can take reserves.
+        stiffness: one of AT_EDGE.
     """
 
     solver: Solver
+    stiffness: float
 
     @property
     def name(self) -> str:
@@ -61,6 +67,6 @@ class AtEdge:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
-        stiff = problem.with_reserve_weight(edge_weight(problem, cost))
+        stiff = problem.with_reserve_weight(edge_weight(problem, cost, self.stiffness))
         attempt = self.solver.solve(stiff, cost, warm_start)
         return replace(attempt, reserve=np.zeros_like(problem.moment))

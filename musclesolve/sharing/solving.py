@@ -16,7 +16,7 @@ from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.kernel import LEFT
 from musclesolve.sharing.least_squares import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.reserve_weight import AtEdge, fallback_weight
+from musclesolve.sharing.reserve_weight import AT_EDGE, AtEdge, fallback_weight
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.base import Attempt, Solver
 from musclesolve.sharing.solver.batch import Batch
@@ -95,7 +95,8 @@ def _solved(problem: Problem, cost: Cost, method: Solver, on_infeasible: str, st
     _attempt(answer, problem, cost, method, problem.valid & ~nowhere, start)
     sloped = "linear_programme" not in cost.needs
     if problem.reserve_weight is None and sloped and fits(method, cost, reserves=True):
-        _attempt(answer, problem, cost, AtEdge(method), np.isin(answer.status, OPEN), start)
+        for stiffness in AT_EDGE:
+            _attempt(answer, problem, cost, AtEdge(method, stiffness), np.isin(answer.status, OPEN), start)
     if problem.reserve_weight is None and on_infeasible == "reserve":
         again = np.isin(answer.status, (Status.INFEASIBLE, *OPEN)) & ~nowhere
         weight = np.full_like(problem.moment, np.nan)

@@ -146,3 +146,20 @@ def test_a_leg_at_the_edge_of_its_strength(cost, make_leg):
     solved, known = answer.status == Status.SOLVED, find_cost(cost)
     least = known.total_value(problem, full)[solved]
     np.testing.assert_allclose(answer.cost[solved], least, rtol=1e-3)
+
+
+@pytest.mark.parametrize("decades", [4, 6, 8])
+@pytest.mark.parametrize("solver", ["batch", Vectorised()])
+def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
+    """The moments of a corner of reach, which a single activation produces: none costs more that is as near."""
+    random, frames = np.random.default_rng(decades), 200 if solver == "batch" else 40
+    strongest = 1000.0 * 10.0 ** random.uniform(-decades / 2, decades / 2, 10)
+    arm = random.uniform(-0.06, 0.06, (frames, 4, 10))
+    outward = random.normal(size=(frames, 4))
+    corner = (np.einsum("tm,tmn->tn", outward, arm) > 0).astype(float)
+    moment = np.einsum("tmn,tn->tm", arm * strongest, corner)
+    for cost in ("stress_cubed", "activation_power"):
+        problem = Problem(arm, moment, strongest, strongest)
+        answer = solve(problem, cost, solver)
+        assert (answer.status == Status.SOLVED).all()
+        assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).total_value(problem, corner)).all()

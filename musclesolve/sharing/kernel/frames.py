@@ -65,7 +65,8 @@ SOLVED_WITH_RESERVE, INVALID_INPUT = whole(Status.SOLVED_WITH_RESERVE), whole(St
 LEFT = whole(-1)
 """The verdict on a frame that another method has to solve."""
 
-NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL, EDGE = whole(0), whole(1), whole(2), whole(3), whole(4)
+NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = whole(0), whole(1), whole(2), whole(3)
+EDGE, STIFFER_EDGE = whole(4), whole(5)
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, whole(250)
 ENOUGH = 10.0
 """Certificate, in tolerances, at which an answer of the dual method is taken."""
@@ -448,10 +449,11 @@ def solve_frame(
             for i in range(muscles):
                 answer.activation[t, i] = w[BEST + i]
         else:
-            main = stage == MAIN or stage == EDGE
+            at_edge = stage >= EDGE
+            main = stage == MAIN or at_edge
             enough = tolerance if main else MISSING_TOLERANCE
             limit = max_iterations if main else MISSING_ITERATIONS
-            claim, iterations, n = attempt(data, t, room, main, reserved or stage == EDGE, enough, limit)
+            claim, iterations, n = attempt(data, t, room, main, reserved or at_edge, enough, limit)
             if stage != NEAREST_AFTER:
                 answer.iterations[t] += iterations
             if stage == NEAREST_FIRST:
@@ -463,7 +465,7 @@ def solve_frame(
                 answer.activation[t, i] = w[ALL_LOWER + i]
             for j in range(n):
                 answer.activation[t, room.free[j]] = w[BEST + j]
-        if stage == MAIN or stage == EDGE or (stage == DUAL and claim == SOLVED):
+        if stage == MAIN or stage >= EDGE or (stage == DUAL and claim == SOLVED):
             for r in range(hard):
                 answer.multiplier[t, r] = s[ANSWER, r]
                 answer.reserve[t, r] = s[ANSWER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
@@ -477,14 +479,19 @@ def solve_frame(
             if stage == DUAL:
                 stage = _surely(reserved)
                 continue
-            if reserved or stage == EDGE:
+            if reserved or stage == STIFFER_EDGE:
                 return LEFT
+            if stage == EDGE:
+                for r in range(hard):
+                    s[RESERVE_WEIGHT, r] *= AT_EDGE[1] / AT_EDGE[0]
+                stage = STIFFER_EDGE
+                continue
         if not enter_proof(data, t, s[ANSWER, :hard], answer, w):
             if stage == NEAREST_AFTER:
                 full = full_cost(data, t, w)
                 for r in range(hard):
                     size = max(1.0, abs(data.moment[t, r]))
-                    s[RESERVE_WEIGHT, r], s[GUESS, r] = 2.0 * AT_EDGE * full / (size * size), 0.0
+                    s[RESERVE_WEIGHT, r], s[GUESS, r] = 2.0 * AT_EDGE[0] * full / (size * size), 0.0
                 stage = EDGE
                 continue
             stage = NEAREST_AFTER if stage == MAIN else _surely(reserved)
