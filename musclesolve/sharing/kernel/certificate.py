@@ -37,6 +37,17 @@ def residual_of(
         multiplier: (m,).
         w: see layout.py; ALL_LOWER and ALL_UPPER are given.
     """
+    missed = _moments_missed(data, t, reserved, weight, activation, reserve, multiplier, w)
+    _marginal_costs(data, t, activation, w)
+    uncertain = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN
+    return max(missed, _stationarity(activation, uncertain, w))
+
+
+@compiled
+def _moments_missed(
+    data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, w: Any
+) -> float:
+    """The second and third line; leaves p in PAID and the sums that e is a share of in BLUR."""
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
     worst, total = 0.0, 0.0
@@ -55,7 +66,13 @@ def residual_of(
         apart = abs(reserve[r] - asked) / scale
         total += miss + apart
         worst = max(worst, max(miss, apart))
-    reach = LEAST_REACH
+    return worst if total < np.inf else np.inf
+
+
+@compiled
+def _marginal_costs(data: Any, t: int, activation: Any, w: Any) -> None:
+    """MARGINAL: g at the activations within their bounds; THETA: theta. Soft rows count in both."""
+    muscles, reach = activation.size, LEAST_REACH
     for i in range(muscles):
         w[INSIDE + i] = activation[i]
         if w[INSIDE + i] < w[ALL_LOWER + i]:
@@ -80,7 +97,12 @@ def residual_of(
         for i in range(muscles):
             w[MARGINAL + i] -= short * row[i]
             w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * w[HALF + i]
-    uncertain, largest = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN, 0.0
+
+
+@compiled
+def _stationarity(activation: Any, uncertain: float, w: Any) -> float:
+    """The first line, for g in MARGINAL, theta in THETA, p in PAID and the sums of e in BLUR."""
+    muscles, largest, worst, total = activation.size, 0.0, 0.0, 0.0
     for i in range(muscles):
         size = w[THETA + i] if w[THETA + i] < np.inf else 0.0
         if abs(w[MARGINAL + i]) < np.inf:
