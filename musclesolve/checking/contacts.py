@@ -8,6 +8,7 @@ from musclesolve.checking.body import case_feet
 from musclesolve.checking.case import Case, long_enough, stretches
 from musclesolve.checking.support import EDGE, eroded, side_vertical, touch, within
 from musclesolve.recording.data import SIDE_NAMES
+from musclesolve.recording.time_range import finds_range
 
 # Shorter disagreements are those of the threshold [s].
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
@@ -48,10 +49,15 @@ def all_contacts(case: Case) -> None:
                 "contact_without_force",
                 "error" if there else "warning",
                 f"the {SIDE_NAMES[side]} foot stands on the ground for {lasting:.2f} s of the time range and no plate "
-                f"shows more than {max(0.0, float(np.max(vertical[standing]))):.0f} N under it",
+                + _shown(float(np.max(vertical[standing]))),
                 "choose a range in which every contact is measured ([time])"
+                + ("" if finds_range(case.content) else ", or leave [time] out and it is found")
                 + ("" if there else ", or add the plate of this foot as [[force]]"),
                 file=case.trial.forces[0].path,
                 plate=side,
                 times=stretches(standing, time),
             )
+
+
+def _shown(most: float) -> str:
+    return "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it"
