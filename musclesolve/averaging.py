@@ -38,7 +38,7 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
 
     Args:
         paths: one or more ``result.nc``.
-        partial: whether cycles count of which the frames cover only a part.
+        partial: whether cycles count of which the frames cover less than 95 %.
 
     Returns:
         What ``average_cycles`` gives for each leg, over the dimension side, names without side. A leg of which no

@@ -363,7 +363,7 @@ def average(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
     partial: Annotated[
-        bool, typer.Option("--partial", help="Take gait cycles too of which the frames cover only a part.")
+        bool, typer.Option("--partial", help="Take gait cycles too of which the frames cover less than 95 %.")
     ] = False,
 ) -> None:
     """Average the gait cycles of results, each leg for itself: average.nc, a table of the strides, figures."""

@@ -57,8 +57,7 @@ def _up(case: Case) -> None:
     case.tell(
         "up_axis",
         "error",
-        f"the shoulders lie along {name} of the files from the feet, but the trial file says that {given['up']} "
-        "points up",
+        f"the shoulders lie along {name} of the files from the feet, but {_said(case, given['up'])}",
         f'write up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
         if "key" in where
         else f"the forces have {given['up']} up: export markers and forces in the same axes",
@@ -67,6 +66,12 @@ def _up(case: Case) -> None:
     turn = global_from_laboratory(forward, name) @ _rotation(case).T
     _turn(case, turn, forces="key" in where)
     case.content["laboratory"] = {"forward": forward, "up": name} if "key" in where else given
+
+
+def _said(case: Case, up: str) -> str:
+    """Return what the trial file says of the axis that points up; a value that was refused is not named again."""
+    refused = any(finding.where.field == "[laboratory] up" for finding in case.findings)
+    return "the trial file does not say so" if refused else f"the trial file says that {up} points up"
 
 
 def _ahead(case: Case, up: Array) -> Array | None:

@@ -9,6 +9,7 @@ from musclesolve.checking.case import Case, stretches
 from musclesolve.checking.support import eroded, within
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.foot_contacts import EDGE, touch, vertical_force
+from musclesolve.recording.time_range import finds_range
 from musclesolve.runs import long_enough
 
 # Shorter disagreements are those of the threshold [s].
@@ -50,10 +51,15 @@ def all_contacts(case: Case) -> None:
                 "contact_without_force",
                 "error" if there else "warning",
                 f"the {SIDE_NAMES[side]} foot stands on the ground for {lasting:.2f} s of the time range and no plate "
-                f"shows more than {max(0.0, float(np.max(vertical[standing]))):.0f} N under it",
+                + _shown(float(np.max(vertical[standing]))),
                 "choose a range in which every contact is measured ([time])"
+                + ("" if finds_range(case.content) else ", or leave [time] out and it is found")
                 + ("" if there else ", or add the plate of this foot as [[force]]"),
                 file=case.trial.forces[0].path,
                 plate=side,
                 times=stretches(standing, time),
             )
+
+
+def _shown(most: float) -> str:
+    return "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it"

@@ -179,6 +179,7 @@ def _time_range(
 ) -> tuple[float, float]:
     with contained(findings, "reading of the time range", code="time_range"):
         return time_range_of(document, content["time"], walk, forces or (_nothing(walk),))
+    content["time"] = dict.fromkeys(content["time"])
     return float(walk.time[0]), float(walk.time[-1])
 
 

@@ -49,7 +49,7 @@ def _in_folder(folder: Path) -> list[Path]:
             "there is no trial file in this folder",
             file=folder,
             expected="files *.toml with a table [files]",
-            remedy="name the folder that holds them itself: folders inside are not searched",
+            remedy="name the folder in which the trial files lie; folders inside it are not searched",
         )
     return found
 

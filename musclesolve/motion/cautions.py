@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -67,12 +67,21 @@ def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
         )
     before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
     # A hundredth of a frame: sums of times are not exact.
-    if min(before, after) < period - 0.01 / rate:
-        notes.append(
-            f"Of the needed markers {before:.3g} s lie before and {after:.3g} s after the time range, less than one "
-            f"period of the cut-off ({period:.3g} s): the first and last frames are less certain."
-        )
-    return notes
+    short = [margin < period - 0.01 / rate for margin in (before, after)]
+    return notes + _margin_notes(before, after, short, period)
+
+
+def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:
+    """Return a sentence on the ends of the time range beside which too little is seen for the filter."""
+    margins = (f"{before:.3g} s lie before", "first"), (f"{after:.3g} s lie after", "last")
+    found = [margin for margin, is_short in zip(margins, short, strict=True) if is_short]
+    if not found:
+        return []
+    lengths = " and ".join(length for length, _ in found)
+    return [
+        f"Of the needed markers {lengths} the time range, less than one period of the cut-off ({period:.3g} s): the "
+        f"{' and '.join(frames for _, frames in found)} frames are less certain."
+    ]
 
 
 def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
@@ -95,7 +104,8 @@ def cutoff_with_flight(trial: Trial) -> tuple[str, str] | None:
     cutoff = trial.filter.cutoff_hz
     if cutoff is None or cutoff >= low or not len(found := flights(trial)):
         return None
-    more = f" and {len(found) - 1} times more" if len(found) > 1 else ""
+    others = len(found) - 1
+    more = f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
     return (
         f"the cut-off of {cutoff:g} Hz suits walking, but neither foot is on the ground at {found[0].mean():.2f} s"
         f"{more}: the filter takes away part of the forces and accelerations",

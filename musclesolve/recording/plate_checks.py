@@ -82,7 +82,7 @@ def _size(trial: Trial, plate: PlateForce) -> PlateFault | None:
     peak = float(plate.force[inside(trial, plate), 2].max(initial=0.0))
     near = float(plate.force[in_reach(trial, plate), 2].max(initial=0.0))
     light = peak >= trial.unloaded_below and 0.0 < peak < PEAK_SHARE[0] * weight
-    if not light and near <= PEAK_SHARE[1] * weight:
+    if not light and not near > PEAK_SHARE[1] * weight:
         return None
     return PlateFault(
         f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N",

@@ -26,6 +26,7 @@ Run = tuple[int, int]
 AT_ENDS = 0.1
 """So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are guesses
 [s]."""
+FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
 """So much is left out beside a contact that was not measured [s]."""
 SHORTEST = 0.2
@@ -172,11 +173,11 @@ class _Search:
     def _before(self, side: Side, first: int) -> str:
         """Return what a run of frames does not reach back to."""
         bad = np.flatnonzero(self._lost(side)[:first])
-        return self._reason(side, int(bad[-1])) if bad.size else "the recording begins"
+        return self._reason(side, int(bad[-1])) if bad.size else f"the recording begins {FOR_FILTER}"
 
     def _after(self, side: Side, stop: int) -> str:
         bad = np.flatnonzero(self._lost(side)[stop:])
-        return self._reason(side, stop + int(bad[0])) if bad.size else "the recording ends"
+        return self._reason(side, stop + int(bad[0])) if bad.size else f"the recording ends {FOR_FILTER}"
 
     def _lost(self, side: Side) -> Mask:
         return np.asarray(~self.seen | self.unmeasured[side])

@@ -387,9 +387,12 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
     names = {"r": "right", "l": "left"}
     for side in SIDES:
         if not any(plate.side == side for plate in forces):
-            notes.append(
-                f"No plate is given for the {names[side]} foot: it is taken as unloaded all the time."
+            without = (
+                "only swings of its leg are analysed"
+                if finds_range(content)
+                else "it is taken as unloaded all the time"
             )
+            notes.append(f"No plate is given for the {names[side]} foot: {without}.")
     for entry in content["force"]:
         if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
             notes.append(

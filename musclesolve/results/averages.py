@@ -49,7 +49,8 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         raise InputError(
             "there is no complete gait cycle to average" + (f": {'; '.join(left_out)}" if left_out else ""),
             expected="frames from one heel strike of a leg to its next one",
-            remedy="widen [time] of the trial, or take incomplete cycles: partial=True, on the command line --partial",
+            remedy="widen [time] of the trial if more was measured, or take incomplete cycles: partial=True, on the "
+            "command line --partial",
         )
     check_once(used)
     check_alike(used)

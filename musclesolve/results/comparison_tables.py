@@ -40,6 +40,7 @@ def verdicts(comparison: xr.Dataset) -> Table:
         "solved",
         "with reserve",
         "without valid solution",
+        "not analysed",
         "largest KKT residual",
     ):
         named = heading in ("cost", "leg")
@@ -53,6 +54,7 @@ def verdicts(comparison: xr.Dataset) -> Table:
                 frames.solved(one, side).sum(),
                 frames.solved_with_reserve(one, side).sum(),
                 frames.unsolved(one, side).sum(),
+                frames.not_measured(one, side).sum(),
             )
             largest = f"{residual.max():.1e}" if residual.size else "-"
             table.add_row(str(name), side, *(str(int(count)) for count in counts), largest)

@@ -46,6 +46,9 @@ METHODS = (
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
+NEARLY = 0.95
+"""A cycle counts of which the frames cover so much: what was measured of a leg ends a little before the foot strikes
+the floor beside the plates."""
 ROUND_OFF = 1e-6
 LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
 """Places in the laboratory, which differ from cycle to cycle, and verdicts."""
@@ -70,8 +73,8 @@ def gait_cycles(
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
         side: "r" or "l".
         points: number of percentages from 0 to 100.
-        partial: whether cycles count of which the frames cover only a part; the rest is NaN. Without it they are left
-            out, as are intervals in which a strike is missing. ``attrs["left_out"]`` says which,
+        partial: whether cycles count of which the frames cover less than 95 %. What they do not cover is NaN. Without
+            it they are left out, as are intervals in which a strike is missing. ``attrs["left_out"]`` says which,
             ``attrs["invalid"]`` which cycles have frames without a valid solution, ``attrs["reserves"]`` which have
             frames that needed a reserve.
         without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
@@ -90,7 +93,7 @@ def gait_cycles(
     _check(checked_result(result), side, points)
     percent = np.linspace(0.0, 100.0, points)
     every = frames.cycles(result, side)
-    used = [cycle for cycle in every if partial or cycle.complete]
+    used = [cycle for cycle in every if partial or cycle.complete or cycle.share >= NEARLY]
     time = np.asarray(result["time"].values, dtype=float)
     own = _own(result, side, without_side)
     at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]

@@ -73,6 +73,14 @@ class RunningStride(Stride):
         """What it follows from, besides the laws of motion."""
         return "plausible ground forces and paths of the feet"
 
+    @property
+    def shortfall(self) -> str:
+        """What the muscles lack, in sentences."""
+        return (
+            " Even so they lack moments of a run:\n"
+            "# in the middle of stance, and where passive vasti extend the deeply flexed knee."
+        )
+
     def joints(self, time: Array) -> tuple[Array, Array, Array]:
         """Joint angles (T, K) [rad] and their two derivatives at times (T,) [s]."""
         return _joints(self.layout, self.coefficients, time)

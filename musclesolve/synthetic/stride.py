@@ -63,6 +63,11 @@ class Stride:
         return "normative curves"
 
     @property
+    def shortfall(self) -> str:
+        """What the muscles lack, in sentences."""
+        return " With 1.0 one frame of ten falls short around push-off."
+
+    @property
     def person(self) -> Person:
         """Who walks."""
         return self.layout.person

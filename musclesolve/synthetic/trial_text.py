@@ -29,7 +29,7 @@ forces = "forces.mot"
 unloaded_below_n = {load:g}
 
 # The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
-# take 61 N/cm2 for healthy adults, 1.94 times as much. With 1.0 one frame of ten falls short around push-off.
+# take 61 N/cm2 for healthy adults, 1.94 times as much.{short}
 [muscles]
 strength_factor = {strength:g}
 
@@ -55,7 +55,8 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
     kind = "toml" if options.cameras else "trc"
     highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values())
     return TRIAL.format(
-        about=stride.about,
+        about=stride.about + _turning(options.turn_deg),
+        short=stride.shortfall,
         curves=stride.source,
         name=subject.name,
         mass=subject.mass,
@@ -73,6 +74,11 @@ def trial_text(stride: Stride, options: RecordingOptions) -> str:
         strength=stride.person.settings["muscles"]["strength_factor"],
         meaning=_meaning(stride, options),
     )
+
+
+def _turning(degrees: float) -> str:
+    side = "left" if degrees > 0.0 else "right"
+    return f", on a path that turns by {abs(degrees):g} degrees to the {side}" if degrees else ""
 
 
 def _time(stride: Stride, options: RecordingOptions) -> str:

@@ -244,3 +244,35 @@ def test_both_feet_on_one_plate_are_left_out(tmp_path):
     assert any("is left out: both feet stand on it" in note for note in trial.notes)
     # The first of the two pairs of steps ends at 2.15 s.
     assert trial.time_range[0] > 2.1
+
+
+def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(tmp_path):
+    path = walk(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")
+    report = ms.check(path)
+    assert {finding.code for finding in report.findings if finding.severity == "error"} == {"time_range"}
+    assert "analysed" in {finding.code for finding in report.findings}
+
+
+def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(tmp_path):
+    path = walk(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("mass_kg", "mass_g"), encoding="utf-8")
+    report = ms.check(path)
+    assert not report.ok and set(report.codes) >= {"trial_file"} and "force_units" not in report.codes
+
+
+def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(tmp_path):
+    result = ms.run(walk(tmp_path))
+    for side in ("r", "l"):
+        cycles = ms.gait_cycles(result, side)
+        assert cycles.sizes["cycle"] == 1
+        assert np.isfinite(cycles["muscle_force"].sel(percent=slice(2, 95))).all()
+        assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()
+
+
+def test_a_leg_without_a_plate_is_said_to_be_analysed_in_its_swings(tmp_path):
+    path = walk(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")
+    (note,) = [note for note in read_trial(path).notes if "No plate is given" in note]
+    assert "only swings of its leg" in note

@@ -104,7 +104,13 @@ def test_a_strike_just_beyond_the_last_frame_ends_a_complete_cycle():
     np.testing.assert_allclose(
         cycles["joint_angle"].isel(cycle=0, dof=0).sel(percent=[0.0, 100.0]), [0.008, 1.008]
     )
-    data.attrs["heel_strike_times_r"] = [0.012, 1.012]
+    data.attrs["heel_strike_times_r"] = [0.032, 1.032]
+    angle = ms.gait_cycles(data, "r")["joint_angle"].isel(cycle=0, dof=0)
+    assert (
+        np.isfinite(angle.sel(percent=slice(0, 96))).all()
+        and np.isnan(angle.sel(percent=slice(97, 100))).all()
+    )
+    data.attrs["heel_strike_times_r"] = [0.052, 1.052]
     assert ms.gait_cycles(data, "r").sizes["cycle"] == 0
 
 
