@@ -260,8 +260,11 @@ def synthesize(
     strides: Annotated[int, typer.Option(help="Strides to be analysed.")] = 1,
     margin_s: Annotated[float, typer.Option(help="Recorded before and after them \\[s].")] = 0.4,
     cutoff_hz: Annotated[
-        str, typer.Option(help="Cut-off that the trial file asks for [Hz], or residual_analysis.")
-    ] = "6",
+        str | None,
+        typer.Option(
+            help="Cut-off that the trial file asks for [Hz], or residual_analysis; default: 6 for a walk, 15 for a run."
+        ),
+    ] = None,
     force_cutoff_hz: Annotated[
         float | None, typer.Option(help="Cut-off of the forces alone [Hz]; default: that of the markers.")
     ] = None,

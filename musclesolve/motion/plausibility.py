@@ -95,12 +95,26 @@ class MotionValidity:
             limit: up to which it counts as balanced, see `balance_limit` [body weights].
         """
         feet: dict[str, Mask] = {side: foot_shift(points, shift, side) <= FOOT_LIMIT for side in SIDES}
-        # where a foot was not measured there is no residual to judge by
-        return cls(steady(turns, time), feet, ~(residual > limit))
+        return cls(steady(turns, time), feet, balanced(residual, limit))
 
     def of_leg(self, side: str) -> Mask:
         """(T,) which frames can be shared among the muscles of a leg."""
         return self.steady & self.foot_in_place[side] & self.balanced
+
+
+def balanced(residual: Array, limit: float) -> Mask:
+    """Return the frames (T,) whose ground forces carry the motion.
+
+    Where a foot was not measured there is no residual to judge by. Such a frame shares the verdict of most others:
+    what is wrong with their masses, plates or clocks is wrong with it too.
+
+    Args:
+        residual: (T,) size of the residual force at the pelvis [body weights], NaN where it is not known.
+        limit: up to which a frame is balanced [body weights].
+    """
+    known, beyond = np.isfinite(residual), residual > limit
+    most_fail = bool(known.any()) and float(beyond[known].mean()) > 0.5
+    return np.where(known, ~beyond, not most_fail)
 
 
 def balance_limit(force: Array, weight: float) -> float:

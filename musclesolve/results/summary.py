@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from musclesolve.motion.plausibility import BALANCE_LIMIT
 from musclesolve.results import consistency, frames
 from musclesolve.results.filtering import filter_line
 from musclesolve.results.residual import pelvis_residual
@@ -14,6 +15,8 @@ from musclesolve.runs import true_runs
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
 MOST_STRETCHES = 5
+LARGE = 0.08
+"""Root mean square of the pelvis residual beyond which it is called large, a share of the peak ground force."""
 
 
 REASON = {
@@ -130,9 +133,11 @@ def _pelvis_residual(result: xr.Dataset) -> str:
         if "balance_limit" in result.attrs
         else ""
     )
+    peak_force = 100.0 * result.attrs.get("balance_limit", BALANCE_LIMIT) / BALANCE_LIMIT
+    large = "; large: see masses, synchronisation, filter" if _rms(percent) > LARGE * peak_force else ""
     return (
         f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
-        f"moment: peak {_plain(moment.max(), 3)} N m, rms {_plain(_rms(moment), 3)} N m"
+        f"moment: peak {_plain(moment.max(), 3)} N m, rms {_plain(_rms(moment), 3)} N m{large}"
     )
 
 

@@ -18,7 +18,8 @@ from musclesolve.synthetic.noise import NOISES
 WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
 
-MOTIONS = ("walk", "run")
+CUTOFF_HZ = {"walk": 6.0, "run": 15.0}
+MOTIONS = tuple(CUTOFF_HZ)
 """What may be recorded."""
 
 Gap = tuple[str, float, float]
@@ -63,7 +64,8 @@ class RecordingOptions:
         turn_deg: how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to
             the right.
         seed: of the random numbers.
-        cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis".
+        cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis";
+            6 Hz for a walk and 15 Hz for a run when None.
         force_cutoff_hz: the same for the forces alone; that of the markers when None.
         unloaded_below_n: vertical force under which a plate counts as unloaded [N]; when None, 10 N or five times the
             noise, whichever is more: an unloaded plate must not seem loaded.
@@ -93,7 +95,7 @@ class RecordingOptions:
     heading_deg: float = 0.0
     turn_deg: float = 0.0
     seed: int = 0
-    cutoff_hz: float | str = 6.0
+    cutoff_hz: float | str | None = None
     force_cutoff_hz: float | None = None
     unloaded_below_n: float | None = None
     decimals: int = 4
@@ -152,8 +154,15 @@ class RecordingOptions:
         most = MOST_TURN_DEG * self.strides
         return number(-most, most)(value)
 
-    def _cuts(self, value: float | str) -> bool:
+    @property
+    def cutoff(self) -> float | str:
+        """What the trial file asks the filter for."""
+        return CUTOFF_HZ[self.motion] if self.cutoff_hz is None else self.cutoff_hz
+
+    def _cuts(self, value: float | str | None) -> bool:
         top = 0.5 * self.marker_rate_hz
+        if value is None:
+            return True
         return value in WORDS if isinstance(value, str) else number(0.0, top)(value) and 0.0 < value < top
 
     def _need(self, name: str, good: Test, expected: str) -> None:
@@ -213,8 +222,10 @@ def parse_gap(text: str) -> Gap:
     return marker, first, last
 
 
-def parse_cutoff(text: str) -> float | str:
+def parse_cutoff(text: str | None) -> float | str | None:
     """A cut-off written in a shell: a number, or the word that it is."""
+    if text is None:
+        return None
     try:
         return float(text)
     except ValueError:

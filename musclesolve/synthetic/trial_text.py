@@ -102,8 +102,8 @@ def _cutoff(options: RecordingOptions) -> str:
 
 
 def _marker_cutoff(options: RecordingOptions) -> str:
-    if options.cutoff_hz == "cross_validation":
+    if options.cutoff == "cross_validation":
         return 'method = "spline"\ncutoff_hz = "cross_validation"'
-    if isinstance(options.cutoff_hz, str):
-        return f'cutoff_hz = "{options.cutoff_hz}"'
-    return f"cutoff_hz = {options.cutoff_hz:g}"
+    if isinstance(options.cutoff, str):
+        return f'cutoff_hz = "{options.cutoff}"'
+    return f"cutoff_hz = {options.cutoff:g}"

@@ -11,7 +11,7 @@ import pytest
 import musclesolve as ms
 from musclesolve.dynamics import differentiate
 from musclesolve.motion import plausibility
-from musclesolve.motion.plausibility import FOOT_LIMIT, REACH, foot_doubts, leaps, steady
+from musclesolve.motion.plausibility import FOOT_LIMIT, REACH, balanced, foot_doubts, leaps, steady
 from musclesolve.pipeline import Mechanics, mechanics
 from musclesolve.recording import Trial, read_trial
 from musclesolve.recording.data import ConsistencyOptions
@@ -93,3 +93,13 @@ def test_feet_of_the_recorded_walk(
     assert not result["valid"].sel(side="r").values[lost].any()
     assert "right foot lies up to" in result.attrs["notes"][0]
     assert "the foot lies far from where it was seen" in summary(result)
+
+
+@pytest.mark.parametrize(("lost", "carried"), [(0.4, True), (0.6, False)])
+def test_frames_without_a_residual_share_the_verdict_of_most(lost: float, carried: bool) -> None:
+    residual = np.full(100, np.nan)
+    residual[:50] = np.where(np.arange(50) < 50 * lost, 0.9, 0.1)
+    found = balanced(residual, 0.25)
+    np.testing.assert_array_equal(found[:50], residual[:50] < 0.25)
+    assert (found[50:] == carried).all()
+    assert balanced(residual[50:], 0.25).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
 from musclesolve.results import summary
@@ -67,6 +68,17 @@ def test_pelvis_residual_in_per_cent_of_body_weight():
     assert "limit" not in text
     data.attrs["balance_limit"] = 0.25
     assert "% of body weight (limit 25 %);" in summary(data)
+
+
+@pytest.mark.parametrize(
+    ("share", "limit", "large"), [(0.07, 0.25, False), (0.09, 0.25, True), (0.19, 0.65, False)]
+)
+def test_a_large_residual_is_called_so_beside_the_peak_force(share, limit, large):
+    data = result()
+    data["pelvis_residual"][:] = 0.0
+    data["pelvis_residual"][:, 2] = share * WEIGHT
+    data.attrs["balance_limit"] = limit
+    assert ("large: see masses" in line(summary(data), "pelvis residual")) == large
 
 
 def test_large_numbers_are_plain():
