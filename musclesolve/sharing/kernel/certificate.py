@@ -16,7 +16,18 @@ from musclesolve.sharing.certificate import (
     UNCERTAIN_WITH_RESERVES,
 )
 from musclesolve.sharing.kernel.compile import compiled
-from musclesolve.sharing.kernel.layout import ALL_LOWER, ALL_UPPER, BLUR, HALF, INSIDE, MARGINAL, PAID, THETA
+from musclesolve.sharing.kernel.layout import (
+    ALL_LOWER,
+    ALL_UPPER,
+    BLUR,
+    HALF,
+    INSIDE,
+    LANES,
+    MARGINAL,
+    PAID,
+    THETA,
+)
+from musclesolve.sharing.kernel.linear_algebra import largest_of
 from musclesolve.sharing.kernel.terms import slopes_of
 from musclesolve.sharing.scale import BESIDE_ROWS, LEAST_REACH
 
@@ -102,34 +113,40 @@ def _marginal_costs(data: Any, t: int, activation: Any, w: Any) -> None:
 @compiled
 def _stationarity(activation: Any, uncertain: float, w: Any) -> float:
     """The first line, for g in MARGINAL, theta in THETA, p in PAID and the sums of e in BLUR."""
-    muscles, largest, worst, total = activation.size, 0.0, 0.0, 0.0
+    muscles, total, hidden = activation.size, 0.0, 0
+    padded = (muscles + LANES - 1) // LANES * LANES
     for i in range(muscles):
-        size = w[THETA + i] if w[THETA + i] < np.inf else 0.0
-        if abs(w[MARGINAL + i]) < np.inf:
-            size = max(size, abs(w[MARGINAL + i]))
+        own, slope = w[THETA + i], abs(w[MARGINAL + i])
+        own = own if own < np.inf else 0.0
+        w[THETA + i] = max(own, slope) if slope < np.inf else own
+        w[HALF + i] = w[THETA + i]
+    least = LEAST_SIZE * largest_of(w, HALF, muscles, padded, 0.0)
+    for i in range(muscles):
+        size = max(max(w[THETA + i], least), abs(w[PAID + i]))
         w[THETA + i] = size
-        largest = max(largest, size)
-    for i in range(muscles):
-        size = max(max(w[THETA + i], LEAST_SIZE * largest), abs(w[PAID + i]))
-        excess, blur = w[MARGINAL + i] - w[PAID + i], ROUNDING * w[BLUR + i]
-        low, high = w[ALL_LOWER + i], w[ALL_UPPER + i]
-        miss = _miss(activation[i], excess, size, low, high)
-        if not blur <= uncertain * size:
-            miss = max(miss, _miss(activation[i], excess - blur, size, low, high))
-            miss = max(miss, _miss(activation[i], excess + blur, size, low, high))
-        total += miss
-        worst = max(worst, miss)
+        hidden += not ROUNDING * w[BLUR + i] <= uncertain * size
+        excess = w[MARGINAL + i] - w[PAID + i]
+        w[HALF + i] = _miss(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
+        total += w[HALF + i]
+    worst = largest_of(w, HALF, muscles, padded, 0.0)
+    if hidden > 0:
+        for i in range(muscles):
+            size, error = w[THETA + i], ROUNDING * w[BLUR + i]
+            if not error <= uncertain * size:
+                for end in (-error, error):
+                    excess = w[MARGINAL + i] - w[PAID + i] + end
+                    miss = _miss(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
+                    total += miss
+                    worst = max(worst, miss)
     return worst if total < np.inf else np.inf
 
 
 @compiled
 def _miss(activation: float, excess: float, size: float, low: float, high: float) -> float:
     """|a - clip(a - (g - p) / S)| of a muscle; an infinite slope g is a full miss, NaN stays NaN."""
-    step = np.sign(excess) if abs(excess) == np.inf else 0.0
-    if size != 0.0 and abs(excess) != np.inf:
-        step = excess / size
-        step = 1.0 if step > 1.0 else step
-        step = -1.0 if step < -1.0 else step
+    step = excess / size if excess != 0.0 else 0.0
+    step = 1.0 if step > 1.0 else step
+    step = -1.0 if step < -1.0 else step
     moved = activation - step
     moved = low if moved < low else moved
     moved = high if moved > high else moved
