@@ -16,7 +16,7 @@ def set_right() -> None:
     # Figures go into files: no window is opened, whatever is asked for.
     os.environ["MPLBACKEND"] = "agg"
     if _on(os.environ.get("NUMBA_DISABLE_JIT", "")):
-        _ignore("NUMBA_DISABLE_JIT", "the force-sharing kernel has to be compiled")
+        _ignore("NUMBA_DISABLE_JIT", "without its compiled kernel force sharing takes many times as long")
     for name, least in (("NUMBA_NUM_THREADS", 1), ("SOURCE_DATE_EPOCH", 0)):  # the other is read by numpy
         given = os.environ.get(name, str(least))
         if not (given.isdecimal() and given.isascii() and len(given) < LONGEST and int(given) >= least):

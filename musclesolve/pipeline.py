@@ -274,18 +274,17 @@ def share_leg(
     moments: Array,
     model: Model,
     loads: JointLoads,
-    usable: Array | None = None,
+    usable: Array,
 ) -> LegResult:
     """Share the moments of one leg among its muscles.
 
-    Frames that are not `usable` (T,), all unless given, are not shared: their status is INVALID_MOTION.
+    Frames that are not `usable` (T,) are not shared: their status is INVALID_MOTION, or NOT_MEASURED where the trial
+    says so.
     """
     problem = sharing_problem(trial, options, state, moments, model, loads, usable)
     solution = solve(problem, options.cost, options.solver, on_infeasible="reserve")
     measured = np.asarray(np.isfinite(moments[:, [model.dof(dof) for dof in problem.dof or ()]]).all(axis=1))
-    status = solution.status
-    if usable is not None:
-        status = np.where(usable, status, Status.INVALID_MOTION).astype(np.int8)
+    status = np.where(usable, solution.status, Status.INVALID_MOTION).astype(np.int8)
     if trial.legs:
         status = np.where(measured, status, Status.NOT_MEASURED).astype(np.int8)
     net = {joint: np.where(measured[:, None], force, np.nan) for joint, force in loads.net.items()}
@@ -300,7 +299,7 @@ def sharing_problem(
     moments: Array,
     model: Model,
     loads: JointLoads,
-    usable: Array | None = None,
+    usable: Array,
 ) -> Problem:
     """The problem of one leg; what the passive elements bear is not asked of the contractile ones.
 
@@ -311,8 +310,7 @@ def sharing_problem(
     dofs = tuple(f"{dof}_{muscles.side}" for dof in options.dofs)
     arm = state.moment_arm[:, rows]
     needed = moments[:, [model.dof(dof) for dof in dofs]] - np.einsum("tkm,tm->tk", arm, state.passive_force)
-    if usable is not None:
-        needed = np.where(usable[:, None], needed, np.nan)
+    needed = np.where(usable[:, None], needed, np.nan)
     return Problem(
         moment_arm=arm,
         moment=needed,

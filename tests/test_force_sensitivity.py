@@ -43,7 +43,8 @@ class Walk:
         options = replace(find_options(self.trial, cost, None, self.side), solver=Batch(tolerance=1e-12))
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
         loads = joint_loads(self.model, self.motion, self.segments, self.wrenches, state)
-        return share_leg(self.trial, options, state, self.moments, self.model, loads)
+        every = np.ones(len(self.moments), bool)
+        return share_leg(self.trial, options, state, self.moments, self.model, loads, every)
 
     def differences(self, cost, changed):
         """Derivative of the force at the tendon by the step of `changed(step)`, and the frames where it is one."""

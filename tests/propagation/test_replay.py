@@ -74,7 +74,8 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Replay) 
         body = replay.body(errors)
         state, loads = replay.leg(body, errors, 0)
         state = replace(state, passive_force=0.0 * state.passive_force)
-        shared.append(share_leg(trial, replay.options, state, body.moments, body.model, loads).solution)
+        given = (state, body.moments, body.model, loads, replay.usable[replay.options.sides[0]])
+        shared.append(share_leg(trial, replay.options, *given).solution)
     weak, strong = shared
     free = (weak.activation < 0.9).all(axis=1) & (weak.status == 0)
     assert free.sum() > 20

@@ -440,6 +440,8 @@ def solve_frame(
         s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
     stage = DUAL if data.form != UNKNOWN else _surely(reserved)
     while True:
+        at_edge = stage >= EDGE
+        main = stage == MAIN or at_edge
         if stage == DUAL:
             claim, iterations = attempt_dual(data, t, room, reserved, tolerance, max_iterations)
             answer.iterations[t] += iterations
@@ -449,8 +451,6 @@ def solve_frame(
             for i in range(muscles):
                 answer.activation[t, i] = w[BEST + i]
         else:
-            at_edge = stage >= EDGE
-            main = stage == MAIN or at_edge
             enough = tolerance if main else MISSING_TOLERANCE
             limit = max_iterations if main else MISSING_ITERATIONS
             claim, iterations, n = attempt(data, t, room, main, reserved or at_edge, enough, limit)
@@ -465,7 +465,7 @@ def solve_frame(
                 answer.activation[t, i] = w[ALL_LOWER + i]
             for j in range(n):
                 answer.activation[t, room.free[j]] = w[BEST + j]
-        if stage == MAIN or stage >= EDGE or (stage == DUAL and claim == SOLVED):
+        if main or (stage == DUAL and claim == SOLVED):
             for r in range(hard):
                 answer.multiplier[t, r] = s[ANSWER, r]
                 answer.reserve[t, r] = s[ANSWER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
