@@ -17,7 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
-	$(RUN) -m musclesolve.cli demo -o demo-output
+	$(RUN) -m musclesolve demo -o demo-output
 	@echo "The figures and result.nc are in $(CURDIR)/demo-output"
 
 test: $(VENV)/installed
@@ -29,7 +29,7 @@ lint: $(VENV)/linters
 	$(RUN) -m mypy
 
 bench: $(VENV)/installed
-	$(RUN) -m musclesolve.cli benchmark
+	$(RUN) -m musclesolve benchmark
 	$(RUN) -m benchmarks
 
 clean:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import musclesolve as ms
 from benchmarks import dynamics, growth, reading
-from musclesolve.benchmarking.machine import machine
-from musclesolve.data import reference_stride
+from musclesolve.data.bundled import reference_stride
+from musclesolve.studies.benchmark.machine import machine
 
 
 def main() -> None:

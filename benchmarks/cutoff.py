@@ -21,9 +21,9 @@ from scipy.interpolate import CubicSpline
 
 from benchmarks.motions import Motion, motions, noise
 from benchmarks.timing import console
-from musclesolve.motion import low_pass
-from musclesolve.motion.residual_analysis import RULES, residual_analysis
-from musclesolve.motion.smoothing_spline import smoothing_spline
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.residual_analysis import RULES, residual_analysis
+from musclesolve.motion.signals.smoothing_spline import smoothing_spline
 
 Array = NDArray[np.float64]
 # By kind of noise and way to choose.

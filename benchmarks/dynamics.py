@@ -5,20 +5,14 @@ from __future__ import annotations
 from rich.table import Table
 
 from benchmarks.timing import console, measure
-from musclesolve.dynamics import (
-    Targets,
-    differentiate,
-    fit_pose,
-    intersegmental_moment,
-    joint_loads,
-    lagrange_multipliers,
-    projected_moments,
-    segment_motion,
-)
-from musclesolve.dynamics.reactions import SegmentMotion
-from musclesolve.dynamics.segmental import IntersegmentalMoment
-from musclesolve.pipeline import mechanics
-from musclesolve.recording import Trial
+from musclesolve.dynamics.inverse.hof_moment import IntersegmentalMoment, intersegmental_moment
+from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, joint_loads, segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.pipeline.run import mechanics
+from musclesolve.recording.data import Trial
 
 
 def report(trial: Trial) -> None:

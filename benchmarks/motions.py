@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from musclesolve.motion.smoothing_spline import smoothing_spline
-from musclesolve.recording import read_trc
-from musclesolve.synthetic import reference_stride
+from musclesolve.motion.signals.smoothing_spline import smoothing_spline
+from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.synthetic.stride.reference_stride import reference_stride
 
 Array = NDArray[np.float64]
 Position = Callable[[Array], Array]

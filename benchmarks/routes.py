@@ -15,11 +15,14 @@ from rich.table import Table
 
 import musclesolve as ms
 from benchmarks.timing import console
-from musclesolve.data import reference_stride
-from musclesolve.dynamics import Model, Motion, Wrench, differentiate, forward_human_model
-from musclesolve.dynamics.agreement import disagreement, joint_moments_by_route
-from musclesolve.dynamics.chains import random_chain
-from musclesolve.pipeline import mechanics
+from musclesolve.data.bundled import reference_stride
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.serial_chains import random_chain
+from musclesolve.pipeline.run import mechanics
 
 
 def cases(trials: list[str]) -> Iterator[tuple[str, Model, Motion, list[Wrench]]]:

@@ -34,18 +34,19 @@ import muscle_db
 import musclesolve as ms
 from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
-from musclesolve.benchmarking.machine import machine
-from musclesolve.data import reference_stride
-from musclesolve.full_formulation import full_problem
-from musclesolve.muscles import LEG_DOFS, muscle_state, place_muscles
-from musclesolve.pipeline import mechanics
+from musclesolve.data.bundled import reference_stride
+from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.pipeline.full_formulation import full_problem
+from musclesolve.pipeline.run import mechanics
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual
-from musclesolve.sharing.cost.registry import find_cost
-from musclesolve.sharing.full import FullProblem
-from musclesolve.sharing.full_solving import solve_full
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.full.full_problem import FullProblem
+from musclesolve.sharing.full.solve_full import solve_full
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.price import least_squares_price
+from musclesolve.sharing.solver.multiplier_recovery import least_squares_price
 from musclesolve.sharing.solver.programme import Programme
+from musclesolve.studies.benchmark.machine import machine
 
 COST = find_cost("stress_cubed")
 SECONDS = 20.0

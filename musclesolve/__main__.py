@@ -1,5 +1,5 @@
 """`python -m musclesolve` is the command `musclesolve`."""
 
-from musclesolve.cli import main
+from musclesolve.cli.app import main
 
 main()

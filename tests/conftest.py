@@ -8,8 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Model, Motion, Wrench, differentiate, human_model
-from musclesolve.recording import Trial, read_trial
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.trial_file import read_trial
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from musclesolve.checking.analysis import (
+from musclesolve.checking.case.analysis_checks import (
     cutoff,
     measured_anatomy,
     options,
@@ -13,27 +13,27 @@ from musclesolve.checking.analysis import (
     own_plate_checks,
     refusal,
 )
-from musclesolve.checking.axes import all_axes
-from musclesolve.checking.case import Case, finding_of
-from musclesolve.checking.contacts import all_contacts
-from musclesolve.checking.containment import attempt, contained
-from musclesolve.checking.exchanges import all_exchanges
-from musclesolve.checking.labels import single_pairs, whole_sides
-from musclesolve.checking.loading import load
-from musclesolve.checking.order import all_order
-from musclesolve.checking.pelvis import front_and_back
-from musclesolve.checking.person import all_of_person
-from musclesolve.checking.plate_axes import horizontal_axes
-from musclesolve.checking.plates import baseline, clipping, ownership
-from musclesolve.checking.pressure import displacement, outside
-from musclesolve.checking.report import Finding, Report, sorted_findings
-from musclesolve.checking.scale import all_units
-from musclesolve.checking.slips import all_lengths
-from musclesolve.checking.standing import all_standing, another_person
-from musclesolve.checking.synchrony import synchrony
-from musclesolve.checking.time_base import all_of_time, durations
-from musclesolve.checking.time_range import analysed, found_range
-from musclesolve.checking.trajectories import all_trajectories
+from musclesolve.checking.case.case import Case, finding_of
+from musclesolve.checking.case.containment import attempt, contained
+from musclesolve.checking.case.loading import load
+from musclesolve.checking.case.range_report import analysed, found_range
+from musclesolve.checking.files.file_axes_check import all_axes
+from musclesolve.checking.files.subject_check import all_of_person
+from musclesolve.checking.files.time_base import all_of_time, durations
+from musclesolve.checking.files.unit_scale import all_units
+from musclesolve.checking.finding import Finding, Report, sorted_findings
+from musclesolve.checking.forces.center_of_pressure import displacement, outside
+from musclesolve.checking.forces.foot_contact_forces import all_contacts
+from musclesolve.checking.forces.plate_axes import horizontal_axes
+from musclesolve.checking.forces.plate_signals import baseline, clipping, ownership
+from musclesolve.checking.forces.synchrony import synchrony
+from musclesolve.checking.markers.anatomical_order import all_order
+from musclesolve.checking.markers.label_exchanges import all_exchanges
+from musclesolve.checking.markers.left_right_labels import single_pairs, whole_sides
+from musclesolve.checking.markers.marker_slips import all_lengths
+from musclesolve.checking.markers.pelvis_labels import front_and_back
+from musclesolve.checking.markers.standing_trial import all_standing, another_person
+from musclesolve.checking.markers.trajectories import all_trajectories
 from musclesolve.errors import InputError
 
 CHECKS: tuple[Callable[[Case], None], ...] = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.motion.filter_choice import FilterChoice, filter_choice
+from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
 
 Array = NDArray[np.float64]

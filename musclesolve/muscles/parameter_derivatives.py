@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve.muscles.hill import active_force_length, force_velocity, passive_force_length
-from musclesolve.muscles.state import MuscleState
+from musclesolve.muscles.leg_state import MuscleState
 
 Array = np.ndarray
 

@@ -1,4 +1,4 @@
-"""How lengths, their rates and moment arms change with the path points, exactly (paths.py differentiated).
+"""How lengths, their rates and moment arms change with the path points, exactly (muscle_paths.py differentiated).
 
 Over the segments from s to e of a path, with the unit vector u, the length L and P = (1 - u u^T) / L,
 
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.model import Model
-from musclesolve.dynamics.motion import Motion
-from musclesolve.muscles.paths import Paths
-from musclesolve.muscles.state import MuscleState
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.muscle_paths import Paths
 
 Array = np.ndarray
 

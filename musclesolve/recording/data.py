@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.recording.schema import Document
+from musclesolve.recording.trial.schema import Document
 
 Array = NDArray[np.float64]
 Side = Literal["r", "l"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.cost.registry import find_cost
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Array, Problem
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import slope_scale
-from musclesolve.sharing.solver.base import Attempt, Solver
+from musclesolve.sharing.problem_scale import slope_scale
+from musclesolve.sharing.solver.solver_base import Attempt, Solver
 
 FALLBACK = 100.0
 AT_EDGE = (1e8, 1e11)

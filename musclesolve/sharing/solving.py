@@ -6,21 +6,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_problem, one_of
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
-from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.cost.check import check_convexity, check_cost
-from musclesolve.sharing.cost.registry import find_cost
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
-from musclesolve.sharing.kernel import LEFT
-from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.kernel.compiled_solver import LEFT
+from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
 from musclesolve.sharing.reserve_weight import AT_EDGE, AtEdge, fallback_weight
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solver.base import Attempt, Solver
+from musclesolve.sharing.solution_arrays import Answer
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.registry import find_solver, fits, refuse_unfit
+from musclesolve.sharing.solver.solver_base import Attempt, Solver
+from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
 
 ON_INFEASIBLE = ("report", "reserve")
@@ -53,7 +53,7 @@ def solve(
 
     Raises:
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
-            built in contradicts itself (cost/check.py), or is said to be convex and is not.
+            built in contradicts itself (cost/cost_check.py), or is said to be convex and is not.
     """
     one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     a_problem(problem, "solve")

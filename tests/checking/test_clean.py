@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import musclesolve
-from musclesolve.checking import check
-from musclesolve.recording import Trial
-from musclesolve.synthetic import synthetic_recording
-from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+from musclesolve.checking.check import check
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import musclesolve
-from musclesolve.checking import Report, check
-from musclesolve.checking.report import codes
-from musclesolve.recording import Trial
-from musclesolve.synthetic.faults import faults, plant
+from musclesolve.checking.check import check
+from musclesolve.checking.finding import Report, codes
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.faults import faults, plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 # What is looked for in the place of a finding, besides its code.

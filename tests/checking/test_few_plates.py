@@ -7,15 +7,16 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import other_walks as walks
 import pytest
 
-from musclesolve.checking import check
-from musclesolve.checking.loading import load
-from musclesolve.checking.plate_axes import horizontal_axes
-from musclesolve.checking.plate_rotation import best_rotation
-from musclesolve.checking.time_range import found_range
-from musclesolve.synthetic import synthetic_recording, walks
-from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+from musclesolve.checking.case.loading import load
+from musclesolve.checking.case.range_report import found_range
+from musclesolve.checking.check import check
+from musclesolve.checking.forces.plate_axes import horizontal_axes
+from musclesolve.checking.forces.plate_rotation import best_rotation
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 
 SOUND = {
     "as it is": lambda copy: None,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from synthetic_trial import write_trial
 
 import musclesolve as ms
-from musclesolve.checking.analysis import refusal
-from musclesolve.checking.case import stretches
-from musclesolve.runs import long_enough
-from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+from musclesolve._util.runs import long_enough
+from musclesolve.checking.case.analysis_checks import refusal
+from musclesolve.checking.case.case import stretches
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 FILES = ("walk.trc", "static.trc", "forces.mot", "trial.toml")

@@ -6,12 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from other_walks import rotate_plates
 
 import musclesolve
-from musclesolve.checking import Report, check
-from musclesolve.recording import Trial
-from musclesolve.synthetic.copies import open_copy, write_copy
-from musclesolve.synthetic.walks import rotate_plates
+from musclesolve.checking.check import check
+from musclesolve.checking.finding import Report
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

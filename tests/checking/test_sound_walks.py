@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import other_walks as walks
 import pytest
 
 import musclesolve
-from musclesolve.checking import Finding
-from musclesolve.checking.loading import load
-from musclesolve.checking.plate_axes import horizontal_axes
-from musclesolve.checking.plate_rotation import best_rotation, rotation_matrix
-from musclesolve.recording import Trial
-from musclesolve.synthetic import walks
-from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+from musclesolve.checking.case.loading import load
+from musclesolve.checking.finding import Finding
+from musclesolve.checking.forces.plate_axes import horizontal_axes
+from musclesolve.checking.forces.plate_rotation import best_rotation, rotation_matrix
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 Change = Callable[[Copy], None]

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import musclesolve
-from musclesolve.checking import check
-from musclesolve.checking.plates import LARGEST_ZERO, ZERO
-from musclesolve.synthetic import synthetic_recording
-from musclesolve.synthetic.copies import Copy, open_copy, write_copy
+from musclesolve.checking.check import check
+from musclesolve.checking.forces.plate_signals import LARGEST_ZERO, ZERO
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 

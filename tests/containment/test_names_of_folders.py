@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from many_trials import write_stride
 
 from musclesolve.errors import InputError
-from musclesolve.many import run
-from musclesolve.many.naming import LONGEST, OWN, folder_names, safe
-from musclesolve.many.record import Outcome
-from musclesolve.many.table import CSV
+from musclesolve.studies.many_trials import run_many as run
+from musclesolve.studies.many_trials.trial_names import LONGEST, OWN, folder_names, safe
+from musclesolve.studies.many_trials.trial_record import Outcome
+from musclesolve.studies.many_trials.trial_table import CSV
 
 ODD = [
     *(

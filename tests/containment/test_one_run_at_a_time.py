@@ -15,13 +15,14 @@ from synthetic_result import result
 from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve import cli
+from musclesolve._util.locks import Lock
+from musclesolve.cli import app as cli
 from musclesolve.errors import BusyError, InputError
-from musclesolve.locks import Lock
-from musclesolve.many.one import Job, attempt, leave_message
-from musclesolve.many.record import Outcome
-from musclesolve.recording.textfile import write_text
-from musclesolve.results import reserved, write_files, write_result
+from musclesolve.recording.text.text_file import write_text
+from musclesolve.results.files.netcdf import write_result
+from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
+from musclesolve.studies.many_trials.trial_record import Outcome
 
 
 def elsewhere(function, *arguments):
@@ -122,7 +123,7 @@ def test_a_trial_whose_folder_is_busy_is_not_done_and_its_folder_is_left_alone(b
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from musclesolve.locks import Lock
+from musclesolve._util.locks import Lock
 kept = [Lock.acquire(Path(path)) for path in sys.argv[1:]]
 os.kill(os.getpid(), signal.SIGKILL)
 """

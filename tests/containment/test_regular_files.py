@@ -14,13 +14,13 @@ from typer.testing import CliRunner
 import muscle_db
 import musclesolve as ms
 from muscle_db.regular_file import RECORDING, RESULT, SETTINGS
-from musclesolve import cli
-from musclesolve.dynamics.topology import load_topology
+from musclesolve.cli import app as cli
+from musclesolve.dynamics.model.topology import load_topology
 from musclesolve.errors import MuscleSolveError
-from musclesolve.many.naming import find_trials
-from musclesolve.many.table import check_table
-from musclesolve.recording.textfile import sha256
-from musclesolve.results.netcdf import result_attribute
+from musclesolve.recording.text.text_file import sha256
+from musclesolve.results.files.netcdf import result_attribute
+from musclesolve.studies.many_trials.trial_names import find_trials
+from musclesolve.studies.many_trials.trial_table import check_table
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="these kinds of files are of POSIX")
 

@@ -16,22 +16,23 @@ from synthetic_result import result
 from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve import cli, written
-from musclesolve.many import one
-from musclesolve.plotting import save
-from musclesolve.results import write_result
+from musclesolve._util import written_files as written
+from musclesolve.cli import app as cli
+from musclesolve.plotting import save_figures as save
+from musclesolve.results.files.netcdf import write_result
+from musclesolve.studies.many_trials import one_trial as one
 
 # What is open when Ctrl-C comes is closed when it is forgotten, and says so where warnings are errors.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 WATCHED = (
-    "results/writing.py",
-    "musclesolve/locks.py",
-    "musclesolve/written.py",
-    "musclesolve/interrupts.py",
-    "musclesolve/cli.py",
+    "results/files/writing.py",
+    "_util/locks.py",
+    "_util/written_files.py",
+    "_util/interrupts.py",
+    "cli/app.py",
 )
-OWN = ("textfile.py", "conversion.py", "many/one.py")
+OWN = ("text_file.py", "conversion.py", "studies/many_trials/one_trial.py")
 
 
 class Presser:
@@ -193,7 +194,7 @@ class Presser:
         if name == "typer":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Presser())
-import musclesolve.cli
+import musclesolve.cli.app
 """
 
 

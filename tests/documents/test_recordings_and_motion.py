@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve.checking.report import codes
-from musclesolve.recording import marker_sets
-from musclesolve.recording.schema import trial_keys
-from musclesolve.synthetic.faults import faults
+from musclesolve.checking.finding import codes
+from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.trial.schema import trial_keys
+from musclesolve.synthetic.faults.faults import faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")

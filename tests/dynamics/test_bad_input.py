@@ -6,34 +6,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import (
-    JointMoments,
-    JointResistance,
-    OutsideForces,
-    Targets,
-    Wrench,
-    application_sensitivity,
-    differentiate,
-    expand,
-    fit_pose,
-    force_sensitivity,
-    forward_human_model,
-    human_model,
-    intersegmental_moment,
-    joint_loads,
-    joint_reactions,
-    lagrange_multipliers,
-    load_topology,
-    mass_sensitivity,
-    projected_moments,
-    segment_motion,
-    simulate,
-)
-from musclesolve.dynamics.chains import random_chain
 from musclesolve.dynamics.checks import numbers
-from musclesolve.dynamics.mechanism import coincident, fixed, scalar_products
-from musclesolve.dynamics.motion import motion_from
-from musclesolve.dynamics.reactions import joint_load
+from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
+from musclesolve.dynamics.forward.joint_resistance import JointResistance
+from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.inverse.expanded_system import joint_reactions
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
+from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.mechanism.constraint_rows import coincident, fixed, scalar_products
+from musclesolve.dynamics.model.expansion import expand
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.serial_chains import random_chain
+from musclesolve.dynamics.model.topology import load_topology
+from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+    application_sensitivity,
+    force_sensitivity,
+    mass_sensitivity,
+)
 from musclesolve.errors import InputError, MuscleSolveError
 
 FRAMES = 8

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from synthetic_trial import forces, write_trial
 
-from musclesolve.motion import center_of_pressure, ground_reactions
-from musclesolve.motion.ground_reaction import wrench_at_origin
-from musclesolve.recording import PlateForce, Trial, read_trial
+from musclesolve.motion.ground_reaction import center_of_pressure, ground_reactions, wrench_at_origin
+from musclesolve.recording.data import PlateForce, Trial
+from musclesolve.recording.trial.trial_file import read_trial
 
 
 @pytest.fixture(scope="module")

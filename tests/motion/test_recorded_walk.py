@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve import motion
 from musclesolve.errors import InputError
-from musclesolve.motion.targets import Anatomy
-from musclesolve.motion.vectors import unit
-from musclesolve.recording import Trial, read_mot, read_trial
+from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
+from musclesolve.motion.anatomy.unit_vectors import unit
+from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.recording.data import Trial
+from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.trial.trial_file import read_trial
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
 
@@ -34,7 +36,7 @@ def trial(trial_file: Path) -> Trial:
 
 @pytest.fixture(scope="module")
 def measured(trial: Trial) -> Anatomy:
-    return motion.anatomy(trial)
+    return anatomy(trial)
 
 
 def test_the_range_is_the_one_with_both_feet_measured(measured: Anatomy) -> None:
@@ -73,7 +75,7 @@ def test_the_knee_bends_as_in_the_reference(measured: Anatomy, recorded_walk: Pa
 
 
 def test_the_feet_carry_the_body(trial: Trial, measured: Anatomy) -> None:
-    right, left = motion.ground_reactions(trial, measured.time)
+    right, left = ground_reactions(trial, measured.time)
     total = right.force[:, 2] + left.force[:, 2]
     weight = trial.subject.mass * 9.81
     assert total.mean() == pytest.approx(weight, rel=0.05)
@@ -91,7 +93,7 @@ def test_hips_by_regression_keep_the_thighs(trial_file: Path) -> None:
     lines = [line for line in text.split("\n") if "_HJC" not in line]
     other = trial_file.with_name("regression.toml")
     other.write_text("\n".join(lines), encoding="utf-8")
-    found = motion.anatomy(read_trial(other))
+    found = anatomy(read_trial(other))
     for side in "rl":
         length = np.linalg.norm(found.points[f"hip_{side}"] - found.points[f"knee_{side}"], axis=1)
         assert np.ptp(length) < 0.015
@@ -144,7 +146,7 @@ OTHER_MARKERS = {
 @pytest.mark.parametrize("landmark", OTHER_MARKERS)
 def test_a_landmark_at_another_marker_is_refused_with_its_line(trial_file: Path, landmark: str) -> None:
     with pytest.raises(InputError, match=rf"line \d+, \[mapping\] {landmark}: "):
-        motion.anatomy(read_trial(edited(trial_file, *OTHER_MARKERS[landmark])))
+        anatomy(read_trial(edited(trial_file, *OTHER_MARKERS[landmark])))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def test_a_person_of_another_size_is_refused(
     trial_file: Path, edit: tuple[str, str], says: list[str]
 ) -> None:
     with pytest.raises(InputError) as error:
-        motion.anatomy(read_trial(edited(trial_file, edit)))
+        anatomy(read_trial(edited(trial_file, edit)))
     assert all(part in str(error.value) for part in says)
 
 
@@ -169,4 +171,4 @@ def test_a_person_of_another_size_is_refused(
 def test_a_person_of_nearly_another_size_is_doubted(
     trial_file: Path, edit: tuple[str, str], says: str
 ) -> None:
-    assert says in motion.anatomy(read_trial(edited(trial_file, edit))).notes[0]
+    assert says in anatomy(read_trial(edited(trial_file, edit))).notes[0]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles import muscle_state, place_muscles
+from musclesolve.muscles.leg_muscles import place_muscles
+from musclesolve.muscles.leg_state import muscle_state
 from musclesolve.muscles.parameter_derivatives import muscle_change
 from musclesolve.muscles.point_derivatives import point_derivatives
 

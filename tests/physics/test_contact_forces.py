@@ -9,10 +9,11 @@ import pytest
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.external import Wrench
-from musclesolve.dynamics.reactions import segment_motion
-from musclesolve.muscles import muscle_state, place_muscles
-from musclesolve.pipeline import joint_loads
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.muscles.leg_muscles import place_muscles
+from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.pipeline.run import joint_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])

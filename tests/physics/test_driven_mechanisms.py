@@ -5,13 +5,15 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from small_models import four_bar, laid_out
 
-from musclesolve.dynamics import Wrench, motion_from, projected_moments
-from musclesolve.dynamics.assembly import assemble
-from musclesolve.dynamics.constraints import Constraints
-from musclesolve.dynamics.guided import AngleDriver, LengthDriver
-from musclesolve.dynamics.inertia import MassProperties
-from musclesolve.dynamics.mechanism import Rigid, coincident, fixed, scalar_products
-from musclesolve.dynamics.mechanism_forces import Mechanism, mechanism_forces
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.mechanism.assembly import assemble
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid, coincident, fixed, scalar_products
+from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
+from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
+from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.errors import InputError, MuscleSolveError
 
 X, Y, Z = np.eye(3)

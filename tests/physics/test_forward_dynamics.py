@@ -5,13 +5,14 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
-from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.applied import JointMoments, OutsideForces
-from musclesolve.dynamics.couples import Couples
-from musclesolve.dynamics.energy import kinetic_energy, mass_center, momentum
-from musclesolve.dynamics.forward import simulate
-from musclesolve.dynamics.forward_human import forward_human_model
-from musclesolve.dynamics.motion import differentiate, motion_from
+from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
+from musclesolve.dynamics.forward.energy import kinetic_energy, mass_center, momentum
+from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
 
 JOINTS = 23
 PELVIS = ("hip_r", "hip_l", "back", "pelvis_forward")

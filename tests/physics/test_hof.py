@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Wrench, lagrange_multipliers
-from musclesolve.dynamics.motion import motion_from
-from musclesolve.dynamics.reactions import joint_load, joint_loads, segment_motion
-from musclesolve.dynamics.segmental import (
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.hof_moment import (
     center_of_pressure_from_motion,
     free_moment,
     intersegmental_moment,
     neglected_share,
     whole_body_wrench,
 )
+from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers
+from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Wrench, lagrange_multipliers, projected_moments
-from musclesolve.dynamics.external import external_force
-from musclesolve.dynamics.inertia import inertia_force, mass_matrix, weight_force
-from musclesolve.dynamics.motion import motion_from
-from musclesolve.dynamics.reactions import joint_load, segment_motion
+from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
+from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 
 
 def test_multipliers_agree_with_projection(model, motion, wrenches):

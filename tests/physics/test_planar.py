@@ -6,35 +6,34 @@ import numpy as np
 import pytest
 from planar_bodies import random_motion, sagittal_tree
 
-from musclesolve.data import reference_stride
-from musclesolve.dynamics import Wrench, differentiate, fit_pose, human_model, projected_moments
-from musclesolve.dynamics.motion import motion_from
-from musclesolve.dynamics.planar import (
+from musclesolve.data.bundled import reference_stride
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.planar.closed_forms import lower_limb_reactions
+from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
+from musclesolve.dynamics.planar.planar_dynamics import (
     Load,
-    PlanarMotion,
-    angles_between,
+    accelerate,
+    base_load,
     inverse_dynamics,
     joint_reactions,
     joint_reactions_classical,
-    lower_limb_reactions,
-    planar_body,
-    planar_motion,
-)
-from musclesolve.dynamics.planar.body import MODELS
-from musclesolve.dynamics.planar.dynamics import (
-    accelerate,
-    base_load,
     load_force,
     mass_diagonal,
     torque_matrix,
     weight_force,
 )
-from musclesolve.dynamics.planar.kinematics import constraint_jacobian, place
-from musclesolve.dynamics.reactions import joint_load, segment_motion
-from musclesolve.dynamics.targets import Targets
+from musclesolve.dynamics.planar.planar_joints import constraint_jacobian, place
+from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
 from musclesolve.errors import InputError
-from musclesolve.motion import anatomy, ground_reactions
-from musclesolve.recording import read_trial
+from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.recording.trial.trial_file import read_trial
 
 
 def random_load(tree, segment, frames=12):

@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.couples import acting_bodies
-from musclesolve.dynamics.expanded import joint_reactions
-from musclesolve.dynamics.expansion import expand
-from musclesolve.dynamics.forward_human import forward_human_model
-from musclesolve.dynamics.motion import motion_from
-from musclesolve.dynamics.projection import (
+from musclesolve.dynamics.inverse.expanded_system import joint_reactions
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.inverse.projection import (
     absolute_system,
     joint_wrenches,
     reactions_by_projection,
     reactions_classical,
 )
-from musclesolve.dynamics.reactions import joint_load, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.expansion import expand
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Wrench, fit_pose, lagrange_multipliers, projected_moments
-from musclesolve.dynamics.forward_human import forward_human_model
-from musclesolve.dynamics.motion import differentiate
-from musclesolve.dynamics.reactions import joint_load, segment_motion
-from musclesolve.dynamics.targets import Targets
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.errors import InputError
 
 

@@ -10,14 +10,12 @@ from synthetic_result import MASS, WEIGHT, result, set_status, with_troubles
 import muscle_db
 import musclesolve as ms
 from musclesolve.errors import InputError
-from musclesolve.plotting import save_figures
-from musclesolve.plotting.abscissa import abscissa
-from musclesolve.plotting.consistency import consistency_shift
-from musclesolve.plotting.forces import contact_forces, ground_reaction
-from musclesolve.plotting.joints import joint_angles_and_moments
-from musclesolve.plotting.muscles import activations, muscle_forces
-from musclesolve.plotting.save import FIGURES as ALL_FIGURES
-from musclesolve.plotting.style import (
+from musclesolve.plotting.force_figures import contact_forces, ground_reaction
+from musclesolve.plotting.joint_figures import joint_angles_and_moments
+from musclesolve.plotting.marker_residual_figure import consistency_shift
+from musclesolve.plotting.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.page.abscissa import abscissa
+from musclesolve.plotting.page.style import (
     FAILED_MARK,
     FAILED_ROW,
     SIDE_COLOR,
@@ -25,8 +23,10 @@ from musclesolve.plotting.style import (
     STANCE_BAR,
     STANCE_COLOR,
 )
-from musclesolve.plotting.trust import reserves_and_residual
-from musclesolve.results import frames
+from musclesolve.plotting.reserve_figures import reserves_and_residual
+from musclesolve.plotting.save_figures import FIGURES as ALL_FIGURES
+from musclesolve.plotting.save_figures import save_figures
+from musclesolve.results.dataset import frame_validity as frames
 
 FIGURES = {name: figure for name, figure in ALL_FIGURES.items() if name != "cutoff_and_noise"}
 """Those of every trial; that of the filter is there where the data chose it (test_cutoff_figure.py)."""
@@ -252,7 +252,7 @@ def test_bars_show_how_far_points_were_moved():
 
 def test_a_result_without_a_newer_variable_is_drawn_without_its_figure(tmp_path, monkeypatch):
     few = {name: FIGURES[name] for name in ("ground_reaction", "consistency_shift")}
-    monkeypatch.setattr("musclesolve.plotting.save.FIGURES", few)
+    monkeypatch.setattr("musclesolve.plotting.save_figures.FIGURES", few)
     assert len(save_figures(result(), tmp_path)) == 2
     older = save_figures(result().drop_vars("consistency_shift"), tmp_path)
     assert [path.stem for path in older] == ["ground_reaction"]

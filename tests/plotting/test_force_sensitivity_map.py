@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve.plotting.force_sensitivity import force_sensitivity_map
+from musclesolve.plotting.force_sensitivity_figure import force_sensitivity_map
 
 
 def found(unique=(True, True, False)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.sensitivity import Sensitivity
+from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import InputError
-from musclesolve.plotting.sensitivity import sensitivity_map
+from musclesolve.plotting.moment_sensitivity_figure import sensitivity_map
 
 DOFS = ("elbow_flexion_l", "knee_flexion_r", "trunk_flexion", *(f"base_{k}" for k in range(6)))
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import projected_moments
-from musclesolve.pipeline import mechanics
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.pipeline.run import mechanics
 from musclesolve.recording.data import ConsistencyOptions
 
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]

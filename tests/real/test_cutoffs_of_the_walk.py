@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.motion.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording import FilterOptions, Trial
+from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
+from musclesolve.recording.data import FilterOptions, Trial
 
 CHOICES = {
     "residual_analysis": FilterOptions(cutoff_hz=None),

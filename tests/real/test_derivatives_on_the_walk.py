@@ -7,7 +7,7 @@ import pytest
 from sharing_cases import SMOOTH, equipped
 
 import musclesolve as ms
-from musclesolve.sharing.change import ProblemChange
+from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solver.batch import Batch
 
 SHARP, STEP = Batch(tolerance=1e-12), 1e-4

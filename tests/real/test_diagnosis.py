@@ -10,10 +10,10 @@ import pytest
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.results import summary
-from musclesolve.results.directions import directions
-from musclesolve.sharing import Problem
-from musclesolve.sharing.diagnosis import diagnose
+from musclesolve.results.dataset.direction_names import directions
+from musclesolve.results.tables.summary import summary
+from musclesolve.sharing.analysis.diagnosis import diagnose
+from musclesolve.sharing.problem import Problem
 
 PLANTARFLEXORS = (
     "gastrocnemius_medial",

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.checking import check
-from musclesolve.recording import Trial
-from musclesolve.results import frames
-from musclesolve.results.summary import any_failed
-from musclesolve.synthetic.faults import faults, plant
+from musclesolve.checking.check import check
+from musclesolve.recording.data import Trial
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.tables.summary import any_failed
+from musclesolve.synthetic.faults.faults import faults, plant
 
 
 @pytest.fixture(scope="module")

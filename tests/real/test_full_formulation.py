@@ -8,17 +8,21 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.expansion import expand
-from musclesolve.dynamics.reactions import segment_motion
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.model.expansion import expand
 from musclesolve.errors import InputError
-from musclesolve.full_formulation import contact_forces, full_problem
-from musclesolve.muscles import LEG_DOFS, muscle_state, place_muscles
-from musclesolve.pipeline import joint_loads, mechanics
-from musclesolve.sharing import Problem, Status, solve
+from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
+from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.pipeline.full_formulation import contact_forces, full_problem
+from musclesolve.pipeline.run import joint_loads, mechanics
 from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.full_solving import solve_full
+from musclesolve.sharing.full.solve_full import solve_full
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 FRAMES = np.arange(6, 136, 18)
 SHARED = LEG_DOFS[:5]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.results import write_result
+from musclesolve.results.files.netcdf import write_result
 
 
 @pytest.fixture(scope="module")

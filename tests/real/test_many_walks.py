@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import musclesolve as ms
-from musclesolve.many import Outcome
+from musclesolve.studies.many_trials.trial_record import Outcome
 
 
 def test_variants_give_what_each_gives_alone(recorded_walk_trial, tmp_path):

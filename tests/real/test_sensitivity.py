@@ -9,13 +9,22 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.dynamics import Wrench, differentiate, fit_pose, human_model, projected_moments
-from musclesolve.dynamics.landmark_sensitivity import landmark_sensitivity
-from musclesolve.dynamics.reactions import segment_motion
-from musclesolve.dynamics.segmental import neglected_share
-from musclesolve.dynamics.sensitivity import application_sensitivity, force_sensitivity, mass_sensitivity
-from musclesolve.dynamics.targets import Targets
-from musclesolve.motion import anatomy, ground_reactions
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.hof_moment import neglected_share
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.sensitivity.landmark_sensitivity import landmark_sensitivity
+from musclesolve.dynamics.sensitivity.moment_sensitivity import (
+    application_sensitivity,
+    force_sensitivity,
+    mass_sensitivity,
+)
+from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.ground_reaction import ground_reactions
 
 LEG = ("hip", "knee", "ankle")
 

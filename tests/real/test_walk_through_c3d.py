@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from c3d_files import PlateOnPaper, write_c3d
 
-from musclesolve.dynamics import projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.pipeline import mechanics
-from musclesolve.recording import Markers, Trial, read_mot, read_trc, read_trial, write_trc
+from musclesolve.pipeline.run import mechanics
+from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.trial.trial_file import read_trial
 
 RATE, SAMPLES = 100.0, 20
 # Axes of the plates in those of the files (x forward, y up, z right), as columns; z of a plate points down.

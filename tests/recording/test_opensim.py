@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from musclesolve.recording import Markers, Table, write_mot, write_trc
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.text.mot_file import write_mot
+from musclesolve.recording.text.trc_file import write_trc
 
 TIME = 0.5 + np.arange(30) / 120.0
 NAMES = ("ground_force_r_vx", "1_ground|px", "knee_angle_l/value")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d import read_c3d
-from musclesolve.recording.c3d_plates import read_plates
-from musclesolve.recording.csv_file import read_csv_forces
+from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.formats import read_markers
+from musclesolve.recording.text.csv_file import read_csv_forces
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
 LENGTHS = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sharing_cases import equipped
 
-from musclesolve.sharing import Problem
+from musclesolve.sharing.problem import Problem
 
 
 def leg(frames: int, seed: int = 0, effort: float = 0.4, dofs: int = 7, muscles: int = 43) -> Problem:

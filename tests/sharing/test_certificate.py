@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve.sharing import Problem, Status, kkt_residual, solve
-from musclesolve.sharing.cost import ActivationPower
-from musclesolve.sharing.cost.registry import find_cost
-from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.solver_base import Attempt
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 
 @dataclass(frozen=True)

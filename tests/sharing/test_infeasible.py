@@ -7,9 +7,11 @@ import pytest
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing import Problem, Status, solve
 from musclesolve.sharing.infeasibility import excess
-from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.nearest_moments import nearest_moments
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 
 def mixed(make_leg, frames=40, dofs=4, muscles=12, seed=1):

@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from musclesolve.sharing import Problem, Status, solve
-from musclesolve.sharing.cost import ActivationPower, EmgTracking, MinMax, MusclePower, SoftSaturation
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.emg_tracking import EmgTracking
+from musclesolve.sharing.cost.min_max import MinMax
+from musclesolve.sharing.cost.muscle_power import MusclePower
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 ARM, STRONGEST = np.array([0.04, 0.02, 0.06]), np.array([700.0, 900.0, 250.0])
 """Biceps, brachialis and brachioradialis at an elbow, in round figures."""

@@ -5,7 +5,9 @@ import pytest
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.sharing import Problem, Status, solve
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 ARM = np.full((4, 2, 3), 0.05)
 MOMENT = np.full((4, 2), 10.0)

@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing import Status, kkt_residual, solve, solvers
-from musclesolve.sharing.cost import ActivationPower, ForceSquared, StressCubed
-from musclesolve.sharing.cost.registry import REGISTRY
+from musclesolve.sharing.certificate import kkt_residual
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.stress_cubed import StressCubed
 from musclesolve.sharing.solver.quadratic import Found, QuadraticSolver
-from musclesolve.sharing.solver.registry import UnfitSolverError
+from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 QUADRATIC = [name for name, record in solvers().items() if "quadratic_programme" in record.can]
 COSTS = {name: REGISTRY[name]() for name in SMOOTH} | {

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing import Problem, Status, solve
-from musclesolve.sharing.cost import ForceSquared, JointReactionSquared, NormalizedForceSquared
-from musclesolve.sharing.cost.registry import find_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
 
 
 def reactions(problem, answer):
@@ -97,7 +101,7 @@ def test_infeasible_frames_stay_infeasible_whatever_the_rows(make_leg):
 
 def test_the_certificate_feels_the_rows(make_leg):
     """The optimum of the terms alone does not pass for the optimum with rows, whatever the prices."""
-    from musclesolve.sharing import kkt_residual
+    from musclesolve.sharing.certificate import kkt_residual
 
     problem = make_leg(5)
     alone = solve(problem, "normalized_force_squared")

@@ -10,9 +10,11 @@ from threading import Barrier, Thread
 import numpy as np
 import pytest
 
-from musclesolve.sharing import solve, solvers
-from musclesolve.sharing.cost import expression_cost
-from musclesolve.sharing.kernel import compile_kernel, entry
+from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.kernel import entry
+from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+from musclesolve.sharing.solver.solver_registry import solvers
+from musclesolve.sharing.solving import solve
 
 STORM = """
 import json, threading

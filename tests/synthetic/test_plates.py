@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
+from musclesolve._util.runs import true_runs
 from musclesolve.errors import InputError
-from musclesolve.recording import read_trial
-from musclesolve.runs import true_runs
-from musclesolve.synthetic import reference_stride, synthetic_recording
-from musclesolve.synthetic.copies import open_copy
-from musclesolve.synthetic.faults import plant
-from musclesolve.synthetic.plate_places import LOADED, plate_middles
-from musclesolve.synthetic.recording import pressure
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.synthetic.faults.faults import plant
+from musclesolve.synthetic.faults.trial_copy import open_copy
+from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
+from musclesolve.synthetic.recording.synthetic_recording import pressure, synthetic_recording
+from musclesolve.synthetic.stride.reference_stride import reference_stride
 
 
 def right(trial_path):

@@ -6,10 +6,11 @@ Measure: root mean square error of a joint moment over a stride, as a share of t
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import projected_moments
-from musclesolve.pipeline import mechanics
-from musclesolve.recording import read_trial
-from musclesolve.synthetic import reference_stride, synthetic_recording
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.pipeline.run import mechanics
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.stride.reference_stride import reference_stride
 
 DOFS = [
     f"{dof}_{side}"

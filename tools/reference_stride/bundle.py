@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from musclesolve.synthetic import Stride, read_stride, synthetic_recording
-from musclesolve.synthetic.layout import WRENCH
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+from musclesolve.synthetic.stride.reference_stride import Stride, read_stride
+from musclesolve.synthetic.stride.stride_series import WRENCH
 
-HEADER = """# The reference stride as coefficients: level walking of the person of musclesolve/synthetic/person.toml.
+HEADER = """# The reference stride as coefficients: level walking of musclesolve/synthetic/stride/person.toml.
 #
 # Made by tools/reference_stride/make_stride.py; do not edit. musclesolve.synthetic.reference_stride() reads it.
 # Series: a0, then a_k and b_k of every harmonic k: a0 + sum a_k cos(2 pi k phase) + b_k sin(2 pi k phase);

@@ -9,9 +9,11 @@ from scipy.signal import find_peaks
 from series import Plan
 from targets import TRANSLATIONS, WITHIN, aimed_angles, aimed_ground, bands, normative, spreads
 
-from musclesolve.dynamics import Motion, Wrench, projected_moments
-from musclesolve.synthetic import Stride
-from musclesolve.synthetic.person import Person
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.synthetic.stride.reference_stride import Stride
+from musclesolve.synthetic.stride.stride_subject import Person
 
 Array = np.ndarray
 

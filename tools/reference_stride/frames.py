@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.motion import motion_from
-from musclesolve.muscles import LEG_DOFS
-from musclesolve.synthetic.person import Person
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.synthetic.stride.stride_subject import Person
 
 Array = np.ndarray
 

@@ -5,7 +5,7 @@ normative curves (normative.csv) as the laws of motion of this project's own mod
 nor sink, the ground alone carries the body, its force acts under the foot and looks like the published one, and joint
 moments look like measured ones (moments.csv, kinetics.csv). One nonlinear least-squares problem (aims.py) settles
 motion and forces together; the left side is the right side half a stride later. The person is in
-musclesolve/synthetic/person.toml, which also evaluates what is found here; what the gait is meant to be like in
+musclesolve/synthetic/stride/person.toml, which also evaluates what is found here; what the gait is meant to be like in
 aims.toml, the series and how far they may leave the curves in series.toml. Nothing is random.
 """
 
@@ -20,7 +20,7 @@ from checks import all_checks, judge
 from series import HERE, Plan
 from solve import solve
 
-from musclesolve.synthetic import Stride
+from musclesolve.synthetic.stride.reference_stride import Stride
 
 BUNDLE = HERE.parent.parent / "musclesolve" / "data" / "reference_stride"
 

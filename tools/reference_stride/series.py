@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.synthetic.layout import MIRROR, WRENCH, Layout
-from musclesolve.synthetic.person import Person
+from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
+from musclesolve.synthetic.stride.stride_subject import Person
 
 Array = np.ndarray
 HERE = Path(__file__).resolve().parent

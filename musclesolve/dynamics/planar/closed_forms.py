@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics.planar.motion import PlanarMotion
-from musclesolve.dynamics.planar.tree import Array, PlanarTree
+from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
+from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree
 from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.power_sum import PowerSum, check_exponent, check_positive
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
 
 
 @dataclass(frozen=True)

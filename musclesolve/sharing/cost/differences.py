@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from musclesolve.sharing.change import ProblemChange
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
 
 STEP = 1e-3
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
 
 if TYPE_CHECKING:
-    from musclesolve.sharing.cost.expression_cost import ExpressionCost
+    from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 
 
 def expression_change(

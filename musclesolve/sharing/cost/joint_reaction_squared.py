@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.change import ProblemChange
 from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
 from musclesolve.sharing.cost.power_sum import check_weight
 from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
 
 Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 

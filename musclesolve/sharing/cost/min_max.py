@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
 
 

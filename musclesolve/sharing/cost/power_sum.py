@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.change import ProblemChange
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
 from musclesolve.sharing.cost.differences import difference
-from musclesolve.sharing.cost.terms import POWER, Terms, one_term
 from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
 
 
 class PowerSum(Cost):

@@ -47,17 +47,26 @@ from typing import Any
 import numpy as np
 
 from musclesolve.sharing.certificate import TOLERANCE
-from musclesolve.sharing.cost.terms import POWER
-from musclesolve.sharing.cost.terms import TARGET as NEAR_TARGET
+from musclesolve.sharing.cost.cost_terms import POWER
+from musclesolve.sharing.cost.cost_terms import TARGET as NEAR_TARGET
 from musclesolve.sharing.kernel.compile import compiled, whole
-from musclesolve.sharing.kernel.interior_point import (
+from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
     SOLVED,
     excess_of_price,
     is_polynomial,
 )
-from musclesolve.sharing.kernel.layout import (
+from musclesolve.sharing.kernel.compiled_terms import Terms
+from musclesolve.sharing.kernel.linear_algebra import (
+    NONE,
+    add_pull,
+    factorise,
+    product_of,
+    schur_of,
+    substitute,
+)
+from musclesolve.sharing.kernel.workspace_layout import (
     ALL_LOWER,
     BENT,
     BEST,
@@ -78,15 +87,6 @@ from musclesolve.sharing.kernel.layout import (
     TOP,
     TRIAL,
 )
-from musclesolve.sharing.kernel.linear_algebra import (
-    NONE,
-    add_pull,
-    factorise,
-    product_of,
-    schur_of,
-    substitute,
-)
-from musclesolve.sharing.kernel.terms import Terms
 from musclesolve.sharing.solver.interior_point import NO_ROOM
 
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (whole(k) for k in range(5))
@@ -301,7 +301,7 @@ def find_prices(
         best: share at which it is done; as long as steps get it nearer to that, it goes on.
         most_steps: after which it is given up.
         seek_proof: end also with a proof that the moments are out of reach.
-        w: see layout.py; ALL_LOWER, TOP, P0, P1, P2 are given, BEST is the answer.
+        w: see workspace_layout.py; ALL_LOWER, TOP, P0, P1, P2 are given, BEST is the answer.
         s: TARGET, COMPLIANCE, SCALE and PRICE are given; PRICE is the answer.
         schur: (R, R) for work.
     """

@@ -13,22 +13,14 @@ import numba
 from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
-from musclesolve.sharing.kernel import CERTIFY, CHAIN, IN_ORDER
-from musclesolve.sharing.kernel.certificate import residual_of
+from musclesolve._util.one_thread import OneThread
 from musclesolve.sharing.kernel.compile import OPTIONS
+from musclesolve.sharing.kernel.compiled_certificate import residual_of
+from musclesolve.sharing.kernel.compiled_solver import CERTIFY, CHAIN, IN_ORDER
+from musclesolve.sharing.kernel.compiled_terms import Terms
 from musclesolve.sharing.kernel.dual_newton import known_cost
-from musclesolve.sharing.kernel.frames import (
-    Answer,
-    Data,
-    Pace,
-    Room,
-    bounds_of,
-    forget,
-    verdict_on,
-)
-from musclesolve.sharing.kernel.layout import RESERVE_WEIGHT
-from musclesolve.sharing.kernel.terms import Terms
-from musclesolve.sharing.one_thread import OneThread
+from musclesolve.sharing.kernel.frame_verdict import Answer, Data, Pace, Room, bounds_of, forget, verdict_on
+from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT
 
 LOG = logging.getLogger("musclesolve")
 MESSAGE = "compiling the force-sharing kernel for this machine, once (some ten seconds)"
@@ -62,7 +54,7 @@ def _version() -> str:
             sharing / name
             for name in (
                 "certificate.py",
-                "scale.py",
+                "problem_scale.py",
                 "solving.py",
                 "reserve_weight.py",
                 "problem.py",
@@ -70,7 +62,7 @@ def _version() -> str:
             )
         ),
         *(sharing / "solver" / name for name in ("interior_point.py", "cholesky.py")),
-        sharing / "cost" / "terms.py",
+        sharing / "cost" / "cost_terms.py",
     ]
     known = b"".join(file.read_bytes() for file in files)
     known += f"{numba.__version__} {get_host_cpu_name()}".encode()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve.sharing.kernel.compile import compiled, compiled_in_order, whole
-from musclesolve.sharing.kernel.layout import LANES
+from musclesolve.sharing.kernel.workspace_layout import LANES
 from musclesolve.sharing.solver.cholesky import NOTHING, RIDGE, WITHOUT
 
 NONE = whole(0)

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.sharing.answer import Answer
 from musclesolve.sharing.arguments import a_whole_number
-from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.kernel import LEFT, Task
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.solution_arrays import Answer
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.solver.vectorised import Vectorised
 from musclesolve.sharing.status import Status
 

@@ -9,11 +9,11 @@ import cyipopt
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.one_thread import CASADI
+from musclesolve._util.one_thread import CASADI
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 # the return codes of Ipopt (IpReturnCodes_inc.h)

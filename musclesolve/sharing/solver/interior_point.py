@@ -1,6 +1,6 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
-kernel/interior_point.py is the same method compiled, for costs described as data; what that leaves comes here.
+kernel/compiled_interior_point.py is the same method compiled, for costs described as data; what that leaves comes here.
 
 Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
 
@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.sharing.certificate import stationarity_miss
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import LEAST_REACH, load, slope_scale, slope_size
-from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.problem_scale import LEAST_REACH, load, slope_scale, slope_size
 from musclesolve.sharing.solver.cholesky import BatchCholesky
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9

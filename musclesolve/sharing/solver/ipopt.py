@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import casadi
 import numpy as np
 
-from musclesolve.sharing.cost.base import Cost
+from musclesolve._util.one_thread import CASADI
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.soft_rows import SoftRows
-from musclesolve.sharing.one_thread import CASADI
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import load, slope_size
-from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.programme import independent_rows
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 CLAIMS = {

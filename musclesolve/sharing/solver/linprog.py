@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.least_squares import NoCost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.level_certificate import (
     DECIDED,
     bound_of_level,
@@ -18,9 +17,10 @@ from musclesolve.sharing.level_certificate import (
     reserve_pull,
     weight_of,
 )
+from musclesolve.sharing.nearest_moments import NoCost
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}

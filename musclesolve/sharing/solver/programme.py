@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.scale import load
-from musclesolve.sharing.solver.base import Attempt
+from musclesolve.sharing.problem_scale import load
+from musclesolve.sharing.solver.multiplier_recovery import least_squares_price
 from musclesolve.sharing.solver.polish import polished
-from musclesolve.sharing.solver.price import least_squares_price
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # what solvers take for no bound at all

@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.polish import polished
 from musclesolve.sharing.solver.programme import INCONSISTENT, NO_ROOM, independent_rows
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 FLAT = 1e-10  # the least curvature of an unknown, so that the optimum is unique

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
-from musclesolve.sharing.cost.base import Cost
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_by_frame
+from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes

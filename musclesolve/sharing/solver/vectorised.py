@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from musclesolve.sharing.cost.base import Cost
-from musclesolve.sharing.least_squares import nearest_moments
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Array, Problem
-from musclesolve.sharing.solver.base import Attempt
 from musclesolve.sharing.solver.interior_point import InteriorPoint
+from musclesolve.sharing.solver.solver_base import Attempt
 
 
 @dataclass(frozen=True)

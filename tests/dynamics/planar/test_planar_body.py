@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.planar import PlanarTree, planar_body
-from musclesolve.dynamics.planar.body import MODELS
-from musclesolve.dynamics.planar.kinematics import place
+from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
+from musclesolve.dynamics.planar.planar_joints import place
+from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
 

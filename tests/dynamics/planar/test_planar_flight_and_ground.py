@@ -4,23 +4,29 @@ import numpy as np
 import pytest
 from planar_bodies import random_motion
 
-from musclesolve.dynamics.planar import (
-    Load,
-    PlanarMotion,
+from musclesolve.dynamics.planar.ground_support import (
     Support,
     constraint_force,
     foot_support,
-    inverse_dynamics,
-    planar_body,
-    planar_motion,
+    support_bias,
+    support_position,
+    support_rows,
     supported_inverse,
     total_reaction,
 )
-from musclesolve.dynamics.planar.dynamics import accelerate, equations, torque_matrix
-from musclesolve.dynamics.planar.kinematics import place
-from musclesolve.dynamics.planar.support import support_bias, support_position, support_rows
-from musclesolve.muscles.sagittal import sagittal_muscles
-from musclesolve.sharing import Problem, solve
+from musclesolve.dynamics.planar.planar_body_file import planar_body
+from musclesolve.dynamics.planar.planar_dynamics import (
+    Load,
+    accelerate,
+    equations,
+    inverse_dynamics,
+    torque_matrix,
+)
+from musclesolve.dynamics.planar.planar_joints import place
+from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, planar_motion
+from musclesolve.muscles.sagittal_muscles import sagittal_muscles
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
 
 LEG = ("thigh", "shank", "foot")
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from planar_bodies import complex_step, random_motion
 
-from musclesolve.dynamics.planar import PlanarMotion, angles_between, planar_body, planar_motion
-from musclesolve.dynamics.planar.body import MODELS
-from musclesolve.dynamics.planar.kinematics import (
+from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
+from musclesolve.dynamics.planar.planar_joints import (
     allowed,
     bias,
     constraint_bias,
@@ -15,6 +14,7 @@ from musclesolve.dynamics.planar.kinematics import (
     open_directions,
     place,
 )
+from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
 from musclesolve.errors import InputError
 
 

@@ -7,12 +7,13 @@ import pytest
 from planar_bodies import complex_step, random_motion
 
 import muscle_db
-from musclesolve.dynamics.planar import PlanarMuscles, Switches, planar_body
-from musclesolve.dynamics.planar.kinematics import allowed, place
-from musclesolve.dynamics.planar.tree import turned
+from musclesolve.dynamics.planar.planar_body_file import planar_body
+from musclesolve.dynamics.planar.planar_joints import allowed, place
+from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches
+from musclesolve.dynamics.planar.planar_tree import turned
 from musclesolve.errors import InputError
-from musclesolve.muscles import muscle_geometry
-from musclesolve.muscles.sagittal import sagittal_groups, sagittal_muscles
+from musclesolve.muscles.pose_geometry import muscle_geometry
+from musclesolve.muscles.sagittal_muscles import sagittal_groups, sagittal_muscles
 
 LEG = ("thigh", "shank", "foot")
 

@@ -4,20 +4,18 @@ import numpy as np
 import pytest
 from planar_bodies import complex_step, random_motion
 
-from musclesolve.dynamics.planar import (
-    PlanarMotion,
+from musclesolve.dynamics.planar.ground_support import (
     Support,
     constraint_force,
     foot_support,
-    planar_body,
-    supported_inverse,
-)
-from musclesolve.dynamics.planar.support import (
     support_bias,
     support_directions,
     support_position,
     support_rows,
+    supported_inverse,
 )
+from musclesolve.dynamics.planar.planar_body_file import planar_body
+from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
 from musclesolve.errors import InputError, MuscleSolveError
 
 MODES = ("flat", "toes")

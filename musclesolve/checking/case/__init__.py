@@ -1,0 +1,1 @@
+"""The recording under examination: read leniently, with what is known of it."""

@@ -1,0 +1,1 @@
+"""Questions about files as a whole: time base, units, axes, subject."""

@@ -1,0 +1,205 @@
+"""When were the samples taken? Holes, copies, lost frames, rates and durations; time is made even for what follows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve._util.resampling import at_times
+from musclesolve.checking.case.case import REACH, Array, Case, stretches
+from musclesolve.checking.case.containment import attempt
+from musclesolve.recording.data import Markers
+
+# A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
+UNEVEN = 0.25
+# A step of so many times the usual one is a hole, not an uneven clock.
+HOLE = 1.6
+# Frames in which all markers go so much farther than in the frames around them.
+SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
+SLOWEST_STEP = 0.002
+"""A marker that moves less than this per frame says nothing about lost frames [m]."""
+LOWEST_RATE_HZ = {"markers": 50.0, "forces": 50.0}
+LONGEST_DIFFERENCE = 0.1
+"""Ends of markers and forces may differ by so much [s]."""
+
+
+def sampling(case: Case) -> None:
+    """Find holes and uneven steps of the time columns; times are made even."""
+    for role in ("markers", "static"):
+        markers = getattr(case.trial, role)
+        kind = None if markers is None else _told_uneven(case, markers.time, markers.path)
+        if kind:
+            case.mend(**{role: even(markers) if kind == "frames_missing" else _restamped(markers)})
+    kinds = {
+        plate.path: _told_uneven(case, plate.time, plate.path)
+        for plate in {plate.path: plate for plate in case.trial.forces}.values()
+    }
+    for index, plate in enumerate(case.trial.forces):
+        if kinds[plate.path]:
+            time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
+            columns = {
+                name: at_times(plate.time, getattr(plate, name), time)
+                for name in ("force", "point", "moment")
+            }
+            case.mend_plate(index, time=time, **columns)
+
+
+def _restamped(markers: Markers) -> Markers:
+    """Return markers as if the clock that stamped them stuttered, not the cameras."""
+    return replace(markers, time=np.linspace(markers.time[0], markers.time[-1], markers.time.size))
+
+
+def even(markers: Markers) -> Markers:
+    """Return markers on evenly spaced frames; what lies between two frames is interpolated."""
+    step = float(np.median(np.diff(markers.time)))
+    count = max(2, 1 + round((markers.time[-1] - markers.time[0]) / step))
+    time = np.linspace(markers.time[0], markers.time[-1], count)
+    flat = at_times(markers.time, markers.position.reshape(markers.time.size, -1), time)
+    return replace(markers, time=time, position=flat.reshape(count, -1, 3))
+
+
+def _told_uneven(case: Case, time: Array, path: Path) -> str | None:
+    """Tell what is uneven about times (T,); return the code, None where nothing is."""
+    step = np.diff(time)
+    usual = float(np.median(step))
+    off = np.abs(time - np.linspace(time[0], time[-1], time.size))
+    if off.max() <= UNEVEN * (time[-1] - time[0]) / (time.size - 1):
+        return None
+    holes = step > HOLE * usual
+    spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
+    if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:
+        lost = int(np.sum(np.round(step[holes] / usual) - 1))
+        case.tell(
+            "frames_missing",
+            "error",
+            f"{lost} of {time.size + lost} rows are missing: the time leaps by up to {1000 * step.max():.3g} ms, "
+            f"usually {1000 * usual:.3g} ms",
+            "export all frames, with empty cells where nothing was seen",
+            file=path,
+            times=spans,
+            # The reader refuses such a file, wherever the hole is.
+            anywhere=True,
+        )
+        return "frames_missing"
+    case.tell(
+        "uneven_samples",
+        "error",
+        f"the samples are not evenly spaced: {1000 * step.min():.3g} to {1000 * step.max():.3g} ms from one to the "
+        f"next, up to {1000 * off.max():.3g} ms off an even {1000 * (time[-1] - time[0]) / (time.size - 1):.3g} ms",
+        "export at the rate of the recording, one row for every frame",
+        file=path,
+        times=((float(time[off.argmax()]),) * 2,),
+        anywhere=True,
+    )
+    return "uneven_samples"
+
+
+def copies(case: Case) -> None:
+    """Find frames in which every marker is exactly where it was in the frame before, while the person walks."""
+    markers = case.trial.markers
+    position = markers.position.reshape(markers.time.size, -1)
+    if markers.time.size < 4:
+        return
+    both = ~np.isnan(position[1:]) & ~np.isnan(position[:-1])
+    still = (~both | (position[1:] == position[:-1])).all(axis=1) & both.any(axis=1)
+    # A person who stands still as a whole is no fault of the recording.
+    if not still.any() or still.mean() > 0.5:
+        return
+    repeated = np.concatenate([[False], still])
+    case.tell(
+        "frames_repeated",
+        "error",
+        f"{still.sum()} frames are exact copies of the ones before them: in a moving person no marker stands still, "
+        "so the capture lost frames and filled up with copies, or rows were pasted twice",
+        f"export the original recording again, or choose a range {REACH:g} s away from the copies ([time])",
+        file=markers.path,
+        times=stretches(repeated, markers.time),
+    )
+    kept = ~repeated
+    flat = at_times(markers.time[kept], position[kept], markers.time)
+    case.mend_markers(flat.reshape(markers.position.shape))
+
+
+def skips(case: Case) -> None:
+    """Find instants at which all markers jump together: frames were lost and nobody told the time column."""
+    markers = case.trial.markers
+    if markers.time.size < 8:
+        return
+    step = np.linalg.norm(np.diff(markers.position, axis=0), axis=-1)
+    around = 0.5 * (step[:-2] + step[2:])
+    # Before and after: a frame beside copies of itself has a step of zero beside it.
+    moving = np.minimum(step[:-2], step[2:]) > 0.5 * SLOWEST_STEP
+    moving &= around > SLOWEST_STEP
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(moving, step[1:-1] / around, np.nan)
+    enough = moving.sum(axis=1) >= 5
+    share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
+    at = np.flatnonzero(share > SKIPPING_SHARE) + 1
+    # Frames get lost now and then; where it is all the time, the clock is at fault.
+    if not at.size or at.size > MOST_SKIPS:
+        return
+    lost = [max(1, round(float(np.nanmedian(ratio[k - 1]))) - 1) for k in at]
+    case.tell(
+        "frames_skipped",
+        "error",
+        f"all markers go {np.nanmedian(ratio[at[0] - 1]):.1f} times as far from one frame to the next as before and "
+        f"after: about {sum(lost)} frame{'s' if sum(lost) > 1 else ''} lost, which the time column does not show, so "
+        "that all later markers are early against the forces",
+        "export the original recording again, with the lost frames as empty rows",
+        file=markers.path,
+        times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at),
+        # What was lost before the time range shifts all of it against the forces.
+        anywhere=bool(markers.time[at[0]] < case.trial.time_range[1]),
+    )
+    time = markers.time.copy()
+    for k, count in zip(at, lost, strict=True):
+        time[k + 1 :] += count / markers.rate
+    case.mend(markers=even(replace(markers, time=time)))
+
+
+def rates(case: Case) -> None:
+    """Find sampling rates that are too low for the motion of a person."""
+    recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
+    for plate in case.trial.forces[:1]:
+        recorded["forces"] = (plate.rate, plate.path)
+    for what, (rate, path) in recorded.items():
+        if rate < LOWEST_RATE_HZ[what]:
+            case.tell(
+                "low_rate",
+                "warning",
+                f"the {what} were recorded at {rate:.3g} Hz, walking needs {LOWEST_RATE_HZ[what]:g} Hz or more: "
+                "accelerations and the beginnings of contacts are lost",
+                "record at 100 Hz or more (forces at 1000 Hz), or export without reducing the rate",
+                file=path,
+            )
+
+
+def durations(case: Case) -> None:
+    """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
+    # That a file was cut is told with the file.
+    if not case.trial.forces or any(finding.code == "truncated" for finding in case.findings):
+        return
+    walk, plate, (start, end) = case.trial.markers.time, case.trial.forces[0].time, case.trial.time_range
+    ends = (
+        ("begin", walk[0], plate[0], max(walk[0], plate[0]) > start - LONGEST_DIFFERENCE),
+        ("end", walk[-1], plate[-1], min(walk[-1], plate[-1]) < end + LONGEST_DIFFERENCE),
+    )
+    for what, one, other, near in ends:
+        if near and abs(one - other) > LONGEST_DIFFERENCE:
+            case.tell(
+                "durations_differ",
+                "warning",
+                f"the markers {what} at {one:.2f} s, the forces at {other:.2f} s: one of the files is cut, or they "
+                "do not count time from the same instant",
+                "export both from the same trial and over the same time",
+                file=case.trial.markers.path,
+                times=((float(min(one, other)), float(max(one, other))),),
+            )
+            return
+
+
+def all_of_time(case: Case) -> None:
+    """Examine the time of all files, each by itself."""
+    attempt(case, sampling, copies, skips, rates)

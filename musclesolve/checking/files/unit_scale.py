@@ -1,0 +1,167 @@
+"""Units: are the markers in the unit of their header, forces in newtons, points in metres, moments in newton metres?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve._util.runs import true_runs
+from musclesolve.checking.case.case import Case, Mask
+from musclesolve.checking.case.containment import attempt
+from musclesolve.checking.case.observed_body import landmark, shoulder
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.recording.data import SIDES, Markers, PlateForce
+
+# factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
+LENGTHS = {
+    1000.0: "a thousand times too small",
+    100.0: "a hundred times too small",
+    10.0: "ten times too small",
+}
+LENGTHS |= {
+    0.001: "a thousand times too large",
+    0.01: "a hundred times too large",
+    0.1: "ten times too large",
+}
+# As they stand under a header of metres, centimetres or millimetres.
+LENGTHS |= {0.0254 * per_metre: "in inches" for per_metre in (1.0, 100.0, 1000.0)}
+LENGTHS |= {0.3048 * per_metre: "in feet" for per_metre in (1.0, 100.0, 1000.0)}
+FORCES = {
+    1000.0: "kilonewtons",
+    STANDARD_GRAVITY: "kilograms-force",
+    4.44822: "pounds-force",
+    0.001: "millinewtons",
+}
+# Distance from the feet to the shoulders as a share of stature; upright it is about 0.82.
+SHARE = 0.82
+# How far the number may be from the usual one, once the unit is right.
+LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
+# The greatest vertical force of both feet together in walking, in body weights.
+PEAK = 1.2
+# What points of force may be in, and the factor to metres.
+POINTS = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches"}
+# While more than this share of the greatest force rests on a foot, its center of pressure travels about so far, and
+# even on the belt of a treadmill never as far as the third [m].
+LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
+# A free moment is not so large [N m].
+LARGEST_MOMENT = 500.0
+
+
+def marker_units(case: Case) -> None:
+    """Compare the distance from feet to shoulders with the stature, for both recordings."""
+    for role in ("markers", "static"):
+        markers = getattr(case.trial, role)
+        height = None if markers is None else _height(case, markers)
+        if height is None or not case.trial.subject.stature > 0.0:
+            continue
+        factor = _factor(height / (SHARE * case.trial.subject.stature), LENGTHS, LENGTH_BAND)
+        if factor is None:
+            continue
+        case.tell(
+            "marker_units",
+            "error",
+            f"the shoulders are {height:.3g} m from the feet, on a person {case.trial.subject.stature:g} m tall "
+            f"about {SHARE * case.trial.subject.stature:.3g} m: the positions are {LENGTHS[factor]}",
+            "correct the unit that the file states, or export the positions in metres or millimetres",
+            file=markers.path,
+        )
+        case.mend(**{role: replace(markers, position=markers.position * factor)})
+
+
+def _height(case: Case, markers: Markers) -> float | None:
+    """Return the middle distance from the feet to the shoulders, whatever the axes [m]."""
+    feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+    tops = [shoulder(case.trial, side, markers) for side in SIDES]
+    low, high = ([point for point in points if point is not None] for points in (feet, tops))
+    if not low or not high:
+        return None
+    apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
+    seen = apart[np.isfinite(apart)]
+    return float(np.median(seen)) if seen.size and np.median(seen) > 0.0 else None
+
+
+def _factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:
+    """Return the factor that brings a ratio nearest to one, None where it is right as it is or none does."""
+    if band[0] <= ratio <= band[1]:
+        return None
+    best = min(known, key=lambda factor: abs(np.log(ratio * factor)))
+    return best if band[0] <= ratio * best <= band[1] else None
+
+
+def force_units(case: Case) -> None:
+    """Compare the greatest force with the body weight."""
+    weight = case.trial.subject.mass * STANDARD_GRAVITY
+    if not case.trial.forces or not weight > 0.0:
+        return
+    total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in case.trial.forces], axis=0)
+    # Not the very greatest: one spike must not decide on a unit.
+    peak = float(np.quantile(total, 0.98))
+    factor = _factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
+    if factor is None:
+        return
+    case.tell(
+        "force_units",
+        "error",
+        f"the greatest force is {peak:.3g}, where a person of {case.trial.subject.mass:g} kg walks with about "
+        f"{PEAK * weight:.0f} N: the forces are in {FORCES[factor]}",
+        f"export the forces in newtons (multiply forces and moments by {factor:g})",
+        file=case.trial.forces[0].path,
+    )
+    for index, plate in enumerate(case.trial.forces):
+        case.mend_plate(index, force=plate.force * factor, moment=plate.moment * factor)
+
+
+def point_and_moment_units(case: Case) -> None:
+    """Compare points of force and free moments with what fits under a foot."""
+    for index, plate in enumerate(case.trial.forces):
+        # Points of little force are quotients of small numbers, and a zero that drifts is little force throughout.
+        loaded = plate.force[:, 2] > max(
+            case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0)
+        )
+        if loaded.sum() < 5:
+            continue
+        spread = _spread(plate, loaded)
+        if spread > FARTHEST_POINT:
+            factor, unit = min(POINTS.items(), key=lambda known: abs(np.log(spread * known[0] / TRACK)))
+            case.tell(
+                "point_units",
+                "error",
+                f"the point of force wanders by {spread:.3g} m under one foot, usually by about {TRACK:g} m: it is "
+                f"in {unit}",
+                f"export the points of force in metres (multiply them by {factor:g})",
+                file=plate.path,
+                plate=plate.side,
+            )
+            case.mend_plate(index, point=plate.point * factor)
+        moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
+        if moment > LARGEST_MOMENT:
+            case.tell(
+                "moment_units",
+                "error",
+                f"the moment about the point of force reaches {moment:.3g} N m, in walking less than 50 N m: it is in "
+                "newton millimetres, or it is not the free moment",
+                "export the free moment in newton metres",
+                file=plate.path,
+                plate=plate.side,
+            )
+            case.mend_plate(index, moment=plate.moment * 0.001)
+
+
+def _spread(plate: PlateForce, loaded: Mask) -> float:
+    """Return how far the point of force goes under a foot that carries much [m].
+
+    Within a contact: from contact to contact the person walks on, and the origin may be anywhere. The middle nine
+    tenths: single points may be anywhere as well.
+    """
+    contacts = [
+        np.ptp(np.nanquantile(plate.point[first:stop, :2], [0.05, 0.95], axis=0), axis=0).max()
+        for first, stop in true_runs(loaded)
+        if stop - first >= 5 and np.isfinite(plate.point[first:stop, :2]).all(axis=1).any()
+    ]
+    return float(np.median(contacts)) if contacts else 0.0
+
+
+def all_units(case: Case) -> None:
+    """Examine all units."""
+    attempt(case, marker_units, force_units, point_and_moment_units)

@@ -1,0 +1,161 @@
+"""Where is the center of pressure under the foot? Displaced as a whole, or outside of the sole at times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve._util.resampling import at_times
+from musclesolve.checking.case.case import Array, Case, stretches
+from musclesolve.checking.case.observed_body import foot
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.events.flight import flights
+from musclesolve.recording.data import SIDE_NAMES, PlateForce
+from musclesolve.recording.plates.foot_contacts import touch
+
+# Loads below this share of the body weight have an uncertain center of pressure.
+LOADED = 0.15
+# The sole beyond the markers [m]: behind the heel, ahead of the toe (the marker is on the forefoot), to either side of
+# the line from heel to toe; and the margin given to it.
+BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
+# In walking the center of pressure goes from the heel to the forefoot; the middle between its ends lies about so far
+# ahead of the heel marker: this share of the stature, between those of the recorded walk (0.074) and the reference
+# stride (0.081). The toe marker is put in too many places to count from it.
+USUAL = 0.078
+ENDS = (0.05, 0.95)
+# How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
+DISPLACED, FAR = 0.05, 0.08
+SHORTEST = 0.02
+# A shorter piece of a contact does not show where the whole of it lies under the foot [s].
+SHORTEST_TRACK = 0.2
+# Share of a contact that a track must cover to count as whole.
+WHOLE = 0.75
+
+
+@dataclass(frozen=True)
+class Track:
+    """The center of pressure during one contact, S samples while the foot is on the ground and loaded.
+
+    Args:
+        time: (S,) [s].
+        point: (S, 2) horizontal place [m].
+        along: (S,) from the heel marker towards the toe marker, horizontally [m].
+        across: (S,) to the left of the line from heel to toe [m].
+        length: (S,) from heel to toe marker, horizontally [m].
+        axis: (2,) mean horizontal direction from heel to toe.
+        whole: whether it runs from the beginning to the end of a contact.
+    """
+
+    time: Array
+    point: Array
+    along: Array
+    across: Array
+    length: Array
+    axis: Array
+    whole: bool
+
+
+def tracks(case: Case, plate: PlateForce) -> list[Track]:
+    """Return the track of every contact of a plate with its foot."""
+    seen, trial = foot(case.trial, plate.side), case.trial
+    if seen is None:
+        return []
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    least = max(touch(trial), LOADED * weight if np.isfinite(weight) else 0.0)
+    time = trial.markers.time
+    on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
+    loaded = plate.force[:, 2] > least
+    good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
+    good &= (plate.time >= time[0]) & (plate.time <= time[-1])
+    contacts = stretches(loaded, plate.time)
+    found = []
+    for start, end in stretches(good, plate.time):
+        samples = (plate.time >= start) & (plate.time <= end)
+        if end - start < SHORTEST_TRACK or samples.sum() < 8:
+            continue
+        at = plate.time[samples]
+        heel, toe = (at_times(time, path[:, :2], at) for path in (seen.heel, seen.toe))
+        first, last = next(contact for contact in contacts if contact[0] <= start <= contact[1])
+        whole = end - start > WHOLE * (last - first) and plate.time[0] < first and last < plate.time[-1]
+        found.append(_track(at, plate.point[samples, :2], heel, toe, whole))
+    return found
+
+
+def _track(time: Array, point: Array, heel: Array, toe: Array, whole: bool) -> Track:
+    length = np.maximum(np.linalg.norm(toe - heel, axis=1), 1e-6)
+    axis = (toe - heel) / length[:, None]
+    away = point - heel
+    along = np.sum(away * axis, axis=1)
+    across = axis[:, 0] * away[:, 1] - axis[:, 1] * away[:, 0]
+    return Track(time, point, along, across, length, axis.mean(axis=0), whole)
+
+
+def _off(track: Track, stature: float, runs: bool) -> Array:
+    """Return from where the middle of a track usually is to where it is (2,) [m]; runners may land on the forefoot."""
+    usual = USUAL * stature if np.isfinite(stature) else 0.5 * float(np.median(track.length))
+    middle, toe = float(np.quantile(track.along, ENDS).mean()), float(np.median(track.length))
+    ahead = middle - float(np.clip(middle, usual, max(usual, toe if runs else usual)))
+    left = np.array([-track.axis[1], track.axis[0]])
+    return ahead * track.axis + float(np.median(track.across)) * left
+
+
+def displacement(case: Case) -> None:
+    """Find plates whose center of pressure is off the foot by the same amount all the time."""
+    runs = len(flights(case.trial)) > 0
+    for index, plate in enumerate(case.trial.forces):
+        found = [track for track in tracks(case, plate) if track.whole]
+        if not found:
+            continue
+        off = np.mean([_off(track, case.trial.subject.stature, runs) for track in found], axis=0)
+        size = float(np.linalg.norm(off))
+        if size < DISPLACED:
+            continue
+        case.tell(
+            "pressure_offset",
+            "error" if size >= FAR else "warning",
+            f"the center of pressure lies {1000 * size:.0f} mm from where it passes under the {SIDE_NAMES[plate.side]} "
+            f"foot ({1000 * off[0]:+.0f} mm forward, {1000 * off[1]:+.0f} mm to the left), expected within "
+            f"{1000 * DISPLACED:.0f} mm",
+            "correct the place of the plate (its corners or origin) in the laboratory's calibration, or subtract this "
+            "from the points of force",
+            file=plate.path,
+            plate=plate.side,
+            times=tuple((float(t.time[0]), float(t.time[-1])) for t in found),
+            anywhere=True,
+        )
+        case.mend_plate(index, point=plate.point - [*off, 0.0])
+
+
+def outside(case: Case) -> None:
+    """Find times at which the center of pressure leaves the sole."""
+    for plate in case.trial.forces:
+        spans: list[tuple[float, float]] = []
+        farthest = 0.0
+        for track in tracks(case, plate):
+            beyond = np.max(
+                [
+                    -BEHIND - track.along,
+                    track.along - track.length - AHEAD,
+                    np.abs(track.across) - BESIDE,
+                    np.zeros_like(track.along),
+                ],
+                axis=0,
+            )
+            first, last = case.trial.time_range
+            inside = (track.time >= first) & (track.time <= last)
+            for start, end in stretches((beyond > MARGIN) & inside, track.time):
+                if end - start >= SHORTEST:
+                    spans.append((start, end))
+                    farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))
+        if spans:
+            case.tell(
+                "pressure_outside",
+                "warning",
+                f"the center of pressure leaves the {SIDE_NAMES[plate.side]} sole by up to {1000 * farthest:.0f} mm, "
+                f"expected within {1000 * MARGIN:.0f} mm of its outline",
+                "look whether the other foot touched the same plate, or a second plate carried part of the load",
+                file=plate.path,
+                plate=plate.side,
+                times=tuple(spans),
+            )

@@ -1,0 +1,1 @@
+"""Questions about markers: labels, sides, slips, gaps, standing trial."""

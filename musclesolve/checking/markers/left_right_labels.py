@@ -1,0 +1,233 @@
+"""Right and left: whole recordings, and single pairs where no standing trial tells more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from musclesolve.checking.case.case import Array, Case, Mask
+from musclesolve.checking.case.observed_body import ahead, facing, landmark
+from musclesolve.recording.data import BODY_CLUSTERS, Markers, Trial
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.left_right import NEIGHBOUR
+
+Named = TypeVar("Named")
+
+# Pairs whose right landmark lies right of the left one on any walking person; feet may cross.
+WIDE = (
+    "asis",
+    "psis",
+    "hip_center",
+    "knee_lateral",
+    "ankle_lateral",
+    "shoulder",
+    "elbow_lateral",
+    "metatarsal_5",
+)
+# From this share of reversed pairs on, the sides are swapped as a whole.
+WHOLE = 0.7
+# So many other pairs must tell that one pair is swapped.
+FEWEST_OTHERS = 4
+
+
+def whole_sides(case: Case) -> None:
+    """Find a motion or a standing trial in which all right and left markers are swapped."""
+    ahead = facing(case.trial)
+    if ahead is None:
+        return
+    pairs = _pairs(case.trial, case.trial.markers)
+    reversed_walk = _reversed(pairs, ahead)
+    static = case.trial.static
+    reversed_static = _reversed_standing(case.trial, static) if static is not None else []
+    swapped = [
+        len(r) >= WHOLE * n > 2 for r, n in ((reversed_walk, len(pairs)), (reversed_static, len(pairs)))
+    ]
+    if not any(swapped):
+        return
+    both = swapped[0] and (swapped[1] or static is None)
+    files = [case.trial.markers.path] if swapped[0] else [static.path] if static is not None else []
+    many = reversed_walk if swapped[0] else reversed_static
+    case.tell(
+        "sides_swapped",
+        "error",
+        f"right and left are swapped: {len(many)} of {len(pairs)} pairs of landmarks ({', '.join(many[:4])} ...) "
+        "have their right one on the left of the person",
+        "swap the labels of right and left in both files"
+        if both and not case.content["mapping"]
+        else "swap the markers of right and left in [mapping], [clusters] and [carried]"
+        if both
+        else "swap the labels of right and left in this file; the other recording has them right",
+        **({"key": ("mapping", "asis_r")} if both and case.content["mapping"] else {"file": files[0]}),  # type: ignore[arg-type]
+    )
+    if both:
+        # As likely the mapping as the labels; what is mended is the same.
+        case.mend(mapping=_mirrored_names(case.trial.mapping), clusters=_mirrored_names(case.trial.clusters))
+    elif swapped[0]:
+        case.mend(markers=_mirrored_labels(case.trial, case.trial.markers))
+    elif static is not None:
+        case.mend(static=_mirrored_labels(case.trial, static))
+
+
+def _mirrored_names(table: Mapping[str, Named]) -> dict[str, Named]:
+    """Return a table with the keys of right and left exchanged, where the clusters of the feet are bodies by name."""
+    turned = {"_r": "_l", "_l": "_r"}
+    return {
+        name[:-2] + turned[name[-2:]] if name[-2:] in turned and not _is_cluster_of_leg(name) else name: value
+        for name, value in table.items()
+    }
+
+
+def _is_cluster_of_leg(name: str) -> bool:
+    """Whether a name is that of a cluster which [carried] refers to; landmarks and feet count by their side."""
+    return name not in BODY_CLUSTERS and name not in landmarks()
+
+
+def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
+    """Return name -> vector (T, 3) from the right to the left landmark."""
+    found = {}
+    for name in WIDE:
+        right, left = (landmark(trial, f"{name}_{side}", markers) for side in ("r", "l"))
+        if right is not None and left is not None:
+            found[name] = left - right
+    return found
+
+
+def _reversed(pairs: dict[str, Array], ahead: Array) -> list[str]:
+    left = np.cross([0.0, 0.0, 1.0], ahead)
+    sums = {name: np.sum(vector * left, axis=1) for name, vector in pairs.items()}
+    return [name for name, s in sums.items() if np.isfinite(s).any() and np.mean(s[np.isfinite(s)]) < 0.0]
+
+
+def _reversed_standing(trial: Trial, static: Markers) -> list[str]:
+    faced = ahead(trial, static)
+    return [] if faced is None else _reversed(_pairs(trial, static), faced * np.array([1.0, 1.0, 0.0]))
+
+
+def partners(trial: Trial) -> dict[str, str]:
+    """Return marker -> marker of the other side, for every pair of landmarks that are single markers."""
+    other: dict[str, str] = {}
+    for name, weights in trial.mapping.items():
+        twin = trial.mapping.get(name[:-2] + ("_l" if name.endswith("_r") else "_r"), {})
+        if name[-2:] in ("_r", "_l") and len(weights) == len(twin) == 1:
+            other[next(iter(weights))] = next(iter(twin))
+    for one, two in _cluster_twins(trial):
+        other.setdefault(one, two)
+    return other
+
+
+def _cluster_twins(trial: Trial) -> list[tuple[str, str]]:
+    """Return pairs of cluster markers whose names differ in right and left alone."""
+    names = set(trial.markers.names) | (set(trial.static.names) if trial.static else set())
+    found = []
+    for cluster in trial.clusters.values():
+        for marker in cluster:
+            twin = next((t for t in _other_names(marker) if t in names and t != marker), None)
+            if twin is not None:
+                found.append((marker, twin))
+    return found
+
+
+def _other_names(name: str) -> list[str]:
+    swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
+    return [name[:k] + swap[c] + name[k + 1 :] for k, c in enumerate(name) if c in swap]
+
+
+def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
+    """Return markers with the labels of right and left exchanged."""
+    other = partners(trial)
+    order = [
+        markers.names.index(twin) if (twin := other.get(n, n)) in markers else k
+        for k, n in enumerate(markers.names)
+    ]
+    return replace(markers, position=markers.position[:, order])
+
+
+def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = slice(None)) -> Markers:
+    """Return markers with two of them exchanged in some frames."""
+    position = markers.position.copy()
+    a, b = markers.names.index(one), markers.names.index(other)
+    position[frames, a], position[frames, b] = markers.position[frames, b], markers.position[frames, a]
+    return replace(markers, position=position)
+
+
+def pelvis_pair(case: Case) -> None:
+    """Find front spines of the pelvis that are swapped, from which ``single_pairs`` measures all others."""
+    trial = case.trial
+    if _front_is_swapped(trial, trial.markers):
+        standing = trial.static is not None and _front_is_swapped(trial, trial.static)
+        _tell_pair(case, "asis", "the pairs of the other landmarks point the other way", standing)
+
+
+def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
+    """Whether most of the other pairs point against the front spines, and agree with each other."""
+    means = {name: _mean(vector) for name, vector in _pairs(trial, markers).items()}
+    pairs = {name: mean for name, mean in means.items() if np.linalg.norm(mean) > 0.0}
+    front = pairs.pop("asis", None)
+    others = list(pairs.values())
+    if front is None or len(others) < FEWEST_OTHERS:
+        return False
+    usual = np.sum([vector / np.linalg.norm(vector) for vector in others], axis=0)
+    agreeing = sum(float(vector @ usual) > 0.0 for vector in others)
+    against = sum(float(vector @ front) < 0.0 for vector in others)
+    return bool(front @ usual < 0.0 and min(agreeing, against) >= WHOLE * len(others))
+
+
+def _mean(vector: Array) -> Array:
+    seen = vector[np.isfinite(vector).all(axis=1)]
+    return seen.mean(axis=0) if len(seen) else np.full(3, np.nan)
+
+
+def _tell_pair(case: Case, name: str, why: str, standing: bool) -> None:
+    """Tell that right and left of a landmark are swapped, and exchange them: in the motion if standing is right."""
+    trial, names = case.trial, (f"{name}_r", f"{name}_l")
+    own = [list(trial.mapping[landmark]) for landmark in names]
+    single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+    # Without a standing trial that has them right, mapping and labels are as likely.
+    in_file = single and trial.static is not None and not standing
+    labels = f"swap the labels {own[0][0]} and {own[1][0]} in this file"
+    has_mapping = set(names) <= set(case.content["mapping"])
+    case.tell(
+        "pair_swapped",
+        "error",
+        f"{names[0]} and {names[1]} are swapped: {why}",
+        f"{labels}; the standing trial has them right"
+        if in_file
+        else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
+        if has_mapping or not single
+        else labels.replace("this file", "the files"),
+        markers=tuple(m for markers in own for m in markers),
+        **(  # type: ignore[arg-type]
+            {"key": ("mapping", names[0])} if has_mapping and not in_file else {"file": trial.markers.path}
+        ),
+    )
+    if in_file:
+        case.mend(markers=exchanged(trial.markers, own[0][0], own[1][0]))
+        return
+    mapping = dict(trial.mapping)
+    mapping[names[0]], mapping[names[1]] = mapping[names[1]], mapping[names[0]]
+    case.mend(mapping=mapping)
+
+
+def single_pairs(case: Case) -> None:
+    """Find pairs that are nearer to the neighbour of the other side; see ``recording.sides.check_sides``."""
+    pelvis_pair(case)
+    for name, neighbour in NEIGHBOUR.items():
+        if _is_across(case.trial, case.trial.markers, name, neighbour):
+            static = case.trial.static
+            standing = static is not None and _is_across(case.trial, static, name, neighbour)
+            _tell_pair(case, name, f"each lies nearer to {neighbour} of the other side", standing)
+
+
+def _is_across(trial: Trial, markers: Markers, name: str, neighbour: str) -> bool:
+    """Whether the pair of a landmark points against that of its neighbour on average."""
+    own, other = (
+        [landmark(trial, f"{mark}_{side}", markers) for side in ("r", "l")] for mark in (name, neighbour)
+    )
+    if own[0] is None or own[1] is None or other[0] is None or other[1] is None:
+        return False
+    product = np.sum((own[1] - own[0]) * (other[1] - other[0]), axis=1)
+    product = product[np.isfinite(product)]
+    return bool(product.size and product.mean() < 0.0)

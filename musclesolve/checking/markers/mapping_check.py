@@ -1,0 +1,103 @@
+"""What the markers mean, as far as the trial file says it rightly; every line that does not is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from musclesolve.checking.case.case import finding_of
+from musclesolve.checking.case.containment import contained
+from musclesolve.checking.finding import Finding
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers
+from musclesolve.recording.markers.mapping_tables import (
+    examined_mapping,
+    read_carried,
+    read_clusters,
+    unserved,
+)
+from musclesolve.recording.markers.marker_mapping import Meaning, asked_meaning, read_meaning
+from musclesolve.recording.trial.schema import Document
+
+
+def meaning_of(
+    document: Document,
+    content: dict[str, Any],
+    walk: Markers,
+    static: Markers | None,
+    unread: bool,
+    findings: list[Finding],
+) -> Meaning:
+    """Return the landmarks, clusters and carried markers that the files serve.
+
+    Args:
+        document: the trial file.
+        content: its content, with defaults.
+        walk: markers of the motion.
+        static: markers of the standing trial, if it could be read.
+        unread: whether a standing trial is named that could not be read.
+        findings: what is wrong is added to it.
+    """
+    try:
+        return read_meaning(document, content, walk, static)
+    except InputError as error:
+        first = finding_of("mapping", error)
+    try:
+        asked = asked_meaning(document, content, walk, static)
+    except InputError:
+        # Without the set, or without a word on whose markers they are, every line would seem wrong.
+        findings.append(first)
+        return Meaning(walk, static, {}, {}, {})
+    wrong: list[Finding] = []
+    walk, static, tables = asked.walk, asked.static, asked.tables
+    mapping, errors = examined_mapping(document, tables["mapping"])
+    # What a set has for markers of the standing trial is missing for want of it.
+    if tables["mapping"] and not (unread and content["markers"]["set"]):
+        wrong += [finding_of("mapping", error) for error in errors]
+    clusters, carried = _clusters(document, tables, wrong)
+    meaning = _served(
+        document, Meaning(walk, static, mapping, clusters, carried, asked.notes, asked.names), unread, wrong
+    )
+    # What the strict reader says is the only thing known, unless it is for want of a file that cannot be read.
+    findings.extend(wrong or ([] if unread else [first]))
+    return meaning
+
+
+def _clusters(
+    document: Document, tables: dict[str, dict[str, Any]], wrong: list[Finding]
+) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
+    clusters: dict[str, tuple[str, ...]] = {}
+    carried: dict[str, str] = {}
+    for name, value in tables["clusters"].items():
+        with contained(wrong, "reading of the mapping", code="mapping"):
+            clusters |= read_clusters(document, {name: value})
+    for marker, cluster in tables["carried"].items():
+        if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
+            with contained(wrong, "reading of the mapping", code="mapping"):
+                carried |= read_carried(document, {marker: cluster}, clusters)
+    return clusters, carried
+
+
+def _served(document: Document, asked: Meaning, unread: bool, wrong: list[Finding]) -> Meaning:
+    """Return what the files serve of a meaning; what they do not is told one by one."""
+    errors = unserved(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
+    if not unread:
+        wrong += [finding_of("mapping", error) for error in errors.values()]
+    clusters = {
+        name: markers
+        for name, markers in asked.clusters.items()
+        if not unread and ("clusters", name) not in errors
+    }
+    carried = {
+        marker: cluster
+        for marker, cluster in asked.carried.items()
+        if cluster in clusters and ("carried", marker) not in errors
+    }
+    lost = set(asked.carried) - set(carried)
+    mapping = {
+        name: weights
+        for name, weights in asked.mapping.items()
+        if all(marker in asked.walk or marker in carried for marker in weights)
+        or not (("mapping", name) in errors or lost & set(weights))
+    }
+    return replace(asked, mapping=mapping, clusters=clusters, carried=carried)

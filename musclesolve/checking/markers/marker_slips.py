@@ -1,0 +1,226 @@
+"""Rigid segments that change length: markers that slip, and segments that stretch, in which frames and by how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.runs import long_enough
+from musclesolve.checking.case.case import REACH, Array, Case, Mask, Run, stretches
+from musclesolve.checking.markers.marker_distances import bodies, distances
+
+# A step that exceeds the steps around it by so much more than a person can move [m], [m/s^2] is a jump.
+SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
+# So many standard deviations of the noise of a coordinate are no noise; the median length of a vector of noise is
+# 1.538 of them (chi distribution of three degrees of freedom).
+CLEARLY, MEDIAN_LENGTH = 7.0, 1.538
+# Steps before and after a jump that show whether a marker was noisy there anyway.
+AROUND = 10
+# Jumps so few frames apart are one; opposite ones within this time are a ghost [s].
+TOGETHER, BACK = 5, 0.25
+# A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
+STRETCHED = 0.035
+FEWEST_FRAMES = 3
+
+
+def all_lengths(case: Case) -> None:
+    """Find slipped markers first; what else stretches is told then."""
+    blamed = _jumps(case)
+    _stretched(case, blamed)
+
+
+def _jump(path: Array) -> Array:
+    """Return by how much each step exceeds the mean of the steps around it, (T - 3, ...), for steps 1 to T - 3."""
+    step = np.diff(path, axis=0)
+    return step[1:-1] - 0.5 * (step[:-2] + step[2:])
+
+
+def _jumps(case: Case) -> set[str]:
+    """Tell which markers jump on the body, and return their names."""
+    markers, noisy = case.trial.markers, dict[str, Mask]()
+    if markers.time.size < 8:
+        return set()
+    blamed = set[str]()
+    for name, size in _sizes(case).items():
+        usual = _limit(case, float(np.median(size)))
+        high = size > usual
+        jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
+        if jumped.any():
+            blamed.add(name)
+            _tell_jumps(case, name, jumped & _stands_out(size))
+        elif high.any():
+            noisy[name] = high
+    if noisy:
+        _tell_noise(case, noisy)
+    return blamed | set(noisy)
+
+
+def _sizes(case: Case) -> dict[str, Array]:
+    """Return marker -> how far it jumps (T - 3,) [m], on its own and against the others of every body it is on."""
+    markers = case.trial.markers
+    jump = _jump(markers.position)
+    size: dict[str, Array] = {}
+    for names, _ in bodies(case.trial).values():
+        for name in names:
+            others = [markers.names.index(other) for other in names if other != name]
+            own = jump[:, markers.names.index(name)]
+            # Where the whole body jumps it is not the marker that does.
+            against = np.linalg.norm(own - np.median(jump[:, others], axis=1), axis=-1)
+            least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(own, axis=-1)))
+            size[name] = np.minimum(size[name], least) if name in size else least
+    return size
+
+
+def _stands_out(size: Array) -> Mask:
+    """Return which steps (T,) jump themselves: a single jump makes half of one of the steps beside it."""
+    beside = np.pad(size, 1)
+    return np.asarray(size > 0.6 * np.maximum(beside[:-2], beside[2:]))
+
+
+def _limit(case: Case, median: Any) -> Any:
+    """Return from which size on a jump is none of motion or noise [m]."""
+    least = max(SMALLEST_JUMP, GREATEST_ACCELERATION / case.trial.markers.rate**2)
+    return np.maximum(least, CLEARLY / MEDIAN_LENGTH * median)
+
+
+def _around(size: Array) -> Array:
+    """Return the greater one of the median sizes (T,) before and after each step, the steps next to it left out."""
+    padded = np.pad(size, AROUND + 2, mode="reflect") if size.size > AROUND + 2 else np.zeros(size.size + 24)
+    median = np.median(np.lib.stride_tricks.sliding_window_view(padded, AROUND), axis=1)
+    after: Array = median[AROUND + 5 :][: size.size]
+    return np.maximum(median[: size.size], after)
+
+
+def _tell_jumps(case: Case, name: str, jumped: Mask) -> None:
+    """Tell where a marker slips, and where it only leaves its place for a while."""
+    time = case.trial.markers.time
+    ghosts: list[Run] = []
+    slips: list[tuple[Run, float]] = []
+    left: list[tuple[int, int, Array]] = []
+    for first, stop, moved, far in _events(case.trial.markers[name], jumped):
+        before = left[-1] if left else None
+        if np.linalg.norm(moved) < 0.5 * far:
+            ghosts.append((float(time[first]), float(time[stop])))
+        elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
+            left.pop()
+            ghosts.append((float(time[before[0]]), float(time[stop])))
+        else:
+            left.append((first, stop, moved))
+    slips = [((float(time[stop]), float(time[-1])), 1000 * float(np.linalg.norm(m))) for _, stop, m in left]
+    if slips:
+        _tell_slip(case, name, slips)
+    if ghosts:
+        far = 1000 * max(event[3] for event in _events(case.trial.markers[name], jumped))
+        case.tell(
+            "leap",
+            "warning",
+            f"'{name}' jumps by up to {far:.0f} mm and back again: a ghost was taken for it",
+            "delete these frames of the marker in the capture software, and fill the gap",
+            file=case.trial.markers.path,
+            markers=(name,),
+            times=tuple(sorted(ghosts)),
+        )
+
+
+def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
+    """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
+
+    The steps of the path around tell how far it would have gone without; the marker leaves the frame ``first`` and is
+    at its new place in ``stop``.
+    """
+    step = np.diff(path, axis=0)
+    marked = np.concatenate([[False], jumped, [False]])
+    quiet = np.flatnonzero(~marked & np.isfinite(step).all(axis=1))
+    if not quiet.size:
+        return []
+    at = np.arange(marked.size)
+    usual = np.stack([np.interp(at, quiet, step[quiet, axis]) for axis in range(3)], axis=1)
+    excess = np.where(marked[:, None], np.nan_to_num(step - usual), 0.0)
+    steps = np.flatnonzero(marked)
+    groups = np.split(steps, np.flatnonzero(np.diff(steps) > TOGETHER) + 1)
+    return [
+        (
+            int(group[0]),
+            int(group[-1]) + 1,
+            excess[group].sum(axis=0),
+            float(np.linalg.norm(np.cumsum(excess[group], axis=0), axis=1).max()),
+        )
+        for group in groups
+    ]
+
+
+def _tell_slip(case: Case, name: str, slips: list[tuple[Run, float]]) -> None:
+    far = max(size for _, size in slips)
+    often = f", {len(slips)} times" if len(slips) > 1 else ""
+    case.tell(
+        "marker_slipped",
+        "error",
+        f"'{name}' moves by {far:.0f} mm on the body from one frame to the next and stays there{often}",
+        f"the marker slipped or its label jumped to another marker: choose a range that ends {REACH:g} s before "
+        "it ([time]), or map the landmark through a cluster without it",
+        file=case.trial.markers.path,
+        markers=(name,),
+        times=tuple(span for span, _ in slips),
+    )
+
+
+def _tell_noise(case: Case, noisy: dict[str, Mask]) -> None:
+    """Tell markers that jitter in some frames: none of their jumps stands out among its neighbours."""
+    size = _sizes(case)
+    worst = sorted(noisy, key=lambda name: -float(size[name].max()))
+    frames = np.concatenate([[False], np.any(list(noisy.values()), axis=0), [False, False]])
+    spans = np.flatnonzero(frames)
+    groups = np.split(spans, np.flatnonzero(np.diff(spans) > AROUND) + 1)
+    time = case.trial.markers.time
+    case.tell(
+        "noise",
+        "warning",
+        f"{len(noisy)} of {len(size)} markers jitter in these frames far more than elsewhere: '{worst[0]}' is up to "
+        f"{1000 * float(size[worst[0]].max()):.0f} mm off from one frame to the next",
+        "look up these frames in the capture software: few cameras saw the markers; delete what was reconstructed "
+        "badly, or choose a range without it ([time])",
+        file=case.trial.markers.path,
+        markers=tuple(worst[:5]),
+        times=tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups),
+    )
+
+
+def _stretched(case: Case, blamed: set[str]) -> None:
+    markers = case.trial.markers
+    pairs = distances(case.trial)
+    if pairs is None:
+        return
+    error = pairs.measured(markers.position) - pairs.usual
+    error[
+        :,
+        [
+            pairs.names[a] in blamed or pairs.names[b] in blamed
+            for a, b in zip(pairs.one, pairs.other, strict=True)
+        ],
+    ] = 0.0
+    far = np.abs(np.nan_to_num(error)) > STRETCHED
+    while far.any():
+        # The marker of most of the stretched pairs is the first to look at.
+        count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
+        worst = max(count, key=lambda m: count[m])
+        own = pairs.of(worst)
+        stretched: Mask = np.asarray(far[:, own].any(axis=1))
+        frames = long_enough(stretched, FEWEST_FRAMES)
+        if frames.any():
+            pair = int(np.flatnonzero(own)[np.abs(np.nan_to_num(error[:, own])).max(axis=0).argmax()])
+            greatest = float(error[np.abs(np.nan_to_num(error[:, pair])).argmax(), pair])
+            names = pairs.names[pairs.one[pair]], pairs.names[pairs.other[pair]]
+            other = names[0] if pairs.names[worst] == names[1] else names[1]
+            case.tell(
+                "segment_length",
+                "warning",
+                f"'{pairs.names[worst]}' and '{other}', usually {1000 * pairs.usual[pair]:.0f} mm apart, come to "
+                f"{1000 * (pairs.usual[pair] + greatest):.0f} mm: the markers of one segment keep their distances to "
+                f"{1000 * STRETCHED:.0f} mm",
+                "check the label of the marker in these frames, and that it is on the segment it is mapped to",
+                file=markers.path,
+                markers=(pairs.names[worst], other),
+                times=stretches(frames, markers.time),
+            )
+        far[:, own] = False

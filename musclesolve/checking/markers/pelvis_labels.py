@@ -1,0 +1,99 @@
+"""Front and back of one side of the pelvis exchanged: told by vote of the body before anything is turned by them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.checking.case.case import Array, Case
+from musclesolve.checking.case.observed_body import between, landmark, upwards
+from musclesolve.checking.markers.left_right_labels import exchanged
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
+
+# Directions with a cosine below this point opposite ways.
+OPPOSITE = -0.5
+# A pelvis that goes so far shows the way the subject walks [m].
+TRAVELS = 0.3
+
+
+def front_and_back(case: Case) -> None:
+    """Find one side of the pelvis that faces against the other side and both feet, or a pelvis that does as a whole.
+
+    The way the subject faces is read from these markers: with them exchanged everything else seems turned.
+    """
+    trial = case.trial
+    wrong = _against_the_others(trial, trial.markers)
+    if not wrong or (len(wrong) == 2 and not _goes_where_feet_point(trial)):
+        return
+    standing = trial.static is not None and _against_the_others(trial, trial.static) == wrong
+    for side in wrong:
+        _exchange(case, side, standing, whole=len(wrong) == 2)
+
+
+def _exchange(case: Case, side: Side, standing: bool, whole: bool) -> None:
+    """Report the exchanged landmarks of a side, in the motion or in both recordings, and exchange them back."""
+    trial, names = case.trial, (f"asis_{side}", f"psis_{side}")
+    own = [list(trial.mapping[name]) for name in names]
+    single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+    in_file = single and not standing
+    against = (
+        "but the subject walks the way that both feet point, against the pelvis"
+        if whole
+        else "but the other side of the pelvis and both feet point the other way"
+    )
+    case.tell(
+        "labels_exchanged",
+        "error",
+        f"{names[0]} lies behind {names[1]}, {against}: they "
+        "carry each other's label" + ("" if in_file else ", in the motion and standing" if standing else ""),
+        f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
+        if in_file
+        else f"check which markers are mapped to {names[0]} and {names[1]}",
+        file=trial.markers.path,
+        markers=tuple(marker for markers in own for marker in markers),
+    )
+    if in_file:
+        case.mend(markers=exchanged(trial.markers, own[0][0], own[1][0]))
+    else:
+        mapping = dict(trial.mapping)
+        mapping[names[0]], mapping[names[1]] = mapping[names[1]], mapping[names[0]]
+        case.mend(mapping=mapping)
+
+
+def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
+    """Return the side of the pelvis that points opposite to the other side and both feet, or both, or none."""
+    up = upwards(trial, markers)
+    if up is None:
+        return ()
+    pelvis = {side: _way(trial, markers, ("asis", "psis"), side, up) for side in SIDES}
+    feet = [_way(trial, markers, ("toe", "heel"), side, up) for side in SIDES]
+    ways = [way for way in (*pelvis.values(), *feet) if way is not None]
+    if len(ways) < 4:
+        return ()
+    cosine = np.array([[float(one @ other) for other in ways] for one in ways])
+    if (cosine[:2, 2:] < OPPOSITE).all() and cosine[0, 1] > -OPPOSITE and cosine[2, 3] > -OPPOSITE:
+        return SIDES
+    alone = [side for k, side in enumerate(SIDES) if (np.delete(cosine[k], k) < OPPOSITE).all()]
+    return tuple(alone[:1])
+
+
+def _goes_where_feet_point(trial: Trial) -> bool:
+    """Whether the pelvis travels the way the feet point, frame by frame: then the pelvis is the wrong way."""
+    front = between(trial, "asis_r", "asis_l")
+    feet = [between(trial, f"{end}_{side}") for end in ("toe", "heel") for side in SIDES]
+    if front is None or any(foot is None for foot in feet):
+        return False
+    pointing = feet[0] + feet[1] - feet[2] - feet[3]  # type: ignore[operator]
+    unit = pointing / np.maximum(np.linalg.norm(pointing, axis=1, keepdims=True), 1e-9)
+    return float(np.sum(np.diff(front, axis=0) * unit[1:])) > TRAVELS
+
+
+def _way(trial: Trial, markers: Markers, ends: tuple[str, str], side: Side, up: Array) -> Array | None:
+    """Return the mean direction (3,) from the hind to the front landmark, square to what is up."""
+    front, back = (landmark(trial, f"{name}_{side}", markers) for name in ends)
+    if front is None or back is None:
+        return None
+    way = (front - back)[np.isfinite(front - back).all(axis=1)]
+    mean = way.mean(axis=0) if len(way) else np.zeros(3)
+    across: Array = mean - (mean @ up) * up
+    length = float(np.linalg.norm(across))
+    return across / length if length > 0.0 else None

@@ -1,0 +1,1 @@
+"""The command `musclesolve`: its commands and what they print."""

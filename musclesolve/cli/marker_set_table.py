@@ -1,0 +1,52 @@
+"""The marker sets for people: all of them as a table, one of them as a trial file would write it."""
+
+from __future__ import annotations
+
+from rich.console import Group
+from rich.table import Table
+
+from musclesolve.errors import InputError
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
+from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.text.text_file import suggestion
+
+
+def table() -> Table:
+    """One line per bundled marker set."""
+    listing = Table(title="marker sets", title_justify="left")
+    for heading in ("name", "markers", "what"):
+        listing.add_column(heading, no_wrap=heading == "name")
+    for name, chosen in marker_sets().items():
+        listing.add_row(name, str(len(chosen.markers)), chosen.description)
+    listing.caption = '[markers] set = "name" in a trial file'
+    return listing
+
+
+def set_in_full(name: str) -> Group:
+    """Every landmark of a set with the markers that show it, the clusters, and who carries what.
+
+    Raises:
+        InputError: there is no such set.
+    """
+    if name not in marker_sets():
+        raise InputError(
+            f"there is no marker set {name!r}",
+            expected=f"one of {', '.join(marker_sets())}",
+            remedy=suggestion(name, marker_sets()) or "see: musclesolve markers",
+        )
+    chosen = marker_sets()[name]
+    mapped = Table(title=f"{name}: {chosen.description}", title_justify="left", caption=chosen.source)
+    for heading in ("landmark", "what it is", "markers, the first that are there"):
+        mapped.add_column(heading, no_wrap=heading == "landmark")
+    for landmark, ways in chosen.mapping.items():
+        shown = "; or ".join(" and ".join(markers_of(way)) for way in ways)
+        mapped.add_row(landmark, landmarks()[landmark].description, shown)
+    return Group(mapped, *_lines(chosen))
+
+
+def _lines(chosen: MarkerSet) -> list[str]:
+    clusters = [f"moves as one body: {name} = {', '.join(names)}" for name, names in chosen.clusters.items()]
+    carried = [f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()]
+    aliases = [f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()]
+    return [*clusters, *carried, *aliases]

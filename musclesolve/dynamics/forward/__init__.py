@@ -1,0 +1,1 @@
+"""Forward dynamics: accelerations, simulation, applied forces, joint resistance, energy."""

@@ -1,0 +1,125 @@
+"""Forces that act during a simulation: joint moments and outside wrenches, as functions of time or recorded arrays.
+
+A force is anything that can be called with time (T,), q and qd (T, N, 3) and gives a generalized force (T, N, 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from musclesolve.dynamics.checks import increasing, numbers
+from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
+from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+Course = float | Array | Callable[[Array], Array]
+"""A value through time: a constant, samples (T,), or a function of times (T,)."""
+
+
+class Force(Protocol):
+    """A force of a simulation."""
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3) at times (T,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class JointMoments:
+    """Moments about joint axes through time, each on the far body and back on the near one."""
+
+    couples: Couples
+    courses: dict[int, Callable[[Array], Array]]
+
+    @classmethod
+    def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> JointMoments:
+        """Moments by the names of degrees of freedom.
+
+        Args:
+            model: the model.
+            moments: [N m], constants, functions of time, or samples at `time`, between which cubic splines run.
+            time: (T,) [s] of the samples.
+
+        Raises:
+            InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.
+        """
+        courses = {model.joint(name): _course(name, value, time) for name, value in moments.items()}
+        return cls(Couples.build(model), courses)
+
+    def values(self, time: Array) -> Array:
+        """The moments (T, K) [N m] at times (T,)."""
+        moments = np.zeros((len(time), len(self.couples.far)))
+        for k, course in self.courses.items():
+            moments[:, k] = course(time)
+        return moments
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        return self.couples.force(q, self.values(time))
+
+
+@dataclass(frozen=True)
+class OutsideForces:
+    """Wrenches on bodies through time; between samples cubic splines run.
+
+    courses: force and moment (T, 6) of each body at times (T,).
+    """
+
+    model: Model
+    bodies: tuple[str, ...]
+    courses: tuple[Callable[[Array], Array], ...]
+
+    @classmethod
+    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> OutsideForces:
+        """Forces and moments that were sampled at times (T,) [s].
+
+        Raises:
+            InputError: samples that do not fit `time`, or a body that the model does not have.
+        """
+        for wrench in wrenches:
+            model.body(wrench.body)
+        samples = [np.hstack([wrench.force, wrench.moment]) for wrench in wrenches]
+        courses = [_course(wrench.body, x, time) for wrench, x in zip(wrenches, samples, strict=True)]
+        return cls(model, tuple(wrench.body for wrench in wrenches), tuple(courses))
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        pairs = zip(self.bodies, (course(time) for course in self.courses), strict=True)
+        now = [Wrench(body, both[:, :3], both[:, 3:]) for body, both in pairs]
+        return external_force(self.model, q, now)
+
+
+def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], Array]:
+    """A value through time as a function of times (T,)."""
+    from scipy.interpolate import CubicSpline
+
+    if callable(value):
+        return value
+    if np.ndim(value) == 0:
+        samples = numbers(value, f"the value for {name!r}", (), axis=0)
+        return lambda at: np.full(len(at), float(samples))
+    samples = numbers(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
+    if time is None or len(time) != len(samples):
+        raise InputError(
+            f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
+            remedy="pass time= with as many entries as there are samples",
+        )
+    time = increasing(time, 2)
+    spline = CubicSpline(time, samples, extrapolate=False)
+    first, last = float(time[0]), float(time[-1])
+
+    def within(at: Array) -> Array:
+        if at.min() < first - 1e-12 or at.max() > last + 1e-12:
+            raise InputError(
+                f"{name!r} is sampled from {first:g} to {last:g} s, but wanted at {float(at.max()):g} s",
+                remedy="simulate within the samples",
+            )
+        return spline(np.clip(at, first, last))
+
+    return within

@@ -1,0 +1,209 @@
+"""What passive joints resist: viscous damping, and moments that rise where the range of motion ends (Silva 2003, 3.3).
+
+    m_r = m_d + m_p                                            (3.2)
+    m_d = -j (w_child - w_parent)                              (3.3)
+    m_p = m_max (3 x^2 - 2 x^3) n,  x = (beta - beta_max) / Delta_beta between 0 and 1     (3.8, correction C11)
+
+beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
+depends on theta. n is the unit vector about which u_r turns back the shortest way, -u_r x grad(beta - beta_max(theta)):
+the axis of (3.8) for a round cone, normalised, and tangent to the cone where it is not round. The parent receives
+the opposite of all.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from muscle_db.regular_file import SETTINGS, read_regular
+from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Cones:
+    """Cones of circumduction (C). parent, child: bodies; pivot, tip: slots of the line; frame (C, 3, 3): front, side
+    and axis in the parent as rows; limits (C, 4) [rad]: front, side, back, opposite; margin [rad], moment [N m] (C,).
+    """
+
+    parent: Array
+    child: Array
+    pivot: Array
+    tip: Array
+    frame: Array
+    limits: Array
+    margin: Array
+    moment: Array
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Ends of the range of single angles (S): joints, lower and upper [rad], margin [rad], moment [N m]."""
+
+    joint: Array
+    lower: Array
+    upper: Array
+    margin: Array
+    moment: Array
+
+
+@dataclass(frozen=True)
+class JointResistance:
+    """Damping and motion-limiting moments, a force for `simulate`. damping (K,) [N m s] about each joint axis."""
+
+    couples: Couples
+    damping: Array
+    cones: Cones
+    stops: Stops
+
+    @classmethod
+    def build(
+        cls,
+        model: Model,
+        table: str | Path = "forward_resistance",
+        damping: bool = True,
+        limits: bool = True,
+    ) -> JointResistance:
+        """Resistance from a data file, bundled (by name) or a person's own (by path).
+
+        Args:
+            model: the model.
+            table: the file.
+            damping: False leaves the viscous moments out.
+            limits: False leaves the motion-limiting moments out.
+
+        Raises:
+            InputError: the file is no such table, or names what the model does not have.
+        """
+        path = Path(table)
+        if path.suffix != ".toml":
+            path = Path(str(resources.files("musclesolve.dynamics.model") / "definitions" / f"{table}.toml"))
+        try:
+            raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
+            cones, stops = raw.get("cone", []), raw.get("stop", [])
+            viscous = np.zeros(model.tree.joint_count)
+            for row in cones:
+                viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
+            for row in stops:
+                viscous[model.dof(row["dof"])] = row["damping"]
+            made = _cones(model, cones), _stops(model, stops)
+        except InputError as fault:
+            raise InputError(
+                f"not a table of joint resistance for the model {model.topology.name!r}: {fault.problem}",
+                file=path,
+                expected=fault.expected,
+                remedy=fault.remedy or "pass table=, a file of your own for this model",
+            ) from fault
+        except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError, TypeError, IndexError) as fault:
+            raise InputError(
+                f"not a table of joint resistance for the model {model.topology.name!r}: {fault}", file=path
+            ) from fault
+        if (viscous < 0.0).any() or any((part.margin <= 0.0).any() for part in made):
+            raise InputError("damping must not be negative, margins must be positive", file=path)
+        strength = 1.0 if limits else 0.0
+        for part in made:
+            part.moment[:] *= strength
+        return cls(Couples.build(model), viscous if damping else 0.0 * viscous, *made)
+
+    def __call__(self, time: Array, q: Array, qd: Array) -> Array:
+        """Generalized force (T, N, 3)."""
+        moments = self.moments(q, qd)
+        return self.couples.force(q, moments) + self.couples.body_force(q, self.cone_couples(q))
+
+    def moments(self, q: Array, qd: Array) -> Array:
+        """Damping of all joints and stops of the single ones, (T, K) [N m] about the joint axes (3.3, 3.8)."""
+        moments = -self.damping * self.couples.rates(q, qd)
+        stops = self.stops
+        if len(stops.joint):
+            model = self.couples.model
+            angles = revolute_angles(model, model.elements.rotation(q), stops.joint)
+            middle = 0.5 * (stops.lower + stops.upper)
+            angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
+            beyond = rise((angles - stops.upper) / stops.margin) - rise((stops.lower - angles) / stops.margin)
+            moments[:, stops.joint] -= stops.moment * beyond
+        return moments
+
+    def cone_couples(self, q: Array) -> Array:
+        """Motion-limiting couples of the spherical joints on all bodies, (T, B, 3) [N m] (3.4-3.8)."""
+        cones = self.cones
+        couples = np.zeros((len(q), len(self.couples.spread), 3))
+        if not len(cones.parent):
+            return couples
+        rotation = self.couples.model.elements.rotation(q)[:, cones.parent]
+        front, side, axis = np.moveaxis(cones.frame @ np.swapaxes(rotation, -1, -2), 2, 0)
+        line = q[:, cones.tip] - q[:, cones.pivot]
+        line = line / np.linalg.norm(line, axis=2, keepdims=True)
+        east, north, up = _dot(line, front), _dot(line, side), _dot(line, axis)
+        across = np.hypot(east, north)
+        latitude, longitude = np.arctan2(across, up), np.arctan2(north, east)
+        cosine, sine = np.cos(longitude), np.sin(longitude)
+        ahead = np.where(cosine >= 0.0, cones.limits[:, 0], cones.limits[:, 2])
+        aside = np.where(sine >= 0.0, cones.limits[:, 1], cones.limits[:, 3])
+        limit = ahead * cosine**2 + aside * sine**2
+        slope = 2.0 * (aside - ahead) * sine * cosine
+        outward = cosine[..., None] * front + sine[..., None] * side
+        away = up[..., None] * outward - across[..., None] * axis
+        around = cosine[..., None] * side - sine[..., None] * front
+        # grad = away - slope / sin(latitude) around, times sin(latitude) so that it exists at the poles too
+        steepest = across[..., None] * away - slope[..., None] * around
+        about = np.cross(line, steepest)
+        about = about / np.maximum(np.linalg.norm(about, axis=2, keepdims=True), 1e-12)
+        size = cones.moment * rise((latitude - limit) / cones.margin)
+        for c, (parent, child) in enumerate(zip(cones.parent, cones.child, strict=True)):
+            couples[:, child] -= size[:, c, None] * about[:, c]
+            couples[:, parent] += size[:, c, None] * about[:, c]
+        return couples
+
+
+def rise(x: Array) -> Array:
+    """3 x^2 - 2 x^3 between 0 and 1, constant outside: the print falls again beyond 1 (3.8, correction C11)."""
+    x = np.clip(x, 0.0, 1.0)
+    return x**2 * (3.0 - 2.0 * x)
+
+
+def _cones(model: Model, rows: list[dict]) -> Cones:
+    frames = np.array([[row["front"], row["side"], row["axis"]] for row in rows]).reshape(-1, 3, 3)
+    if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
+        raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
+    keys = ("front_deg", "side_deg", "back_deg", "opposite_deg")
+    return Cones(
+        np.array([model.body(row["parent"]) for row in rows], dtype=int),
+        np.array([model.body(row["child"]) for row in rows], dtype=int),
+        np.array([model.slot(row["pivot"]) for row in rows], dtype=int),
+        np.array([model.slot(row["tip"]) for row in rows], dtype=int),
+        frames,
+        np.deg2rad(np.array([[row[key] for key in keys] for row in rows], dtype=float).reshape(-1, 4)),
+        np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),
+        np.array([row["moment"] for row in rows], dtype=float),
+    )
+
+
+def _stops(model: Model, rows: list[dict]) -> Stops:
+    lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
+    joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
+    others = [
+        row["dof"] for row, joint in zip(rows, joints, strict=True) if joint not in single_joints(model)
+    ]
+    if others:
+        raise ValueError(f"a stop for {others[0]}, which is not the only turn between two bodies")
+    if (lower >= upper).any():
+        raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
+    return Stops(
+        joints,
+        np.deg2rad(lower),
+        np.deg2rad(upper),
+        np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),
+        np.array([row["moment"] for row in rows], dtype=float),
+    )
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.einsum("...x,...x->...", a, b)

@@ -1,0 +1,228 @@
+"""A model under forces as a system of ordinary differential equations, and the way back onto its constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.dynamics.forward.accelerations import (
+    ROUTES,
+    Accelerations,
+    augmented_lagrangian,
+    massless_motion,
+)
+from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError, MuscleSolveError
+
+Array = np.ndarray
+
+DAMPING, FREQUENCY = 1.0, 10.0
+"""mu and omega [1/s] of (2.30): the stabilisation within a step."""
+
+_START = 1e-6
+"""A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]."""
+
+_CLOSED = 1e-13
+_PROJECTIONS = 12
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class System:
+    """Equations of motion of one simulation; a state y is q and qd one behind the other, (6N,)."""
+
+    model: Model
+    constraints: Constraints
+    forces: tuple[Force, ...]
+    method: str
+
+    def __post_init__(self) -> None:
+        """Refuse a method that there is not."""
+        if self.method not in ROUTES:
+            raise InputError(f"there is no method {self.method!r}", expected=" or ".join(ROUTES))
+
+    @cached_property
+    def _constant(self) -> tuple[Array, Array] | None:
+        """Mass matrix and weight, where no body needs a cross product and they do not depend on the pose (2.62)."""
+        model = self.model
+        if model.elements.crossed.any():
+            return None
+        q = model.standing[None]
+        weight = weight_force(model.elements, model.mass, q, model.gravity)[0]
+        return self._mass_matrix(q[0]), weight
+
+    def _mass_matrix(self, q: Array) -> Array:
+        return mass_matrix(self.model.elements, self.model.basic_mass, q[None])[0]
+
+    def mass(self, q: Array) -> Array:
+        """Mass matrix (3N, 3N) of a pose (N, 3)."""
+        return self._mass_matrix(q) if self._constant is None else self._constant[0]
+
+    def force(self, time: float, q: Array, qd: Array) -> Array:
+        """Right-hand side g (N, 3): weight, velocity-dependent inertia (2.71) and the forces of this simulation."""
+        model, q, qd = self.model, q[None], qd[None]
+        if self._constant is None:
+            total = weight_force(model.elements, model.mass, q, model.gravity)[0]
+            total = total - inertia_force(model.elements, model.basic_mass, q, qd, np.zeros_like(q))[0]
+        else:
+            total = self._constant[1]
+        at = np.array([time])
+        for force in self.forces:
+            applied = np.asarray(force(at, q, qd))
+            if applied.size != total.size or not np.isfinite(applied).all():
+                self._complain_of_force(force, applied, time)
+            total = total + applied.reshape(total.shape)
+        return total
+
+    def accelerations(self, time: float, q: Array, qd: Array) -> Accelerations:
+        """Accelerations (3N,) and multipliers of one state, with stabilisation (2.30, 2.37)."""
+        rows = self.constraints
+        jacobian = rows.jacobian(q[None])[0].reshape(len(rows.names), -1)
+        right = rows.gamma(qd[None])[0] - FREQUENCY**2 * rows.value(q[None])[0]
+        right -= 2.0 * DAMPING * FREQUENCY * (jacobian @ qd.ravel())
+        force = self.force(time, q, qd).ravel()
+        try:
+            return ROUTES[self.method](self.mass(q), jacobian, force, right)
+        except (MuscleSolveError, np.linalg.LinAlgError) as fault:
+            raise MuscleSolveError(f"the simulation stops at {time:.4f} s: {fault}") from fault
+
+    def derivative(self, time: float, state: Array) -> Array:
+        """dy/dt (6N,)."""
+        q, qd = self.split(time, state)
+        return np.concatenate([state[state.size // 2 :], self.accelerations(time, q, qd).qdd])
+
+    def split(self, time: float, state: Array) -> tuple[Array, Array]:
+        """Positions and velocities (N, 3) of a state; refuses what is no finite number."""
+        q, qd = state.reshape(2, -1, 3)
+        if not np.isfinite(state).all():
+            names = self.model.topology.coordinate_names
+            bad = [name for k, name in enumerate(names) if not np.isfinite([q[k], qd[k]]).all()]
+            raise MuscleSolveError(
+                f"the simulation stops at {time:.4f} s: the coordinates of {', '.join(bad[:_SHOWN])} are not finite"
+            )
+        return q, qd
+
+    def projected(self, time: float, state: Array) -> tuple[Array, float]:
+        """The nearest state that satisfies the constraints, nearest by the mass matrix, and how far it was off.
+
+        Positions minimise 1/2 |q - q*|^2_M subject to Phi = 0, then velocities 1/2 |qd - qd*|^2_M subject to
+        Phi_q qd = 0: the equations of (2.37) with M (q* - q) or M qd* for the force.
+        """
+        before, moving = self.split(time, state)
+        rows, mass = self.constraints, self.mass(before)
+        q = before
+        drift = float(np.abs(rows.violation(q[None])).max(initial=0.0))
+        worst = drift
+        for _ in range(_PROJECTIONS):
+            if worst < _CLOSED:
+                break
+            back = mass @ (before - q).ravel()
+            step = augmented_lagrangian(mass, self._jacobian(q), back, -rows.value(q[None])[0]).qdd
+            q, last = q + step.reshape(q.shape), worst
+            worst = float(np.abs(rows.violation(q[None])).max())
+            if worst > 0.1 * last and worst < 1e-10:
+                break
+        if worst > 1e-9:
+            raise MuscleSolveError(
+                f"the simulation stops at {time:.4f} s: a loop cannot close, {self._worst(rows.violation(q[None])[0])}"
+            )
+        jacobian = self._jacobian(q)
+        still = np.zeros(len(jacobian))
+        qd = augmented_lagrangian(self.mass(q), jacobian, self.mass(q) @ moving.ravel(), still).qdd
+        return np.concatenate([q.ravel(), qd]), drift
+
+    def _jacobian(self, q: Array) -> Array:
+        return self.constraints.jacobian(q[None])[0].reshape(len(self.constraints.names), -1)
+
+    def checked_start(self, q0: Array, qd0: Array) -> Array:
+        """The starting state, on the constraints to round-off.
+
+        Raises:
+            InputError: wrong shape, not finite, off the constraints, or a motion that no mass resists.
+        """
+        names, rows = self.model.topology.coordinate_names, self.constraints
+        for label, array in (("q0", q0), ("qd0", qd0)):
+            if np.shape(array) != (len(names), 3):
+                raise InputError(f"{label} has the shape {np.shape(array)}", expected=f"({len(names)}, 3)")
+            bad = [name for name, row in zip(names, array, strict=True) if not np.isfinite(row).all()]
+            if bad:
+                raise InputError(
+                    f"{label} of {', '.join(bad[:_SHOWN])} is not finite", expected="finite numbers"
+                )
+        q0, qd0 = np.array(q0, dtype=float), np.array(qd0, dtype=float)
+        violation = rows.violation(q0[None])[0]
+        if np.abs(violation).max(initial=0.0) > _START:
+            raise InputError(
+                f"the starting position violates the constraints: {self._worst(violation)}",
+                expected="bodies that are rigid and loops that are closed",
+                remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
+            )
+        rate = self._jacobian(q0) @ qd0.ravel()
+        if np.abs(rate).max(initial=0.0) > _START:
+            raise InputError(
+                f"the starting velocity violates the constraints: {self._worst(rate)} per second",
+                remedy="take it from joint rates (Tree.velocity, motion_from)",
+            )
+        self._check_masses(q0)
+        return self.projected(0.0, np.concatenate([q0.ravel(), qd0.ravel()]))[0]
+
+    def _check_masses(self, q: Array) -> None:
+        direction = massless_motion(self.mass(q), self._jacobian(q))
+        if direction is None:
+            return
+        size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
+        topology = self.model.topology
+        moved = [topology.coordinate_names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
+        bodies = [
+            body.name for body in topology.bodies if {*body.points, *body.vectors, *body.extra} & set(moved)
+        ]
+        raise InputError(
+            f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
+            f"(body {', '.join(bodies[:_SHOWN])})",
+            expected="masses and inertias that resist every motion that the constraints allow",
+        )
+
+    def _worst(self, off: Array) -> str:
+        """The rows that are farthest off, with the amounts."""
+        order = [k for k in np.argsort(-np.abs(off)) if abs(off[k]) > 0.1 * np.abs(off).max()]
+        more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
+        return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
+
+    def _complain_of_force(self, force: Force, applied: Array, time: float) -> None:
+        kind = getattr(force, "__name__", type(force).__name__)
+        if applied.size != 3 * len(self.model.standing):
+            raise InputError(
+                f"the force {kind} has the shape {applied.shape}",
+                expected=f"generalized forces (1, {len(self.model.standing)}, 3)",
+            )
+        bad = np.flatnonzero(~np.isfinite(applied.reshape(-1, 3)).all(axis=1))
+        names = [self.model.topology.coordinate_names[k] for k in bad[:_SHOWN]]
+        raise MuscleSolveError(
+            f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(names)} is not finite"
+        )
+
+
+def held_constraints(constraints: Constraints, model: Model, held: Sequence[str], q0: Array) -> Constraints:
+    """The same and rows that hold points and vectors where they are at the start.
+
+    Raises:
+        InputError: a name that the model does not have.
+    """
+    unknown = [name for name in held if name not in model.topology.slot]
+    if unknown:
+        raise InputError(
+            f"cannot hold {unknown[0]!r}, which {model.topology.name!r} does not have",
+            expected=f"some of {', '.join(model.topology.coordinate_names)}",
+        )
+    slots = [model.slot(name) for name in held]
+    weights = np.zeros((len(slots), len(model.standing)))
+    weights[np.arange(len(slots)), slots] = 1.0
+    if not slots:
+        return constraints
+    return constraints.with_linear([f"{name} held" for name in held], weights, np.asarray(q0)[slots])

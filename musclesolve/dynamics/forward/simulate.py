@@ -1,0 +1,184 @@
+"""Forward dynamics: the motion that follows from forces, behind one call.
+
+The natural coordinates and their velocities are the state. Accelerations come from the augmented Lagrangian
+iteration (Silva 2003, 2.37) or directly, a Runge-Kutta method of order eight (scipy's DOP853) takes the steps, and
+after each one positions and velocities are projected back on the constraints, orthogonally in the sense of the mass
+matrix, so that the constraints do not drift and the projection does no work at first order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.dynamics.checks import numbers
+from musclesolve.dynamics.forward.applied_forces import Force
+from musclesolve.dynamics.forward.energy import kinetic_energy, potential_energy
+from musclesolve.dynamics.forward.ode_system import System, held_constraints
+from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError, MuscleSolveError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A simulated motion: time (T,) [s]; q, qd, qdd (T, N, 3); multipliers (T, c) of the constraint rows.
+
+    violation, velocity_violation (T,): largest error of a constraint [m or 1] and of its rate, at the output.
+    drift: largest error that any step left before it was projected away. steps, evaluations: what it cost.
+    """
+
+    model: Model
+    time: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    multipliers: Array
+    violation: Array
+    velocity_violation: Array
+    drift: float
+    steps: int
+    evaluations: int
+
+    @cached_property
+    def motion(self) -> Motion:
+        """The same with joint coordinates, ready for inverse dynamics."""
+        return motion_of(self.model, self.time, self.q, self.qd, self.qdd)
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic energy and energy of the weight together (T,) [J]."""
+        return kinetic_energy(self.model, self.q, self.qd) + potential_energy(self.model, self.q)
+
+
+def simulate(
+    model: Model,
+    q0: Array,
+    qd0: Array,
+    duration: float | Array,
+    forces: Sequence[Force] = (),
+    *,
+    held: Sequence[str] = (),
+    constraints: Constraints | None = None,
+    method: str = "augmented_lagrangian",
+    tolerance: float = 1e-9,
+    largest_step: float = np.inf,
+) -> Simulation:
+    """Motion of a model under gravity and forces, from a starting position and velocity.
+
+    Args:
+        model: the model.
+        q0: (N, 3) starting position; `Motion.q[k]`, or `Tree.pose` of joint coordinates.
+        qd0: (N, 3) starting velocity.
+        duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
+        forces: called with time (T,), q and qd (T, N, 3), give generalized forces (T, N, 3): `JointMoments`,
+            `OutsideForces`, `JointResistance`, or a function of one's own.
+        held: points and vectors that stay where they start (a seat, a rig, a hinge on the ground).
+        constraints: rows instead of the model's own, for loops that the tree of joints does not have.
+        method: "augmented_lagrangian" or "direct".
+        tolerance: error allowed in a step, relative and [m, m/s].
+        largest_step: [s]; needed only where forces are too short to be noticed.
+
+    Raises:
+        InputError: a start that is not finite or violates the constraints (names the rows), a duration, tolerance or
+            step that cannot be, a force that is none, a motion that no mass resists (names bodies and coordinates).
+        MuscleSolveError: the simulation cannot go on: a loop that cannot close, forces that are not finite, steps
+            that become too small; says when.
+    """
+    times = _times(duration)
+    _check_settings(forces, tolerance, largest_step)
+    own = model.constraints if constraints is None else constraints
+    system = System(model, held_constraints(own, model, held, q0), tuple(forces), method)
+    run = _integrate(system, times, system.checked_start(q0, qd0), tolerance, largest_step)
+    q, qd = np.moveaxis(run.states.reshape(len(times), 2, -1, 3), 1, 0)
+    found = [system.accelerations(t, *pair) for t, *pair in zip(times, q, qd, strict=True)]
+    rows = system.constraints
+    rates = np.einsum("tcnx,tnx->tc", rows.jacobian(q), qd)
+    return Simulation(
+        model,
+        times,
+        q,
+        qd,
+        np.stack([one.qdd for one in found]).reshape(q.shape),
+        np.stack([one.multipliers for one in found]),
+        np.abs(rows.violation(q)).max(axis=1, initial=0.0),
+        np.abs(rates).max(axis=1, initial=0.0),
+        run.drift,
+        run.steps,
+        run.evaluations,
+    )
+
+
+@dataclass(frozen=True)
+class _Run:
+    """States (T, 6N) at the wanted times, the largest drift in a step, and the cost."""
+
+    states: Array
+    drift: float
+    steps: int
+    evaluations: int
+
+
+def _integrate(system: System, times: Array, start: Array, tolerance: float, largest_step: float) -> _Run:
+    """Steps of the integrator, each followed by the projection."""
+    from scipy.integrate import DOP853
+
+    solver = DOP853(
+        system.derivative,
+        times[0],
+        start,
+        times[-1],
+        rtol=max(tolerance, 1e-13),
+        atol=tolerance,
+        max_step=largest_step,
+    )
+    states, drift, steps = [start], 0.0, 0
+    while solver.status == "running":
+        message = solver.step()
+        if solver.status == "failed":
+            raise MuscleSolveError(
+                f"the simulation stops at {solver.t:.4f} s: {message} Forces that jump, or are very stiff, are the "
+                "usual reason."
+            )
+        steps += 1
+        wanted = times[len(states) : int(np.searchsorted(times, solver.t, side="right"))]
+        if len(wanted):
+            between = solver.dense_output()
+            states += [system.projected(t, between(t))[0] for t in wanted]
+        solver.y, off = system.projected(solver.t, solver.y)
+        solver.f = system.derivative(solver.t, solver.y)
+        drift = max(drift, off)
+    return _Run(np.stack(states), drift, steps, solver.nfev + steps)
+
+
+def _times(duration: float | Array) -> Array:
+    times = numbers(duration, "the duration", ("T",) if np.ndim(duration) else (), axis=0, finite=False)
+    if times.ndim == 0:
+        times = np.linspace(0.0, float(times), 101) if np.isfinite(times) else np.full(2, np.nan)
+    if len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        raise InputError(
+            f"a duration of {duration}" if np.ndim(duration) == 0 else "times of frames that do not increase",
+            expected="a positive number of seconds, or increasing times of two frames or more",
+        )
+    return times
+
+
+def _check_settings(forces: Sequence[Force], tolerance: float, largest_step: float) -> None:
+    """Refuse what no integrator can work with."""
+    if not 0.0 < tolerance < 1.0:
+        raise InputError(f"tolerance = {tolerance}", expected="a number between 0 and 1, such as 1e-9")
+    if not largest_step > 0.0:
+        raise InputError(f"largest_step = {largest_step}", expected="a positive number of seconds")
+    if callable(forces) or not all(callable(force) for force in forces):
+        raise InputError(
+            f"forces = {forces!r:.60}",
+            expected="a list of things that can be called with time, q and qd",
+            remedy="put a single force into a list" if callable(forces) else None,
+        )

@@ -1,0 +1,1 @@
+"""Inverse dynamics by independent routes: multipliers, Newton-Euler, Hof, projection."""

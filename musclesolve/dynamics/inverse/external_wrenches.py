@@ -1,0 +1,76 @@
+"""Forces from outside: wrenches on bodies as generalized forces (Silva 2003, 2.72-2.82)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.checks import numbers
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force (T, 3) [N] and its moment about the global origin (T, 3) [N m] on one body.
+
+    Moment about the origin = point of application x force + free moment. Given this way an unloaded plate, whose
+    centre of pressure is meaningless, is simply zero.
+
+    Raises:
+        InputError: force or moment are not (T, 3) finite numbers.
+    """
+
+    body: str
+    force: Array
+    moment: Array
+
+    def __post_init__(self) -> None:
+        """Refuse what is no force through time."""
+        force = numbers(self.force, f"the force on {self.body!r}", ("T", 3))
+        moment = numbers(self.moment, f"the moment on {self.body!r}", (len(force), 3))
+        object.__setattr__(self, "force", force)
+        object.__setattr__(self, "moment", moment)
+
+    def frames(self, keep: slice) -> Wrench:
+        """The same at some frames."""
+        return Wrench(self.body, self.force[keep], self.moment[keep])
+
+    def about(self, point: Array) -> Array:
+        """Moment about a moving point (T, 3) [N m]."""
+        return self.moment - np.cross(point, self.force)
+
+
+def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
+    """Generalized force (T, N, 3) of wrenches on bodies.
+
+    Raises:
+        InputError: a wrench on a body that the model does not have, or with another number of frames.
+    """
+    return model.elements.generalized(q, external_on_bodies(model, q, wrenches))
+
+
+def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
+    """The same as forces on the basic coordinates of the bodies (T, B, 4, 3): at point i, with a couple."""
+    check_frames(wrenches, len(q))
+    elements = model.elements
+    force = np.zeros((len(q), len(elements.slots), 4, 3), q.dtype)
+    for wrench in wrenches:
+        body = model.body(wrench.body)
+        couple = wrench.about(q[:, elements.slots[body, 0]])
+        force[:, body] += elements.subset(np.array([body])).moment_forces(q, couple[:, None])[:, 0]
+        force[:, body, 0] += wrench.force
+    return force
+
+
+def check_frames(wrenches: list[Wrench], frames: int) -> None:
+    """Refuse wrenches that do not last as long as the motion."""
+    for wrench in wrenches:
+        if len(wrench.force) != frames:
+            raise InputError(
+                f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
+                expected="a force and a moment for every frame of the motion",
+            )

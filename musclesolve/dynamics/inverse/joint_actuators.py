@@ -1,0 +1,133 @@
+"""Joint actuators in inverse dynamics: as drivers, as unknown couples about the joint axes, or some of each.
+
+A driver's moment comes from its multiplier (Lagrange multipliers method, Silva 2003, 2.83), an unknown couple is itself
+the answer (Newton method, 2.84-2.87). With couples there is nothing that degenerates at 0 or 180 degrees. The applied
+force of couples f is -Gamma^T f, and the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd
+(correction B6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
+from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm
+from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError, MuscleSolveError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Actuated:
+    """Multipliers of the model's constraint rows (T, c) and generalized forces of all degrees of freedom (T, K+6)."""
+
+    constraint: Array
+    moments: Array
+
+
+def actuated_moments(
+    model: Model,
+    motion: Motion,
+    wrenches: list[Wrench],
+    drivers: Collection[str] = (),
+    couples: Collection[str] | None = None,
+) -> Actuated:
+    """Inverse dynamics with each degree of freedom led by a driver or held by an unknown couple.
+
+    Args:
+        model: the person or mechanism.
+        motion: its motion.
+        wrenches: forces from outside.
+        drivers: degrees of freedom led by driver constraints.
+        couples: those with unknown couples (forces and couples on the base); all others unless given.
+
+    Raises:
+        InputError: a name is unknown, or a degree of freedom is in both lists.
+        MuscleSolveError: a degree of freedom is in neither; names it.
+    """
+    names = model.topology.dof_names
+    driven, held = _sorted_out(names, drivers, couples)
+    parts = [model.constraints.jacobian(motion.q)]
+    unit = couple_rows(model, motion)
+    if driven.any():
+        base = bool(driven[model.tree.joint_count :].any())
+        rows, chosen = driver_rows(model, motion, base=base), np.flatnonzero(driven)
+        parts.append(rows.jacobian[:, chosen])
+    parts.append(unit[:, held])
+    stacked = np.concatenate(parts, axis=1).reshape(len(motion.q), -1, 3 * motion.q.shape[1])
+    needed = -required_force(model, motion, wrenches).reshape(len(motion.q), -1)
+    multipliers = minimum_norm(stacked, needed, "constraints, drivers and couples")
+    first, count = len(model.constraints.names), int(driven.sum())
+    moments = np.zeros((len(motion.q), len(names)))
+    moments[:, held] = -multipliers[:, first + count :]
+    if driven.any():
+        multiplier = multipliers[:, first : first + count]
+        moments[:, chosen] = rows.moment_factor[:, chosen] * multiplier
+        force = -np.einsum("tanx,ta->tnx", rows.jacobian[:, chosen], multiplier)
+        _base_by_power(model, motion, driven, force, moments)
+    return Actuated(multipliers[:, :first], moments)
+
+
+def couple_rows(model: Model, motion: Motion) -> Array:
+    """Gamma (T, K+6, N, 3): generalized force of a unit actuator of every degree of freedom (2.85).
+
+    A joint actuator is a couple about the joint axis on the body behind the joint and its opposite on the one before
+    it; where a massless cross lies between, a couple of the dual axes, so that each actuator works on its own angle
+    alone. On the base, unit forces at the layout's origin and unit couples, global axes.
+    """
+    q, joints = motion.q, model.tree.joint_count
+    rows = np.zeros((len(q), joints + 6, *q.shape[1:]))
+    rows[:, :joints] = Couples.build(model).unit_forces(q)
+    rows[:, joints:] = _base_rows(model, motion)
+    return rows
+
+
+def _base_rows(model: Model, motion: Motion) -> Array:
+    """Unit forces at the layout's origin and unit couples on the base body, (T, 6, N, 3)."""
+    q, root = motion.q, model.elements.subset(np.array([model.tree.root]))
+    arm = motion.origin - q[:, root.slots[0, 0]]
+    rows = np.zeros((len(q), 6, *q.shape[1:]))
+    for k in range(6):
+        unit = np.broadcast_to(np.eye(3)[k % 3], arm.shape)
+        couple = np.cross(arm, unit) if k < 3 else unit
+        force = root.moment_forces(q, couple[:, None])
+        if k < 3:
+            force[:, 0, 0] += unit
+        rows[:, k] = root.generalized(q, force)
+    return rows
+
+
+def _base_by_power(model: Model, motion: Motion, driven: Array, force: Array, moments: Array) -> None:
+    """Base drivers act along prescribed axes; their force (T, N, 3) about the global ones, in place."""
+    joints = model.tree.joint_count
+    if driven[joints:].any():
+        power = np.einsum("tnxk,tnx->tk", model.tree.allowed(motion.q, motion.origin)[..., joints:], force)
+        moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
+
+
+def _sorted_out(
+    names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
+) -> tuple[Array, Array]:
+    """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""
+    unknown = [name for name in (*drivers, *(couples or ())) if name not in names]
+    if unknown:
+        raise InputError(
+            f"no degree of freedom is called {unknown[0]!r}", expected=f"one of {', '.join(names)}"
+        )
+    driven = np.isin(names, list(drivers))
+    held = ~driven if couples is None else np.isin(names, list(couples))
+    if both := [name for name, d, h in zip(names, driven, held, strict=True) if d and h]:
+        raise InputError(f"{both} have a driver and a couple", expected="one actuator each")
+    if missing := [name for name, d, h in zip(names, driven, held, strict=True) if not d and not h]:
+        raise MuscleSolveError(
+            f"nothing drives {', '.join(missing)}: give each degree of freedom a driver or a couple."
+        )
+    return driven, held

@@ -1,0 +1,57 @@
+"""Inverse dynamics by every route at once: four derivations that share little but the motion must give one answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
+from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.joint_actuators import actuated_moments
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import MuscleSolveError
+
+Array = np.ndarray
+
+
+def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench]) -> dict[str, Array]:
+    """Moments about all joint axes, (T, K) [N m], by route.
+
+    Lagrange multipliers on the whole system (Silva 2003, 2.83; with unknown couples, 2.86, where spherical joints
+    leave no angles to drive), projection on the allowed directions (Blajer & Czaplicki 2005, 2.9), the Newton-Euler
+    recursion (Silva 2003, 5.10-5.14) and Hof's explicit moment (1992, 7).
+    """
+    joints, axes = model.tree.joint_count, model.tree.axes(motion.q)
+    dofs = model.topology.dof_names[:joints]
+    segments = segment_motion(model, motion)
+    loads = joint_loads(model, motion, segments, wrenches)
+    recursion = np.stack([loads[dof].moment for dof in dofs], axis=1)
+    explicit = np.stack(
+        [intersegmental_moment(model, motion, segments, wrenches, dof).total for dof in dofs], axis=1
+    )
+    whole = actuated_moments if len(model.tree.spherical) else lagrange_multipliers
+    return {
+        "multipliers": whole(model, motion, wrenches).moments[:, :joints],
+        "projection": projected_moments(model, motion, wrenches)[:, :joints],
+        "Newton-Euler": np.einsum("tkx,tkx->tk", recursion, axes),
+        "Hof": np.einsum("tkx,tkx->tk", explicit, axes),
+    }
+
+
+def disagreement(moments: dict[str, Array]) -> dict[tuple[str, str], float]:
+    """Largest difference between each pair of routes over the largest moment of all; zero where all are zero.
+
+    Raises:
+        MuscleSolveError: a route has numbers that are not finite.
+    """
+    if broken := [name for name, moment in moments.items() if not np.isfinite(moment).all()]:
+        raise MuscleSolveError(f"the moments by {', '.join(broken)} are not finite")
+    names, largest = list(moments), max(np.abs(moment).max() for moment in moments.values())
+    scale = largest if largest > 0.0 else 1.0
+    return {
+        (one, other): float(np.abs(moments[one] - moments[other]).max() / scale)
+        for i, one in enumerate(names)
+        for other in names[i + 1 :]
+    }

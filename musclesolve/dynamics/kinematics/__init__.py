@@ -1,0 +1,1 @@
+"""Positions, velocities and accelerations: joint coordinates, pose fit, consistent motion."""

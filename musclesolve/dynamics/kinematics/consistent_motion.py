@@ -1,0 +1,81 @@
+"""The consistent motion of what was measured: positions by one of two methods, derivatives by one of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from musclesolve.dynamics.checks import increasing, unknown_name
+from musclesolve.dynamics.kinematics.driven_pose import drive_pose
+from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
+from musclesolve.dynamics.kinematics.pose_fit import Fit, fit_pose
+from musclesolve.dynamics.model.model import Model
+
+Array = np.ndarray
+
+
+def consistent_motion(
+    model: Model,
+    targets: Targets,
+    time: Array,
+    method: str = "nearest",
+    derivatives: str = "constraints",
+    start: Array | None = None,
+) -> tuple[Fit, Motion]:
+    """Positions that satisfy every constraint, and their velocities and accelerations (Silva 2003, 5.3).
+
+    Args:
+        model: the model.
+        targets: measured points and directions.
+        time: (T,) [s].
+        method: "nearest", the pose nearest to all that was measured (`fit_pose`), or "joint_angles", the model driven
+            by measured angles (`drive_pose`).
+        derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`).
+        start: (T, K+6) coordinates near the answer, as in `fit_pose`.
+
+    Raises:
+        InputError: an unknown method; fewer than six frames; no point of the base was measured.
+        MuscleSolveError: frames that do not converge.
+    """
+    for name, known in ((method, METHODS), (derivatives, DERIVATIVES)):
+        if name not in known:
+            raise unknown_name(name, "way to consistency", known)
+    fit = METHODS[method](model, targets, time, start=start)
+    return fit, DERIVATIVES[derivatives](model, time, fit)
+
+
+def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array) -> Motion:
+    """Velocities and accelerations of every point and vector by quintic splines of its own (Silva 2003, 5.3.2).
+
+    Between frames the splines know of no constraint: Phi_q qd = 0 and Phi_q qdd = gamma hold but to the error of the
+    splines, `Constraints.rate_violation` says how far. qd and qdd go into the equations of motion as they are; the
+    speeds of the joints are those nearest to them (least squares).
+
+    Args:
+        model: the model.
+        time: (T,) [s], increasing, at least six frames.
+        coordinates: (T, K+6), as in a Fit.
+        q: (T, N, 3) the pose of these coordinates.
+
+    Raises:
+        InputError: fewer than six frames, or time that does not increase.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    time = increasing(time, 6)
+    spline = make_interp_spline(time, q, k=5)
+    return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
+
+
+METHODS: dict[str, Callable[..., Fit]] = {
+    "nearest": fit_pose,
+    "joint_angles": drive_pose,
+}
+
+DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
+    "constraints": lambda model, time, fit: differentiate(model, time, fit.coordinates),
+    "splines": lambda model, time, fit: differentiate_points(model, time, fit.coordinates, fit.q),
+}

@@ -1,0 +1,162 @@
+"""Kinematic consistency by joint angles: measure them body by body, then drive the model by them (Silva 2003, 5.3.1).
+
+Every body lies where its own measured points and directions put it, whatever its neighbours do; the distances between
+them differ from frame to frame. An angle is that between such a body and the one before it: the turn about the axes of
+the joints between them that brings the body's own points and directions nearest to those measured. Links keep the
+lengths of the model, the base lies on its own points, and the pose follows along the tree, which is what Newton-Raphson
+on the driven constraints (5.7) converges to.
+
+What the joints cannot follow is not shared among the points, as in `fit_pose`, but carried outwards: it adds up along a
+chain, and ends (hands, feet, head) are moved most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
+from musclesolve.dynamics.kinematics.frame_blocks import blocks
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
+from musclesolve.dynamics.kinematics.pose_fit import (
+    Fit,
+    fit_of,
+    fit_pose,
+    generic_directions,
+    informed_dofs,
+    resting,
+)
+from musclesolve.dynamics.model.model import Model
+
+Array = np.ndarray
+
+_SEEN = 1e-6
+"""A turn that moves points by less than this share of what the largest moves them is not seen."""
+
+
+def drive_pose(
+    model: Model,
+    targets: Targets,
+    time: Array | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 60,
+    start: Array | None = None,
+) -> Fit:
+    """The pose of every frame with the base and the joint angles as they were measured, body by body.
+
+    An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
+
+    Args:
+        model: the model.
+        targets: measured points and directions.
+        time: (T,) [s], to name frames by; their numbers are named without it.
+        tolerance: largest change of an angle [rad] or position [m] in the last step.
+        max_iterations: give up after so many steps.
+        start: for the nearest pose, as in `fit_pose`.
+
+    Raises:
+        InputError: no point of the base body was measured.
+        MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
+    """
+    frames, joints = len(targets.values), model.tree.joint_count
+    free, rest = informed_dofs(model, targets), resting(model, targets)
+    nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
+    plan = _plan(model, targets, free)
+    base = nearest.coordinates[:, joints:]
+    near = Pose(nearest.coordinates[:, :joints], base[:, :3], from_cardan(*base[:, 3:].T))
+    every = NearestPose(model, targets, free, rest, np.arange(frames) if time is None else time)
+    parts = []
+    for block in blocks(frames):
+        parts.append(_driven(every.frames(block), plan, near.frames(block), tolerance, max_iterations))
+    shown = np.zeros_like(free)
+    shown[[k for step in plan for k in step.joints]] = True
+    borrowed = np.flatnonzero(free[:joints] & ~shown[:joints]).tolist()
+    return fit_of(model, targets, Pose.joined(parts), np.flatnonzero(~free), borrowed)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One body with measured points, `places` among the targets.
+
+    It hangs on `before`, a frame whose orientation is known by then, by `joints` that it shows, perhaps none; `between`
+    are the frames on the way, known with it.
+    """
+
+    body: int
+    before: int
+    joints: list[int]
+    between: list[int]
+    places: Array
+
+
+def _plan(model: Model, targets: Targets, free: Array) -> list[_Step]:
+    """Which bodies show which joints, from the base outwards, until no further body shows any."""
+    tree = model.tree
+    carries = tree.carries.astype(bool)
+    moved = generic_directions(model, targets)
+    slots = [[model.topology.slot[name] for name in body.members] for body in model.topology.bodies]
+    places = [np.flatnonzero(np.isin(targets.slots, own)) for own in slots]
+    outwards = np.argsort(carries[: len(places)].sum(axis=1), kind="stable").tolist()
+    plan = [_Step(tree.root, tree.root, [], [], places[tree.root])]
+    known, found = {tree.root}, True
+    while found:
+        found = False
+        for body in outwards:
+            if body in known or not places[body].size:
+                continue
+            way = [f for f in range(len(carries)) if not (carries[f] & ~carries[body]).any()]
+            before = max((f for f in way if f in known), key=lambda f: int(carries[f].sum()))
+            pending = np.flatnonzero(carries[body] & ~carries[before] & free[: tree.joint_count])
+            shows, whole = _seen(moved[places[body]], pending)
+            if shows or whole:
+                between = (
+                    [f for f in way if f != body and (carries[f] & ~carries[before]).any()] if shows else []
+                )
+                plan.append(_Step(body, before, pending.tolist() if shows else [], between, places[body]))
+                known |= {body, *between}
+                found = True
+    return plan
+
+
+def _seen(moved: Array, pending: Array) -> tuple[bool, bool]:
+    """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and how the body is turned."""
+    flat = moved.reshape(-1, moved.shape[2])
+    shift, turn = flat[:, -6:-3], flat[:, -3:]
+
+    def rank(columns: Array) -> int:
+        # What a shift of the body does as well does not count.
+        both = np.hstack([columns, shift])
+        return int(
+            np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)
+        )
+
+    return bool(pending.size) and rank(flat[:, pending]) == pending.size, rank(turn) == 3
+
+
+def _driven(every: NearestPose, plan: list[_Step], start: Pose, tolerance: float, limit: int) -> Pose:
+    """Some frames: the angles that the bodies of the plan show, the others from the start, and the base.
+
+    The whole tree goes with the body in question; nothing but the targets of that body counts.
+    """
+    joints, angles = every.model.tree.joint_count, start.angles.copy()
+    base = list(range(joints, joints + 6))
+    lying = {every.model.tree.root: start}
+    for step in plan:
+        pose, local = lying[step.before], replace(every, targets=every.targets.among(step.places))
+        if step.joints:
+            turning = replace(local, free=_only(every.free, [*step.joints, *base[:3]]))
+            pose = turning.converge(pose, tolerance, limit)
+            angles[:, step.joints] = pose.angles[:, step.joints]
+        lying |= dict.fromkeys(step.between, pose)
+        lying[step.body] = replace(local, free=_only(every.free, base)).converge(pose, tolerance, limit)
+    root = lying[every.model.tree.root]
+    return Pose(angles, root.position, root.rotation)
+
+
+def _only(free: Array, chosen: list[int]) -> Array:
+    """Of the free degrees of freedom those chosen."""
+    mask = np.zeros_like(free)
+    mask[chosen] = True
+    return mask & free

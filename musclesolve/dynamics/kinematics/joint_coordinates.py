@@ -1,0 +1,122 @@
+"""Back from natural coordinates to joint coordinates: angles, speeds and their derivatives of a motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, rotation_about, to_cardan
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.rotation_vector import to_vector
+from musclesolve.dynamics.model.model import Model
+
+Array = np.ndarray
+
+
+def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+    """The motion of natural coordinates (T, N, 3) that satisfy the constraints, with its joint coordinates.
+
+    The Cardan rates of the base are not defined where it is listed by 90 degrees.
+    """
+    rotation = model.elements.rotation(q)
+    base = rotation[:, model.tree.root]
+    origin = q[:, model.elements.slots[model.tree.root, 0]] - base @ model.elements.origin[model.tree.root]
+    angles = model.tree.unwrapped(joint_angles(model, rotation))
+    coordinates = np.column_stack([angles, origin, *to_cardan(base)])
+    return motion_with(model, time, coordinates, q, qd, qdd)
+
+
+def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+    """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
+
+    Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the
+    constraints.
+    """
+    tree, joints = model.tree, model.tree.joint_count
+    shift, turn = slice(joints, joints + 3), slice(joints + 3, joints + 6)
+    angles, origin, cardan = coordinates[:, :joints], coordinates[:, shift], coordinates[:, turn]
+    directions = tree.allowed(q, origin).reshape(len(q), -1, joints + 6)
+    orthogonal, triangle = np.linalg.qr(directions)
+    speeds = _solve(orthogonal, triangle, qd)
+    bias = tree.acceleration(q, qd, speeds, np.zeros_like(speeds), origin, speeds[:, shift])
+    speed_rates = _solve(orthogonal, triangle, qdd - bias)
+    rates, second = tree.rates(angles, speeds[:, :joints], speed_rates[:, :joints])
+    cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, turn], speed_rates[:, turn])
+    return Motion(
+        time,
+        coordinates,
+        np.column_stack([rates, speeds[:, shift], cardan_rate]),
+        np.column_stack([second, speed_rates[:, shift], cardan_second]),
+        speeds,
+        speed_rates,
+        q,
+        qd,
+        qdd,
+    )
+
+
+def joint_angles(model: Model, rotation: Array) -> Array:
+    """Joint coordinates (T, K) [rad] from the rotations of all bodies (T, B, 3, 3)."""
+    tree, bodies = model.tree, len(model.topology.bodies)
+    axes = tree.axes(model.standing[None])[0]
+    angles = np.zeros((len(rotation), tree.joint_count))
+    for joints in tree.spherical:
+        relative = _relative(rotation, tree.parent[joints[0]], tree.child[joints[0]])
+        angles[:, joints] = to_vector(relative) @ axes[joints].T
+    alone = single_joints(model)
+    angles[:, alone] = revolute_angles(model, rotation, alone)
+    across = {int(parent): k for k, parent in enumerate(tree.parent) if parent >= bodies}
+    for k in np.flatnonzero(tree.child >= bodies).tolist():
+        second = across[int(tree.child[k])]
+        angles[:, k], angles[:, second] = _universal(model, rotation, axes, k, second)
+    return angles
+
+
+def single_joints(model: Model) -> Array:
+    """Joints that turn one body against another about one axis."""
+    tree, bodies = model.tree, len(model.topology.bodies)
+    single = (tree.parent < bodies) & (tree.child < bodies)
+    single[tree.spherical.ravel()] = False
+    return np.flatnonzero(single)
+
+
+def revolute_angles(model: Model, rotation: Array, joints: Array) -> Array:
+    """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
+    tree = model.tree
+    axes = tree.axes(model.standing[None])[0, joints]
+    return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
+
+
+def _universal(model: Model, rotation: Array, axes: Array, first: int, second: int) -> tuple[Array, Array]:
+    """Both angles about perpendicular axes a, b with a cross between them: R = R_a R_b, so R b = R_a b."""
+    relative = _relative(rotation, model.tree.parent[first], model.tree.child[second])
+    a, b = axes[first], axes[second]
+    turned = relative @ b
+    angle = np.arctan2(np.cross(b, turned) @ a, turned @ b)
+    rest = np.swapaxes(rotation_about(a, angle), 1, 2) @ relative
+    return angle, _about(b, rest)
+
+
+def _relative(rotation: Array, parent: int | Array, child: int | Array) -> Array:
+    return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
+
+
+def _about(axis: Array, turn: Array) -> Array:
+    """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
+    odd = turn - np.swapaxes(turn, -1, -2)
+    sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
+    return np.arctan2(sine, np.trace(turn, axis1=-2, axis2=-1) - 1.0)
+
+
+def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:
+    projected = np.swapaxes(orthogonal, 1, 2) @ right.reshape(len(right), -1, 1)
+    return np.linalg.solve(triangle, projected)[..., 0]
+
+
+def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:
+    """First and second derivatives (T, 3) of Cardan angles from angular velocity and acceleration (T, 3)."""
+    still = np.zeros_like(cardan)
+    columns = [cardan_rates(cardan, np.broadcast_to(unit, cardan.shape), still)[0] for unit in np.eye(3)]
+    matrix = np.stack(columns, axis=2)
+    rates = np.linalg.solve(matrix, spin[..., None])[..., 0]
+    bias = cardan_rates(cardan, rates, still)[1]
+    return rates, np.linalg.solve(matrix, (twist - bias)[..., None])[..., 0]

@@ -1,0 +1,171 @@
+"""Drivers: constraints that lead every degree of freedom through a given motion; their multipliers are the moments.
+
+A joint driver fixes the angle phi between a direction v of the parent and u of the child, both perpendicular to
+the joint axis n. The scalar product v.u - Lv Lu cos(phi) (2.13) loses its gradient at 0 and 180 degrees, so where
+|cos phi| > 0.7 the row is n.(v x u) - Ln Lv Lu sin(phi) (correction B3). The moment that goes with the multiplier
+lambda is lambda Lv Lu sin(phi), and -lambda Ln Lv Lu cos(phi) for the second form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.base_driver import base_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+SWITCH = 0.7
+"""Above this |cos phi| the driver takes its cross-product form."""
+
+
+@dataclass(frozen=True)
+class DriverRows:
+    """Driver rows of all frames: Jacobian (T, K+6, N, 3), nu and gamma (T, K+6), value (T, K+6).
+
+    moment_factor (T, K+6): generalized force per unit multiplier, so that tau = factor * lambda.
+    """
+
+    value: Array
+    jacobian: Array
+    nu: Array
+    gamma: Array
+    moment_factor: Array
+
+
+def driver_rows(
+    model: Model, motion: Motion, q: Array | None = None, qd: Array | None = None, base: bool = True
+) -> DriverRows:
+    """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
+
+    The last six rows lead the base; they are left out unless `base`.
+
+    Raises:
+        InputError: the model has spherical joints, which no three angles lead everywhere.
+    """
+    if len(model.tree.spherical):
+        raise InputError(
+            f"model {model.topology.name!r} has spherical joints, which angle drivers cannot lead",
+            remedy="use projected_moments, which needs no drivers, or a model with composite joints",
+        )
+    q = motion.q if q is None else q
+    qd = motion.qd if qd is None else qd
+    parts = [_joint_rows(model, motion, q, qd)] + ([base_rows(model, motion, q, qd)] if base else [])
+    return DriverRows(*(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
+
+
+def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
+    value, jacobian, nu, gamma, factor = angle_rows(*led_angles(model, motion), q, qd)
+    return value, jacobian, nu, gamma, model.tree.sign * factor
+
+
+def led_angles(
+    model: Model, motion: Motion
+) -> tuple[dict[str, Array], Array, Array, tuple[Array, Array, Array]]:
+    """Lines, lengths and angles of all joints in a motion, as `angle_rows` takes them."""
+    tree, topology = model.tree, model.topology
+    lines = {
+        "n": tree.axis,
+        "v": np.array([topology.slots_of(dof.reference) for dof in topology.dofs]),
+        "u": np.array([topology.slots_of(dof.follower) for dof in topology.dofs]),
+    }
+    n0, v0, u0 = (_line(model.standing[None], slots)[0] for slots in lines.values())
+    length = np.linalg.norm(v0, axis=1) * np.linalg.norm(u0, axis=1)
+    axial = length * np.linalg.norm(n0, axis=1)
+    start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
+    joints = tree.joint_count
+    angle = (
+        start + tree.sign * motion.coordinates[:, :joints],
+        tree.sign * motion.rates[:, :joints],
+        tree.sign * motion.second[:, :joints],
+    )
+    return lines, length, axial, angle
+
+
+def angle_rows(
+    lines: dict[str, Array], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
+) -> tuple[Array, ...]:
+    """Rows that hold the angle from v to u about n, both square to n, at given values (2.13, 2.16-2.18, B3).
+
+    Args:
+        lines: from- and to-slots (K, 2) of "n", "v" and "u"; n turns with one of the two bodies or both.
+        length: (K,) product of the lengths of v and u.
+        axial: (K,) that times the length of n.
+        angle: the angle from v to u, its rate and its second derivative, (T, K) each [rad].
+        q: (T, N, 3) natural coordinates.
+        qd: (T, N, 3) their velocities.
+
+    Returns:
+        value (T, K), Jacobian (T, K, N, 3), nu, gamma and moment about n per unit multiplier, (T, K) each.
+    """
+    n, v, u = (_line(q, slots) for slots in lines.values())
+    nd, vd, ud = (_line(qd, slots) for slots in lines.values())
+    phi, phid, phidd = angle
+    sine, cosine = np.sin(phi), np.cos(phi)
+    crossed = np.abs(cosine) > SWITCH
+
+    value = np.where(crossed, _dot(n, np.cross(v, u)) - axial * sine, _dot(v, u) - length * cosine)
+    nu = np.where(crossed, axial * cosine * phid, -length * sine * phid)
+    curved = 2.0 * (_dot(nd, np.cross(vd, u)) + _dot(nd, np.cross(v, ud)) + _dot(n, np.cross(vd, ud)))
+    gamma = np.where(
+        crossed,
+        axial * (cosine * phidd - sine * phid**2) - curved,
+        -length * (sine * phidd + cosine * phid**2) - 2.0 * _dot(vd, ud),
+    )
+    pick = crossed[..., None]
+    gradients = {
+        "n": np.where(pick, np.cross(v, u), 0.0),
+        "v": np.where(pick, np.cross(u, n), u),
+        "u": np.where(pick, np.cross(n, v), v),
+    }
+    jacobian = _spread(lines, gradients, q.shape[1])
+    return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
+
+
+def angle_gaps(
+    lines: dict[str, Array], length: Array, axial: Array, angle: Array, q: Array
+) -> tuple[Array, Array]:
+    """How far the angle from v to u about n is from a given one, a - phi (T, K) within half a turn [rad].
+
+    With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
+    at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
+
+    Returns:
+        a - phi, and its Jacobian (T, K, N, 3).
+    """
+    n, v, u = (_line(q, slots) for slots in lines.values())
+    size = axial / length
+    sine, cosine = _dot(n, np.cross(v, u)) / size, _dot(v, u)
+    square = np.maximum(sine**2 + cosine**2, 0.01 * length**2)
+    along, across = (cosine / size / square)[..., None], (sine / square)[..., None]
+    gradients = {
+        "n": along * np.cross(v, u),
+        "v": along * np.cross(u, n) - across * u,
+        "u": along * np.cross(n, v) - across * v,
+    }
+    gap = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
+    return gap, _spread(lines, gradients, q.shape[1])
+
+
+def _line(q: Array, slots: Array) -> Array:
+    padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+    return padded[:, slots[:, 1]] - padded[:, slots[:, 0]]
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.einsum("...x,...x->...", a, b)
+
+
+def _spread(lines: dict[str, Array], gradients: dict[str, Array], size: int) -> Array:
+    """Jacobian (T, K, N, 3) from the gradients by each line."""
+    frames, rows = next(iter(gradients.values())).shape[:2]
+    jacobian = np.zeros((frames, rows, size + 1, 3))
+    index = np.arange(rows)
+    for name, slots in lines.items():
+        jacobian[:, index, slots[:, 1]] += gradients[name]
+        jacobian[:, index, slots[:, 0]] -= gradients[name]
+    return jacobian[:, :, :size]

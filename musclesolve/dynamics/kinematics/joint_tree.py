@@ -1,0 +1,365 @@
+"""Kinematics along the tree: poses from joint coordinates, and the allowed directions of motion D.
+
+The columns of D are closed forms: turning about axis a through o moves a point by a x (r - o) and a vector v by
+a x v, for all that hangs behind the joint. They span the null space of Phi_q (Phi_q D = 0; Blajer & Czaplicki 2005,
+2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
+
+A spherical joint has three axes fixed in its parent. Its coordinates are the rotation vector of the child against the
+parent (angle times axis), and its three speeds the relative angular velocity, both by components on those axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.rotation_vector import (
+    continuous,
+    from_vector,
+    to_vector,
+    vector_jacobian,
+    vector_jacobian_rate,
+)
+from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.topology import Topology
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Arrays over joints (K): frames, axes and pivots as slots, and what each joint moves.
+
+    moves (N, K): slot n hangs behind joint k. owner (N,): the frame nearest the base that holds slot n.
+    spherical: the joints of each spherical joint, (S, 3), with their axes in the parent, (S, 3 axes, 3), and the same
+    axes as linear combinations of the coordinates, (S, 3 axes, N).
+    """
+
+    root: int
+    parent: Array
+    child: Array
+    axis: Array
+    axis_length: Array
+    sign: Array
+    pivot: Array
+    owner: Array
+    moves: Array
+    carries: Array
+    standing: Array
+    point_count: int
+    spherical: Array
+    fixed_axes: Array
+    fixed_weights: Array
+
+    @classmethod
+    def build(cls, topology: Topology, standing: Array) -> Tree:
+        """Joint arrays of a topology for a standing layout (N, 3)."""
+        frames, dofs = topology.frame_index, topology.dofs
+        parent = np.array([frames[dof.parent] for dof in dofs])
+        child = np.array([frames[dof.child] for dof in dofs])
+        axis = np.array([topology.slots_of(dof.axis) for dof in dofs])
+        padded = np.vstack([standing, np.zeros(3)])
+        length = np.linalg.norm(padded[axis[:, 1]] - padded[axis[:, 0]], axis=1)
+        spherical, fixed_axes, fixed_weights = _spherical(topology, standing)
+        length[spherical] = 1.0
+        behind = _behind(parent, child, len(frames))
+        owner = _owners(topology, behind)
+        return cls(
+            root=frames[topology.root],
+            parent=parent,
+            child=child,
+            axis=axis,
+            axis_length=length,
+            sign=np.array([dof.sign for dof in dofs]),
+            pivot=np.array([topology.slot[dof.pivot] for dof in dofs]),
+            owner=owner,
+            moves=behind[owner],
+            carries=behind,
+            standing=standing,
+            point_count=topology.point_count,
+            spherical=spherical,
+            fixed_axes=fixed_axes,
+            fixed_weights=fixed_weights,
+        )
+
+    @property
+    def joint_count(self) -> int:
+        """K, the number of joint degrees of freedom."""
+        return len(self.child)
+
+    def frames(
+        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
+
+        Args:
+            angles: (T, K) joint coordinates [rad]; those of a spherical joint are a rotation vector.
+            base_position: (T, 3) where the standing layout's origin goes [m].
+            base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
+            turned: (K,) the joints that count, the others stay as in standing; all unless given.
+        """
+        rotation, shift = self._frames(angles, base_position, base_rotation, turned)
+        return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
+
+    def _frames(
+        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None
+    ) -> tuple[Array, Array]:
+        """The same as (F, 3, 3, T) and (F, 3, T): sums over three of anything run along the frames of the motion."""
+        kind = np.result_type(angles, base_position, base_rotation)
+        rotation = np.full((len(self.carries), 3, 3, len(angles)), np.nan, kind)
+        rotation[self.root] = base_rotation.transpose(1, 2, 0)
+        wanted = np.ones(self.joint_count, bool) if turned is None else turned
+        turns = self._turns(angles, wanted)
+        for k, (p, c) in enumerate(zip(self.parent.tolist(), self.child.tolist(), strict=True)):
+            if k in turns:
+                np.einsum("ijt,jkt->ikt", rotation[p], turns[k], out=rotation[c])
+            elif not wanted[k]:
+                rotation[c] = rotation[p]
+        # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
+        stays = _applied(rotation[self.parent] - rotation[self.child], self._pivots)
+        steps = self.carries @ stays.reshape(len(stays), -1)
+        shift = base_position.T + steps.reshape(-1, 3, len(angles))
+        shift[np.isnan(rotation).all(axis=(1, 2, 3))] = np.nan
+        return rotation, shift
+
+    @cached_property
+    def _pivots(self) -> Array:
+        """(K, 3) standing pivots; zero but for the first joint of a spherical one, which stands for all three."""
+        pivots: Array = self.standing[self.pivot].copy()
+        pivots[self.spherical[:, 1:].ravel()] = 0.0
+        return pivots
+
+    @cached_property
+    def _skews(self) -> tuple[Array, Array]:
+        """S and S^2 (K, 3, 3) of the standing axes: a turn by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
+        skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
+        return skew, skew @ skew
+
+    def _turns(self, angles: Array, wanted: Array) -> dict[int, Array]:
+        """Rotation (3, 3, T) of the child against the parent by joint, a spherical one by the first of its three."""
+        single = wanted.copy()
+        single[self.spherical.ravel()] = False
+        hinges = np.flatnonzero(single)
+        sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
+        skew, square = (x[hinges, :, :, None] for x in self._skews)
+        turned = sine * skew + (1.0 - cosine) * square + np.eye(3)[:, :, None]
+        turns = dict(zip(hinges.tolist(), turned, strict=True))
+        for joints, directions in zip(self.spherical, self.fixed_axes, strict=True):
+            if wanted[joints[0]]:
+                turns[int(joints[0])] = from_vector(angles[:, joints] @ directions).transpose(1, 2, 0)
+        return turns
+
+    def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
+        """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
+
+        There w = J dp/dt on the axes of the joint, and dw/dt = J d2p/dt2 + dJ/dt dp/dt.
+        """
+        speeds, speed_rates = rates.copy(), second.copy()
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            vector, rate, twice = (x[:, joints] @ axes for x in (angles, rates, second))
+            jacobian = vector_jacobian(vector)
+            speeds[:, joints] = np.einsum("txy,ty->tx", jacobian, rate) @ axes.T
+            twist = np.einsum("txy,ty->tx", vector_jacobian_rate(vector, rate), rate)
+            speed_rates[:, joints] = (np.einsum("txy,ty->tx", jacobian, twice) + twist) @ axes.T
+        return speeds, speed_rates
+
+    def rates(self, angles: Array, speeds: Array, speed_rates: Array) -> tuple[Array, Array]:
+        """The reverse of `speeds`: derivatives of joint coordinates, (T, K) each."""
+        rates, second = speeds.copy(), speed_rates.copy()
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            vector, spin, twist = (x[:, joints] @ axes for x in (angles, speeds, speed_rates))
+            jacobian = vector_jacobian(vector)
+            rate = np.linalg.solve(jacobian, spin[..., None])[..., 0]
+            twist = twist - np.einsum("txy,ty->tx", vector_jacobian_rate(vector, rate), rate)
+            rates[:, joints] = rate @ axes.T
+            second[:, joints] = np.linalg.solve(jacobian, twist[..., None])[..., 0] @ axes.T
+        return rates, second
+
+    def moved(self, angles: Array, step: Array) -> Array:
+        """Joint coordinates (T, K) after a step along the speeds; turns of spherical joints are composed."""
+        after = angles + step
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            turn = from_vector(step[:, joints] @ axes) @ from_vector(angles[:, joints] @ axes)
+            after[:, joints] = to_vector(turn) @ axes.T
+        return after
+
+    def unwrapped(self, angles: Array) -> Array:
+        """Joint coordinates over time (T, K) without jumps by full turns."""
+        smooth = np.unwrap(angles, axis=0)
+        for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
+            smooth[:, joints] = continuous(angles[:, joints] @ axes) @ axes.T
+        return smooth
+
+    def pose(
+        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None = None
+    ) -> Array:
+        """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
+
+        The arguments are those of `frames`.
+        """
+        rotation, shift = self._frames(angles, base_position, base_rotation, turned)
+        q = _applied(rotation[self.owner], self.standing)
+        q[: self.point_count] += shift[self.owner[: self.point_count]]
+        return np.ascontiguousarray(q.transpose(2, 0, 1))
+
+    def way_to(self, slots: Array) -> Array:
+        """(K,) the joints that move any of these slots; their axes and pivots are moved by no others."""
+        way: Array = self.moves[slots].any(axis=0)
+        return way
+
+    @cached_property
+    def share(self) -> Array:
+        """(K+6, K+6): 1 where speed i moves all that speed j moves, 1/2 where both move the same, as i = j does.
+
+        A symmetric quantity of two speeds that is known where the first is before the second is then
+        share X + (share X)^T.
+        """
+        count = self.joint_count
+        before = np.ones((count + 6, count + 6))
+        before[:count, :count] = self.carries[self.child].T
+        before[:count, count:] = 0.0
+        share: Array = before / np.maximum(before + before.T, 1.0)
+        return share
+
+    def axes(self, q: Array) -> Array:
+        """Signed unit axes of the joints (T, K, 3) in the present pose."""
+        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+        line = padded.take(self.axis[:, 1], axis=1) - padded.take(self.axis[:, 0], axis=1)
+        axes = line * (self.sign / self.axis_length)[:, None]
+        if len(self.spherical):
+            axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
+        return axes
+
+    def allowed(
+        self, q: Array, origin: Array, slots: Array | None = None, speeds: Array | None = None
+    ) -> Array:
+        """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
+
+        The last six speeds are the velocity of `origin` (T, 3) and the angular velocity of the base, global axes.
+
+        Args:
+            q: (T, N, 3) natural coordinates.
+            origin: (T, 3) where the standing layout's origin is [m].
+            slots: only these rows; all unless given.
+            speeds: (K+6,) only these columns; all unless given.
+        """
+        kept = np.arange(q.shape[1]) if slots is None else slots
+        points, joints = kept < self.point_count, self.joint_count
+        wanted = np.ones(joints + 6, bool) if speeds is None else speeds
+        none, one = np.zeros((3, 3)), np.eye(3)
+        spins = np.broadcast_to(np.concatenate([none, one]), (len(q), 6, 3))
+        turns = np.concatenate([self.axes(q), spins], axis=1)[:, wanted]
+        pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)[:, wanted]
+        moved = np.column_stack([self.moves[kept], np.ones((len(kept), 6))])[:, wanted]
+        shifts = np.concatenate([np.zeros((joints, 3)), one, none])[wanted]
+        directions = np.empty((len(q), len(kept), 3, len(shifts)), q.dtype)
+        arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
+        for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            turned = turns[:, None, :, y] * arm[z] - turns[:, None, :, z] * arm[y]
+            directions[:, :, x] = turned * moved + points[:, None] * shifts[:, x]
+        return directions
+
+    def angular_velocity(self, q: Array, speeds: Array) -> Array:
+        """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
+        return (
+            self._sum(self.axes(q) * speeds[:, : self.joint_count, None])
+            + speeds[:, None, self.joint_count + 3 :]
+        )
+
+    def project(self, q: Array, origin: Array, force: Array) -> Array:
+        """D^T f (T, K+6) of a generalized force f (T, N, 3), without forming D.
+
+        a . sum (r - o) x f over what hangs behind a joint, a vector's f counting as v x f; then force and moment of
+        all on the base.
+        """
+        moment = np.cross(q, force)
+        force = force[:, : self.point_count]
+        behind = self.moves.T @ moment - np.cross(q[:, self.pivot], self.moves[: self.point_count].T @ force)
+        whole = force.sum(axis=1)
+        about = moment.sum(axis=1) - np.cross(origin, whole)
+        return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), behind), whole, about], axis=1)
+
+    def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
+        """Velocities qd = D s, (T, N, 3), without forming D."""
+        linear, angular = (
+            speeds[:, self.joint_count : self.joint_count + 3],
+            speeds[:, self.joint_count + 3 :],
+        )
+        turns = self.axes(q) * speeds[:, : self.joint_count, None]
+        return self._carried(q, turns, q[:, self.pivot], angular, origin, linear)
+
+    def acceleration(
+        self, q: Array, qd: Array, speeds: Array, rates: Array, origin: Array, origin_velocity: Array
+    ) -> Array:
+        """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), without forming D.
+
+        d/dt [a x (r - o)] = adot x (r - o) + a x (rdot - odot), with adot = w_parent x a.
+        """
+        joints = self.joint_count
+        axes, pivot = self.axes(q), q[:, self.pivot]
+        turns = axes * speeds[:, :joints, None]
+        spin = np.cross(self.angular_velocity(q, speeds)[:, self.parent], turns)
+        change = axes * rates[:, :joints, None] + spin
+        linear, angular = rates[:, joints : joints + 3], rates[:, joints + 3 :]
+        accelerated = self._carried(q, change, pivot, angular, origin, linear)
+        still = np.zeros_like(linear)
+        return accelerated + self._carried(
+            qd, turns, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
+        )
+
+    def _sum(self, turns: Array) -> Array:
+        """Sum of joint vectors (T, K, 3) over the joints on the way to each frame, (T, F, 3)."""
+        return self.carries @ turns
+
+    def _carried(
+        self, q: Array, turns: Array, pivot: Array, angular: Array, origin: Array, linear: Array
+    ) -> Array:
+        """Sum over joints of turn x (q - pivot), plus the base's own: its vectors do not feel pivots."""
+        spin = (self._sum(turns) + angular[:, None])[:, self.owner]
+        moved = np.cross(spin, q)
+        offset = self._sum(np.cross(turns, pivot)) + (np.cross(angular, origin) - linear)[:, None]
+        moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
+        return moved
+
+
+def _applied(matrices: Array, vectors: Array) -> Array:
+    """Products (n, 3, T) of matrices (n, 3, 3, T) with vectors (n, 3)."""
+    x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
+    product: Array = x + y + z
+    return product
+
+
+def _behind(parent: Array, child: Array, count: int) -> Array:
+    """(F, K): frame f hangs behind joint k."""
+    behind = np.zeros((count, len(child)))
+    for k, (p, c) in enumerate(zip(parent, child, strict=True)):
+        behind[c] = np.maximum(behind[c], behind[p])
+        behind[c, k] = 1.0
+    return behind
+
+
+def _spherical(topology: Topology, standing: Array) -> tuple[Array, Array, Array]:
+    """Joints (S, 3), axes in the parent (S, 3, 3) and their weights (S, 3, N) of the spherical joints."""
+    fixed = [k for k, dof in enumerate(topology.dofs) if dof.fixed_axis is not None]
+    axes = np.array([topology.dofs[k].fixed_axis for k in fixed], dtype=float).reshape(-1, 3, 3)
+    weights = np.zeros((len(fixed), len(standing)))
+    if fixed:
+        elements = Elements.build(topology, standing)
+        for row, (k, axis) in enumerate(zip(fixed, axes.reshape(-1, 3), strict=True)):
+            body = topology.body_index[topology.dofs[k].parent]
+            c = elements.inverse[body] @ axis
+            weights[row] = elements.combination(topology, body, np.array([-c[0], *c]))
+    return np.array(fixed, dtype=int).reshape(-1, 3), axes, weights.reshape(-1, 3, len(standing))
+
+
+def _owners(topology: Topology, behind: Array) -> Array:
+    """The body nearest the base among those that hold each slot."""
+    depth = behind.sum(axis=1)
+    owner: dict[str, int] = {}
+    for index in np.argsort(depth[: len(topology.bodies)], kind="stable"):
+        body = topology.bodies[index]
+        for name in body.members:
+            owner.setdefault(name, int(index))
+    return np.array([owner[name] for name in topology.coordinate_names])

@@ -1,0 +1,81 @@
+"""What was measured of a model: points and directions by the names of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+
+import numpy as np
+
+from musclesolve.dynamics.checks import numbers, unknown_name
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+DIRECTION_ARM = 0.1
+"""A direction weighs as much as a point seen on an arm of this length [m]."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What was measured: slots (n,), positions or unit directions (T, n, 3), weights (n,)."""
+
+    slots: Array
+    values: Array
+    weights: Array
+
+    @classmethod
+    def build(
+        cls,
+        model: Model,
+        points: Mapping[str, Array],
+        directions: Mapping[str, Array],
+        weights: Mapping[str, float] | None = None,
+    ) -> Targets:
+        """Targets from named points [m] and unit directions, each (T, 3), by the model's names.
+
+        Args:
+            model: whose points and directions they are.
+            points: positions by name.
+            directions: unit directions by name.
+            weights: factors on squared distances by name, 1 where absent: a point of weight 4 is trusted as if it had
+                been measured four times.
+
+        Raises:
+            InputError: nothing was measured, a name that the model does not have or of the other kind, or values that
+                are not finite or not as many as the others; a weight of what was not measured or not above zero.
+        """
+        named = list(points.items()) + list(directions.items())
+        if not named:
+            raise InputError("no points or directions to fit", expected="at least those of one body")
+        slots = np.array([model.slot(name) for name, _ in named])
+        for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
+            if slot >= model.topology.point_count:
+                raise InputError(f"{name!r} is a direction of {model.topology.name!r}, not a point")
+        frames = len(np.atleast_1d(named[0][1]))
+        values = np.stack([numbers(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1)
+        factors = _factors([name for name, _ in named], weights or {})
+        return cls(
+            slots, values, factors * np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
+        )
+
+    def frames(self, keep: slice | Array) -> Targets:
+        """The same at some frames."""
+        return Targets(self.slots, self.values[keep], self.weights)
+
+    def among(self, places: Array) -> Targets:
+        """Some of them, by their places."""
+        return Targets(self.slots[places], self.values[:, places], self.weights[places])
+
+
+def _factors(names: list[str], weights: Mapping[str, float]) -> Array:
+    """(n,) the weight of each target."""
+    for name, weight in weights.items():
+        if name not in names:
+            raise unknown_name(name, "measured point or direction", names, "weights")
+        if not (isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 < weight < inf):
+            raise InputError(f"the weight of {name!r} is {weight!r}", expected="a finite number above 0")
+    return np.array([float(weights.get(name, 1.0)) for name in names])

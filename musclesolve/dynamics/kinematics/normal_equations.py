@@ -1,0 +1,87 @@
+"""The linear system of one step towards the nearest pose, from sums over what hangs behind each joint.
+
+A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it hangs
+behind the joint. So
+
+    gradient_j = sum_n D_nj . p_n            = a_j . sum r x p + c_j . sum p
+    H_ij       = sum_n w_n D_ni . D_nj       = a_i . (a tr C - C a + h x c)_j + c_i . (a x h + m c)_j
+    S_ij       = sum_n p_n . d2q_n/ds_i ds_j = a_i . sum D_nj x p_n = a_i . (P a - a tr P + c x f)_j
+
+with p = w (target - q), C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p
+over points, all of them over what j moves, i being j itself or a joint before it (what neither moves gives nothing).
+This is the composite rigid body method (Featherstone 2008, 6.2) with targets for masses: D is never formed.
+Of two turns that are before each other, those of the base or of a spherical joint, S is shared evenly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.joint_tree import Tree
+from musclesolve.dynamics.kinematics.vector_components import components, cross
+
+Array = np.ndarray
+
+_SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def normal_equations(
+    tree: Tree, q: Array, origin: Array, slots: Array, weights: Array, pull: Array, free: Array, near: Array
+) -> tuple[Array, Array]:
+    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds.
+
+    Args:
+        tree: the joints.
+        q: (T, N, 3) natural coordinates.
+        origin: (T, 3) where the standing layout's origin is [m].
+        slots: (n,) what has a target.
+        weights: (n,) w.
+        pull: (T, n, 3) p.
+        free: (K+6,) speeds that count.
+        near: (T,) how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
+    """
+    axis, offset = _screws(tree, q, origin, free)
+    point = slots < tree.point_count
+    moved = np.column_stack([tree.moves[slots], np.ones((len(slots), 6))])[:, free]
+    # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
+    place = components(q[:, slots] - point[:, None] * origin[:, None])
+    pull = components(pull)
+    heavy = weights * place
+    behind = [heavy[x] * place[y] for x, y in _SYMMETRIC]
+    behind += [place[x] * pull[y] for x in range(3) for y in range(3)]
+    behind += [*(point * heavy), *(point * pull)]
+    sums = np.stack(behind) @ moved
+    mass = (point * weights) @ moved
+    second, turning, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
+    torque = np.stack([turning[5] - turning[7], turning[6] - turning[2], turning[1] - turning[3]])
+    gradient = (axis * torque + offset * force).sum(axis=0)
+    cxx, cxy, cxz, cyy, cyz, czz = second
+    ax, ay, az = axis
+    angular = cross(first, offset)
+    angular[0] += (cyy + czz) * ax - cxy * ay - cxz * az
+    angular[1] += (cxx + czz) * ay - cxy * ax - cyz * az
+    angular[2] += (cxx + cyy) * az - cxz * ax - cyz * ay
+    linear = cross(axis, first) + mass * offset
+    if near.any():
+        trace = turning[0] + turning[4] + turning[8]
+        bent = cross(offset, force) - axis * trace
+        for x in range(3):
+            bent[x] += turning[3 * x] * ax + turning[3 * x + 1] * ay + turning[3 * x + 2] * az
+        turns = np.abs(axis).any(axis=0)
+        angular -= near[:, None] * turns * bent
+    rows = np.ascontiguousarray(np.concatenate([axis, offset]).transpose(1, 2, 0))
+    columns = np.ascontiguousarray(np.concatenate([angular, linear]).transpose(1, 0, 2))
+    share = tree.share[np.ix_(free, free)]
+    half = share * (rows @ columns)
+    return half + half.transpose(0, 2, 1), gradient
+
+
+def _screws(tree: Tree, q: Array, origin: Array, free: Array) -> tuple[Array, Array]:
+    """Axis a and offset c of the free speeds, (3, T, F) each; c from the origin."""
+    joints, frames = tree.joint_count, len(q)
+    axis, offset = np.zeros((2, 3, frames, joints + 6))
+    axis[:, :, :joints] = components(tree.axes(q))
+    offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
+    # The base: three shifts, then three turns about its origin.
+    offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
+    return axis[:, :, free], offset[:, :, free]

@@ -1,0 +1,1 @@
+"""Mechanisms with closed loops and drivers: constraint rows, assembly, forces."""

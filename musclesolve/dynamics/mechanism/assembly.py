@@ -1,0 +1,232 @@
+"""Closing a mechanism: positions by Newton-Raphson in the sense of least squares, then velocities, accelerations.
+
+Redundant rows do no harm, and what nothing drives stays as near the start as it can, unless everything is to be
+driven. A driven angle is followed in small turns by the angle itself, not by its row, which the mirrored angle meets
+too; frames are closed one from the other, so that a loop stays on its branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.redundant_constraints import least_squares, undriven
+from musclesolve.dynamics.mechanism.constraint_rows import Gaps, Kind, Rows, all_gaps, all_rows, mirrored
+from musclesolve.errors import InputError, MuscleSolveError
+
+Array = np.ndarray
+
+_LONGEST_STEP = 0.3
+"""Longest move of a coordinate in one step [m or 1]; keeps a distant start on track."""
+
+_MET = 1e-6
+"""How far a row may be from being met where rates are asked for [m or 1]."""
+
+_SHOWN = 4
+"""How many rows a message names."""
+
+
+def assemble(
+    kinds: Iterable[Kind],
+    time: Array,
+    start: Array,
+    coordinate_names: tuple[str, ...] = (),
+    tolerance: float = 1e-10,
+    max_iterations: int = 100,
+    driven: bool = False,
+) -> Array:
+    """Pose of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
+
+    Args:
+        kinds: what the mechanism consists of.
+        time: (T,) [s], for the drivers.
+        start: (N, 3) first guess of the first frame, each other frame being closed from the one before; or (T, N, 3),
+            a guess for every frame. Guesses that are all alike count as one.
+        coordinate_names: names of the N points and vectors, for messages.
+        tolerance: how well every row is to be met [m or 1].
+        max_iterations: give up after so many steps.
+        driven: refuse a mechanism that can still move.
+
+    Returns:
+        (T, N, 3).
+
+    Raises:
+        InputError: a coordinate of the start, or what a guide gives, is not a finite number.
+        MuscleSolveError: the rows contradict each other, as in a loop that cannot close, or an angle that cannot get
+            to its guide; names them with the amounts. A body closes as its mirror image; names it. Or nothing drives
+            something that should be; names it.
+    """
+    kinds, time = _listed(kinds), np.asarray(time, dtype=float)
+    guess = _guesses(start, time)
+    check_finite(guess, coordinate_names)
+    if (guess == guess[:1]).all():
+        q = _marched(kinds, time, guess[:1], tolerance, max_iterations)
+    else:
+        q = _closed(kinds, time, guess, tolerance, max_iterations)
+        _check_closed(all_gaps(kinds, time, q), tolerance)
+    if turned := mirrored(kinds, q):
+        body, frame = next(iter(turned.items()))
+        raise MuscleSolveError(
+            f"body {body!r} closes as its own mirror image in frame {frame}, which no body can be. Start nearer to the "
+            "pose that is meant, with every body whole."
+        )
+    if driven:
+        _check_driven(all_rows(kinds, time, q), coordinate_names)
+    return q
+
+
+def _listed(kinds: Iterable[Kind]) -> list[Kind]:
+    if not (listed := list(kinds)):
+        raise InputError(
+            "a mechanism of nothing", expected="one kind of rows at least, as Rigid(constraints)"
+        )
+    return listed
+
+
+def _guesses(start: Array, time: Array) -> Array:
+    """The start as (T, N, 3)."""
+    guess = np.asarray(start, dtype=float)
+    if guess.ndim == 2:
+        guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
+    if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
+        raise InputError(
+            f"time {time.shape} and start {np.shape(start)} do not go together",
+            expected="time (T,), start (N, 3) or (T, N, 3)",
+        )
+    return guess
+
+
+def _marched(kinds: list[Kind], time: Array, start: Array, tolerance: float, max_iterations: int) -> Array:
+    """Each frame closed from the one before: the only way to know on which branch a loop is."""
+    poses, now = np.empty((len(time), *start.shape[1:])), start
+    for frame in range(len(time)):
+        at = time[frame : frame + 1]
+        now = poses[frame : frame + 1] = _closed(kinds, at, now, tolerance, max_iterations)
+        _check_closed(all_gaps(kinds, at, now), tolerance, frame)
+    return poses
+
+
+def _closed(kinds: list[Kind], time: Array, start: Array, tolerance: float, max_iterations: int) -> Array:
+    """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate."""
+    q = np.array(start)
+    for _ in range(max_iterations):
+        gaps = all_gaps(kinds, time, q)
+        step = -least_squares(gaps.jacobian.reshape(len(q), -1, 3 * q.shape[1]), gaps.part).reshape(q.shape)
+        largest = np.abs(step).max(axis=(1, 2), keepdims=True)
+        q = q + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(largest, 1e-12))
+        if largest.max() < tolerance:
+            break
+    return q
+
+
+def violation(rows: Rows | Gaps) -> Array:
+    """How far each row is from being met: its value over the length of its gradient, (T, c) [m or 1]."""
+    slope = np.linalg.norm(rows.jacobian.reshape(*rows.value.shape, -1), axis=2)
+    return np.abs(rows.value) / np.maximum(slope, 1e-12)
+
+
+def consistent_rates(
+    kinds: Iterable[Kind], time: Array, q: Array, coordinate_names: tuple[str, ...] = (), driven: bool = True
+) -> tuple[Array, Array]:
+    """Velocities and accelerations (T, N, 3) of a pose that satisfies the rows (5.8, 5.9).
+
+    Args:
+        kinds: what the mechanism consists of.
+        time: (T,) [s].
+        q: (T, N, 3), from `assemble`.
+        coordinate_names: names of the N points and vectors, for messages.
+        driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
+
+    Raises:
+        MuscleSolveError: the pose is open. Two drivers, or a driver and a joint, ask for different things; names the
+            rows. Nothing drives something; names the points and vectors.
+    """
+    kinds, time = _listed(kinds), np.asarray(time, dtype=float)
+    check_finite(q, coordinate_names)
+    rows = all_rows(kinds, time, q)
+    _check_met(rows)
+    jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
+    qd = least_squares(jacobian, rows.nu)
+    _check_rates("velocities", rows.names, jacobian, qd, rows.nu)
+    if driven:
+        _check_driven(rows, coordinate_names)
+    gamma = all_rows(kinds, time, q, qd.reshape(q.shape)).gamma
+    qdd = least_squares(jacobian, gamma)
+    _check_rates("accelerations", rows.names, jacobian, qdd, gamma)
+    return qd.reshape(q.shape), qdd.reshape(q.shape)
+
+
+def check_finite(q: Array, names: tuple[str, ...]) -> None:
+    """Refuse coordinates (T, N, 3) that are no finite numbers, by name and frame."""
+    bad = np.argwhere(~np.isfinite(q).all(axis=2))
+    if len(bad):
+        frame, slot = (int(part) for part in bad[0])
+        raise InputError(
+            f"{_names(names, q.shape[1])[slot]} is {q[frame, slot].tolist()} in frame {frame} "
+            f"({len(bad)} such values in all)",
+            expected="finite numbers",
+        )
+
+
+def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
+    return tuple(names) + tuple(f"coordinate {slot}" for slot in range(len(names), count))
+
+
+def _check_met(rows: Rows) -> None:
+    """Refuse a pose that does not satisfy the rows: its rates would be those of no mechanism."""
+    apart = violation(rows)
+    frame, row = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    if apart[frame, row] > _MET:
+        raise MuscleSolveError(
+            f"the pose of frame {frame} is open: {rows.names[row]} by {apart[frame, row]:.3g} (m for points and "
+            "lengths, 1 for directions). Close it with `assemble` first."
+        )
+
+
+def _check_driven(rows: Rows, names: tuple[str, ...]) -> None:
+    """Refuse rows that let something move, by the names of the points and vectors that can."""
+    frames, _, count, _ = rows.jacobian.shape
+    every = np.broadcast_to(np.eye(3 * count).reshape(count, 3, -1), (frames, count, 3, 3 * count))
+    owners = tuple(name for name in _names(names, count) for _ in range(3))
+    free = tuple(dict.fromkeys(undriven(rows.jacobian, every, owners)))
+    if free:
+        more = f" and {len(free) - 2 * _SHOWN} more" if len(free) > 2 * _SHOWN else ""
+        raise MuscleSolveError(
+            f"nothing drives {', '.join(free[: 2 * _SHOWN])}{more}: constraints and drivers leave them free to move in "
+            "some frame. Add a driver, or fix them; or the pose is one where the mechanism is stretched out."
+        )
+
+
+def _check_closed(gaps: Gaps, tolerance: float, number: int | None = None) -> None:
+    """Refuse open rows; `number` is that of the frame where only one is given."""
+    apart, limit = violation(gaps), max(10.0 * tolerance, 1e-9)
+    frame = int(np.argmax(apart.max(axis=1)))
+    if apart[frame].max() <= limit:
+        return
+    worst = np.argsort(-apart[frame])
+    open_rows = [k for k in worst if apart[frame, k] > max(limit, 0.1 * apart[frame, worst[0]])]
+    listed = "; ".join(f"{gaps.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
+    more = f" and {len(open_rows) - _SHOWN} more" if len(open_rows) > _SHOWN else ""
+    failing = int((apart.max(axis=1) > limit).sum())
+    where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"
+    raise MuscleSolveError(
+        f"the mechanism cannot be assembled {where}: a loop does not close or a driver does not get there. Nearest "
+        f"approach in frame {frame if number is None else number}: {listed}{more} (m for points and lengths, 1 for "
+        "directions). Check the lengths and the driven values, or start nearer to a possible pose."
+    )
+
+
+def _check_rates(what: str, names: tuple[str, ...], jacobian: Array, rate: Array, right: Array) -> None:
+    left = np.abs(np.einsum("tcn,tn->tc", jacobian, rate) - right)
+    limit = 1e-7 * np.maximum(1.0, np.abs(right).max(axis=1))
+    if (left.max(axis=1) > limit).any():
+        frame = int(np.argmax(left.max(axis=1) / limit))
+        worst = [
+            names[k] for k in np.argsort(-left[frame])[:_SHOWN] if left[frame, k] > 0.1 * left[frame].max()
+        ]
+        raise MuscleSolveError(
+            f"no {what} satisfy all rows in frame {frame}: {'; '.join(worst)} contradict each other "
+            f"(by {left[frame].max():.3g}). The pose may be one where the mechanism is stretched out, or two drivers "
+            "lead the same degree of freedom."
+        )

@@ -1,0 +1,156 @@
+"""Forces in a closed loop: what its drivers supply and what its joints transmit, from the multipliers of its rows.
+
+The rows of an assembled mechanism are solved for their multipliers, Phi_q^T lambda = g - M qdd (Silva 2003, 2.83), of
+least norm where rows are redundant (2.88). A driver's multiplier gives its moment (correction B3) or tension; all rows
+of one joint together give the force and moment that it transmits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
+from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm, rigid_wrench
+from musclesolve.dynamics.mechanism.assembly import consistent_rates
+from musclesolve.dynamics.mechanism.constraint_rows import Kind, Rows, all_rows
+from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
+from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+_NONE = 1e-9
+"""A singular value this small against the largest one is none."""
+
+
+@dataclass(frozen=True)
+class Mechanism(Model):
+    """Bodies with their standing layout and masses, all of whose joints are in rows: it needs no tree of joints."""
+
+    def __post_init__(self) -> None:
+        """Refuse a layout or masses that are not those of the topology."""
+        wanted = len(self.topology.coordinate_names), len(self.topology.bodies)
+        if (len(self.standing), len(self.mass.mass)) != wanted:
+            raise InputError(
+                f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} bodies",
+                expected=f"positions ({wanted[0]}, 3) and {wanted[1]} bodies, as the topology has them",
+            )
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """What rows exert on a body: force (T, 3) [N] and moment (T, 3) [N m] about a point.
+
+    unique (6,): which of the six components the mechanism determines. The others, as the moments across the plane in
+    a planar loop, depend on how redundant rows are scaled (correction B10).
+    """
+
+    force: Array
+    moment: Array
+    unique: Array
+
+
+@dataclass(frozen=True)
+class MechanismForces:
+    """A mechanism in motion: q, qd, qdd (T, N, 3), its rows, and their multipliers (T, c)."""
+
+    model: Model
+    time: Array
+    q: Array
+    qd: Array
+    qdd: Array
+    rows: Rows
+    multipliers: Array
+
+    def of(self, driver: AngleDriver | LengthDriver) -> Array:
+        """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
+        multiplier = self.multipliers[:, self._row(driver.name)]
+        if isinstance(driver, AngleDriver):
+            return driver.moment(self.time, self.q, multiplier)
+        return driver.tension(self.time, multiplier)
+
+    def reaction(self, names: Iterable[str], body: str, about: str) -> Reaction:
+        """What some rows together exert on a body, about one of the points.
+
+        The body's points and vectors feel every row that holds them, so a joint whose reaction is asked for should be
+        made of points and vectors of each body's own (`coincident`); what two bodies share belongs to neither alone.
+
+        Args:
+            names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`, all of the joint.
+            body: the one that feels them.
+            about: the point about which moments are taken.
+
+        Raises:
+            InputError: no row, body or point of that name.
+        """
+        chosen = [k for name in names for k in self._rows(name)]
+        model, part = self.model, self.model.topology.bodies[self.model.body(body)]
+        slots = [model.slot(name) for name in (*part.points, *part.vectors, *part.extra)]
+        points = np.array(slots) < model.topology.point_count
+        each = -self.rows.jacobian[:, chosen][:, :, slots]
+        frames, count = each.shape[:2]
+        q, center = (np.repeat(x, count, axis=0) for x in (self.q[:, slots], self.q[:, model.slot(about)]))
+        unit = np.hstack(rigid_wrench(q, each.reshape(-1, *each.shape[2:]), points, center))
+        unit = unit.reshape(frames, count, 6)
+        found = np.einsum("trw,tr->tw", unit, self.multipliers[:, chosen])
+        loose = np.abs(np.einsum("trw,trk->twk", unit, self._idle()[:, chosen])).max(axis=(0, 2), initial=0.0)
+        return Reaction(found[:, :3], found[:, 3:], loose <= 1e-7 * np.abs(unit).max())
+
+    def _idle(self) -> Array:
+        """Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros."""
+        jacobian = self.rows.jacobian.reshape(*self.rows.value.shape, -1)
+        basis, sizes, _ = np.linalg.svd(jacobian)
+        padded = np.zeros(basis.shape[::2])
+        padded[:, : sizes.shape[1]] = sizes
+        return np.where((padded > _NONE * sizes[:, :1])[:, None], 0.0, basis)
+
+    def _rows(self, name: str) -> list[int]:
+        found = [
+            k
+            for k, row in enumerate(self.rows.names)
+            if row == name or (row[:-4] == name and row[-4:-2] == " [")
+        ]
+        if not found:
+            raise InputError(
+                f"no row is called {name!r}", expected=f"one of {', '.join(dict.fromkeys(self.rows.names))}"
+            )
+        return found
+
+    def _row(self, name: str) -> int:
+        found = self._rows(name)
+        if len(found) > 1:
+            raise InputError(
+                f"{len(found)} rows are called {name!r}", expected="drivers with names of their own"
+            )
+        return found[0]
+
+
+def mechanism_forces(
+    model: Model, kinds: Iterable[Kind], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
+) -> MechanismForces:
+    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88).
+
+    Args:
+        model: its bodies with their masses, and gravity: a `Model`, whose joints form a tree and whose loops are closed
+            by rows, or a `Mechanism`, all of whose joints are rows.
+        kinds: constraints and drivers, those that `assemble` closed.
+        time: (T,) [s].
+        q: (T, N, 3), from `assemble`.
+        wrenches: forces from outside.
+
+    Raises:
+        MuscleSolveError: nothing drives something, or drivers contradict each other; names what.
+    """
+    kinds, time = list(kinds), np.asarray(time, dtype=float)
+    qd, qdd = consistent_rates(kinds, time, q, model.topology.coordinate_names)
+    needed = weight_force(model.elements, model.mass, q, model.gravity)
+    needed = needed + external_force(model, q, list(wrenches))
+    needed = needed - inertia_force(model.elements, model.basic_mass, q, qd, qdd)
+    rows = all_rows(kinds, time, q, qd)
+    jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
+    multipliers = minimum_norm(jacobian, needed.reshape(len(q), -1))
+    return MechanismForces(model, time, q, qd, qdd, rows, multipliers)

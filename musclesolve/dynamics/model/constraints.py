@@ -1,0 +1,185 @@
+"""Constraints: rigid bodies and universal joints by scalar products, extra points by linear combinations.
+
+A scalar-product row is Phi = a . b - const with a and b differences of two slots of q (a unit vector is its slot minus
+zero), so the Jacobian is linear in q and gamma = -2 da/dt . db/dt (Silva 2003, 2.13-2.18, Table 2.1).
+
+A linear combination is three rows, Phi = sum_n w_n q_n - const, one for each global axis: its Jacobian is constant and
+its gamma zero (2.19). It ties an extra point to the base of its body, or holds a point or vector in space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from musclesolve.dynamics.model.rigid_body import Elements, body_slots
+from musclesolve.dynamics.model.topology import Direction, Topology
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Constraint rows (c): s scalar products, then the three rows of each of l linear combinations.
+
+    first, second (s, 2): from- and to-slots; constant (s,). weights (l, N), target (l, 3) of the linear combinations.
+    handed (b,): bodies whose mirror images meet all rows as well; triads (b, 3, 2): three lines of each; hand (b,): the
+    determinant of these as the body is made.
+    """
+
+    names: tuple[str, ...]
+    first: Array
+    second: Array
+    constant: Array
+    size: int
+    weights: Array
+    target: Array
+    handed: tuple[str, ...] = ()
+    triads: Array = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=int))
+    hand: Array = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def build(cls, topology: Topology, standing: Array) -> Constraints:
+        """Rows of every body and universal joint, each once though several bodies share points and vectors."""
+        rows: dict[tuple, tuple[Direction, Direction]] = {}
+        for body in topology.bodies:
+            for pair in _body_rows(body.points, body.vectors):
+                rows.setdefault(_key(pair), pair)
+        for one, other in topology.universal:
+            pair = ((None, one), (None, other))
+            rows.setdefault(_key(pair), pair)
+        first = np.array([topology.slots_of(a) for a, _ in rows.values()])
+        second = np.array([topology.slots_of(b) for _, b in rows.values()])
+        names = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in rows.values())
+        size = len(standing)
+        blank = cls(names, first, second, np.zeros(len(first)), size, np.zeros((0, size)), np.zeros((0, 3)))
+        full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
+        triads = np.array([body_slots(body, topology.slot, size) for body in full], dtype=int).reshape(
+            -1, 3, 2
+        )
+        blank = replace(blank, handed=tuple(body.name for body in full), triads=triads)
+        filled = replace(
+            blank, constant=blank.value(standing[None])[0], hand=blank.handedness(standing[None])[0]
+        )
+        return filled.with_linear(*_extra_rows(topology, standing))
+
+    def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
+        """The same and three more rows, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
+        rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
+        return replace(
+            self,
+            names=self.names + rows,
+            weights=np.vstack([self.weights, weights]),
+            target=np.vstack([self.target, target]),
+        )
+
+    def _directions(self, q: Array) -> tuple[Array, Array]:
+        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+        first, second = (
+            padded.take(slots[:, 1], axis=1) - padded.take(slots[:, 0], axis=1)
+            for slots in (self.first, self.second)
+        )
+        return first, second
+
+    def value(self, q: Array) -> Array:
+        """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
+        a, b = self._directions(q)
+        product = np.einsum("tcx,tcx->tc", a, b) - self.constant
+        return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
+
+    def handedness(self, q: Array) -> Array:
+        """Determinant of the three lines of each body that its rows do not tell from its mirror image, (T, b)."""
+        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+        lines = padded[:, self.triads[..., 1]] - padded[:, self.triads[..., 0]]
+        return np.einsum("tbx,tbx->tb", lines[:, :, 0], np.cross(lines[:, :, 1], lines[:, :, 2]))
+
+    def violation(self, q: Array) -> Array:
+        """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
+
+        A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
+        """
+        violation = self.value(q)
+        violation[:, : len(self.constant)] /= self._scale(*self._directions(q))
+        return violation
+
+    def rate_violation(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
+        """How far velocities and accelerations are from meeting (5.8), (5.9): Phi_q qd and Phi_q qdd - gamma.
+
+        Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: how fast a length changes, say.
+        """
+        a, b = self._directions(q)
+        ad, bd = self._directions(qd)
+        add, bdd = self._directions(qdd)
+        scale = self._scale(a, b)
+        once = np.einsum("tcx,tcx->tc", ad, b) + np.einsum("tcx,tcx->tc", a, bd)
+        twice = np.einsum("tcx,tcx->tc", add, b) + np.einsum("tcx,tcx->tc", a, bdd)
+        twice += 2.0 * np.einsum("tcx,tcx->tc", ad, bd)
+        linear = ((self.weights @ rate).reshape(len(q), -1) for rate in (qd, qdd))
+        first, second = (np.hstack(both) for both in zip((once / scale, twice / scale), linear, strict=True))
+        return first, second
+
+    def _scale(self, a: Array, b: Array) -> Array:
+        """What the scalar products are divided by: 2 L where a line meets itself, else both lengths; (T, s)."""
+        length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
+        same = (self.first == self.second).all(axis=1)
+        return np.where(same, 2.0 * np.sqrt(length), length)
+
+    def jacobian(self, q: Array) -> Array:
+        """Phi_q (T, c, N, 3) (2.14, 2.15)."""
+        a, b = self._directions(q)
+        rows = np.arange(len(self.constant))
+        jacobian = np.zeros((len(q), len(self.names), self.size + 1, 3))
+        jacobian[:, len(rows) :, : self.size] = np.kron(self.weights, np.eye(3)).reshape(-1, self.size, 3)
+        for slots, factor in ((self.first, b), (self.second, a)):
+            jacobian[:, rows, slots[:, 1]] += factor
+            jacobian[:, rows, slots[:, 0]] -= factor
+        return jacobian[:, :, : self.size]
+
+    def gamma(self, qd: Array) -> Array:
+        """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
+        a, b = self._directions(qd)
+        gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
+        gamma[:, : len(self.constant)] = -2.0 * np.einsum("tcx,tcx->tc", a, b)
+        return gamma
+
+
+def _body_rows(points: tuple[str, ...], vectors: tuple[str, ...]) -> list[tuple[Direction, Direction]]:
+    """Lengths, angles and unit norms that keep one body rigid (Table 2.1): as many as it has coordinates, less six."""
+    lines: list[Direction] = list(combinations(points, 2))
+    axes: list[Direction] = [(None, vector) for vector in vectors]
+    rows = [(line, line) for line in lines] + [(axis, axis) for axis in axes]
+    rows += list(combinations(axes, 2))
+    rows += [(line, axis) for axis in axes for line in lines[: len(points) - 1]]
+    return rows
+
+
+def _extra_rows(topology: Topology, standing: Array) -> tuple[list[str], Array, Array]:
+    """Names, weights and targets that tie the extra points and vectors of bodies to their bases (2.19)."""
+    names: list[str] = []
+    weights = np.zeros((0, len(standing)))
+    if any(body.extra for body in topology.bodies):
+        elements = Elements.build(topology, standing)
+        for index, body in enumerate(topology.bodies):
+            for name in body.extra:
+                slot = topology.slot[name]
+                point = slot < topology.point_count
+                arm = standing[slot] - point * elements.origin[index]
+                c = elements.inverse[index] @ arm
+                row = elements.combination(topology, index, np.array([point - c[0], *c]))
+                row[slot] -= 1.0
+                names.append(f"{name} in {body.name}")
+                weights = np.vstack([weights, row])
+    return names, weights, np.zeros((len(names), 3))
+
+
+def _key(pair: tuple[Direction, Direction]) -> tuple:
+    """The same for the same row, whichever way its lines point and its factors stand."""
+    return tuple(sorted(tuple(sorted(name or "" for name in direction)) for direction in pair))
+
+
+def direction_text(direction: Direction) -> str:
+    """A direction as messages show it."""
+    start, end = direction
+    return end if start is None else f"({start}->{end})"

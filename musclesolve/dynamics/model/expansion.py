@@ -1,0 +1,121 @@
+"""From a model whose bodies share points and vectors to one in which they do not (Silva 2003, Fig. 2.2, 2.3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.expanded_system import ExpandedModel, Tie
+from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.topology import Body, Direction, Dof, Point, Topology
+
+
+def expand(model: Model) -> ExpandedModel:
+    """The same model with no shared points and vectors."""
+    return _Expansion(model).build()
+
+
+class _Expansion:
+    """Copies of every point and vector, and where the joints take hold of them."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.topology = model, model.topology
+        self.members = [{*body.points, *body.vectors, *body.extra} for body in self.topology.bodies]
+        self.before, self.behind = acting_bodies(model)
+        joints = zip(self.before.tolist(), self.behind.tolist(), strict=True)
+        self.near = {far: near for near, far in joints}
+        self.owner = dict(zip(self.topology.coordinate_names, model.tree.owner.tolist(), strict=True))
+
+    def build(self) -> ExpandedModel:
+        old, model = self.topology, self.model
+        points = self._copies(lambda name: old.slot[name] < old.point_count)
+        vectors = self._copies(lambda name: old.slot[name] >= old.point_count)
+        source = np.array([old.slot[name] for name in (*points.values(), *vectors.values())])
+        standing = model.standing[source]
+        placed = tuple(
+            Point(k, name, old.origin, tuple(standing[k].tolist()), "") for k, name in enumerate(points)
+        )
+        directions = {
+            name: tuple(model.standing[old.slot[plain]].tolist()) for name, plain in vectors.items()
+        }
+        bodies = tuple(self._own(index, body) for index, body in enumerate(old.bodies))
+        crossed = tuple(self._crossed(one, other) for one, other in old.universal)
+        universal = tuple((tie.far_copy, tie.near_copy) for tie in crossed)
+        dofs = tuple(self._dof(k, dof) for k, dof in enumerate(old.dofs))
+        topology = Topology(
+            f"{old.name}, expanded", old.root, old.origin, placed, directions, bodies, universal, dofs
+        )
+        own = {"topology": topology, "standing": standing, "source": source}
+        kept = {part.name: getattr(model, part.name) for part in fields(Model) if part.name not in own}
+        return ExpandedModel(**kept, **own, ties=self._ties(), crossed=crossed)
+
+    def _copy(self, name: str, body: int) -> str:
+        return name if self.owner[name] == body else f"{name}@{self.topology.bodies[body].name}"
+
+    def _copies(self, wanted: Callable[[str], bool]) -> dict[str, str]:
+        """Names of copies and of what they copy, the first holders' own before the others'."""
+        held = [
+            (name, body) for body, names in enumerate(self.members) for name in sorted(names) if wanted(name)
+        ]
+        held.sort(key=lambda item: (self.topology.slot[item[0]], self.owner[item[0]] != item[1]))
+        return {self._copy(name, body): name for name, body in held}
+
+    def _own(self, index: int, body: Body) -> Body:
+        parts = (
+            tuple(self._copy(n, index) for n in names) for names in (body.points, body.vectors, body.extra)
+        )
+        points, vectors, extra = parts
+        return replace(body, points=points, vectors=vectors, extra=extra)
+
+    def _upward(self, body: int) -> list[int]:
+        chain = [body]
+        while chain[-1] in self.near:
+            chain.append(self.near[chain[-1]])
+        return chain
+
+    def _ties(self) -> tuple[Tie, ...]:
+        """Each copy tied to that of the nearest body towards the base that has one, else to the first holder's."""
+        found, bodies = [], self.topology.bodies
+        for far, names in enumerate(self.members):
+            for name in sorted(names, key=self.topology.slot.__getitem__):
+                if self.owner[name] != far:
+                    holders = [body for body in self._upward(far)[1:] if name in self.members[body]]
+                    near = holders[0] if holders else self.owner[name]
+                    copies = self._copy(name, far), self._copy(name, near)
+                    found.append(Tie(bodies[far].name, bodies[near].name, *copies))
+        return tuple(found)
+
+    def _crossed(self, one: str, other: str) -> Tie:
+        """The two bodies of a universal joint: neighbours that have one of its vectors each."""
+        bodies = self.topology.bodies
+        for far_name, near_name in ((one, other), (other, one)):
+            for far, near in self.near.items():
+                if far_name in self.members[far] and near_name in self.members[near]:
+                    copies = self._copy(far_name, far), self._copy(near_name, near)
+                    return Tie(bodies[far].name, bodies[near].name, *copies)
+        far, near = self.owner[one], self.owner[other]
+        return Tie(bodies[far].name, bodies[near].name, one, other)
+
+    def _dof(self, index: int, dof: Dof) -> Dof:
+        near = self._upward(int(self.before[index]))
+        beyond = [far for far in self.near if self.behind[index] in self._upward(far)]
+        far = [int(self.behind[index]), *beyond]
+        return replace(
+            dof,
+            axis=self._take(dof.axis, [far[0], *near]),
+            pivot=self._take((None, dof.pivot), [far[0], *near])[1],
+            reference=self._take(dof.reference, near),
+            follower=self._take(dof.follower, far),
+        )
+
+    def _take(self, direction: Direction, bodies: list[int]) -> Direction:
+        """The copies of a direction in the first of the bodies that has it."""
+        names = {name for name in direction if name}
+        for body in bodies:
+            if names and names <= self.members[body]:
+                start, end = direction
+                return (None if start is None else self._copy(start, body)), self._copy(end, body)
+        return direction

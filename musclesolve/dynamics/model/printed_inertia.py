@@ -1,0 +1,104 @@
+"""The inertia table of the thesis (Silva 2003, Table 3.8) on one person, for reproducing its results.
+
+Ten of its bodies cannot exist: one moment of inertia exceeds the sum of the others (correction C2). Inverse dynamics
+computes with them all the same, so they can be had on request; a mass matrix made of them is not positive definite.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.model.segment_inertia import named_points, read_table
+from musclesolve.dynamics.model.topology import Topology
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+
+def printed_inertia(
+    topology: Topology, standing: Array, mass: float, sex: str, allow_impossible: bool
+) -> MassProperties:
+    """Masses, centres and inertias of Table 3.8 scaled by (3.1): chi_m of the body masses, chi_L of each length.
+
+    chi_L = L / L_50th, chi_m = m / 81.52 kg, chi_I = chi_m chi_L^2. The printed moments refer to the seated pose; they
+    are turned into the standing one.
+
+    Args:
+        topology: the inverse human model, whose bodies carry the numbers of the table.
+        standing: (N, 3) the person's layout.
+        mass: body mass [kg].
+        sex: must be "male"; the scaling holds within one sex only (3.1.3).
+        allow_impossible: take bodies that cannot exist.
+
+    Raises:
+        InputError: another sex, or impossible bodies that were not asked for; names them.
+    """
+    if sex != "male":
+        raise InputError(
+            f"Table 3.8 describes a man, sex is {sex!r}",
+            expected='"male"',
+            remedy='use the table "de_leva_1996"',
+        )
+    table = read_table("anthropometry", "silva_2003_table_3_8.toml")
+    rows = {row["number"]: row for row in table["body"]}
+    if not allow_impossible:
+        _refuse_impossible(topology, rows)
+    chi_m = mass / sum(row["mass"] for row in rows.values())
+    where = _places(topology, standing, rows)
+    parts = {}
+    for place in read_table("anthropometry", "silva_2003_places.toml")["place"]:
+        for number in place["bodies"]:
+            parts[number] = _part(rows[number], place, where, chi_m)
+    chosen = [parts[body.number] for body in topology.bodies]
+    masses, centers, inertias = zip(*chosen, strict=True)
+    names = tuple(body.name for body in topology.bodies)
+    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), allow_impossible, names)
+
+
+def _refuse_impossible(topology: Topology, rows: dict[int, dict]) -> None:
+    wrong = [
+        body.name for body in topology.bodies if "impossible_inertia" in rows[body.number].get("flags", [])
+    ]
+    raise InputError(
+        f"Table 3.8 gives inertias that no rigid body can have to {', '.join(wrong)}",
+        expected="each principal moment at most the sum of the other two",
+        remedy='use the table "de_leva_1996", or pass allow_impossible=True to reproduce inverse dynamics of the print',
+    )
+
+
+def _places(topology: Topology, standing: Array, rows: dict[int, dict]) -> dict[str, Array]:
+    """Standing positions by name, with the feet of the perpendiculars that Table 3.9 measures from."""
+    where = named_points(topology, standing)
+    foot, head = rows[1], rows[33]
+    for side in "rl":
+        heel, toe = where[f"heel_{side}"], where[f"toe_{side}"]
+        where[f"sole_{side}"] = heel + foot["com_2"] / foot["length_2"] * (toe - heel)
+    low = where["head_low"] - where["head_base"]
+    where["head_middle"] = where["head_base"] + 2.0 * head["com_2"] / head["length_2"] * low
+    where["head_middle_top"] = where["head_middle"] + where["head_top"] - where["head_low"]
+    return where
+
+
+def _part(row: dict, place: dict, where: dict[str, Array], chi_m: float) -> tuple[float, Array, Array]:
+    """Mass, centre and inertia in global axes of one row of the table."""
+    start, end = (where[name] for name in place["along"])
+    line = where[place["axis"][1]] - where[place["axis"][0]]
+    length = float(np.linalg.norm(line))
+    chi_l = length / row[place["measure"]]
+    moments = np.array(row["principal_inertia"])
+    if place.get("turned", False):
+        moments = moments[::-1]
+    axes = _axes(line / length, "xyz".index(place["long"]), "xyz".index(place["across"]))
+    inertia = axes @ np.diag(chi_m * chi_l**2 * moments) @ axes.T
+    return chi_m * row["mass"], start + row["com"] / row["length"] * (end - start), inertia
+
+
+def _axes(line: Array, long: int, across: int) -> Array:
+    """Orthonormal axes as columns: `line` in column `long`, the global axis `across` made square to it."""
+    square = np.eye(3)[across] - line[across] * line
+    square /= np.linalg.norm(square)
+    axes = np.empty((3, 3))
+    axes[:, long], axes[:, across] = line, square
+    axes[:, 3 - long - across] = np.cross(line, square)
+    return axes

@@ -1,0 +1,201 @@
+"""Rigid bodies in natural coordinates: from their points and vectors to any material point, and back with forces.
+
+Every body is reduced to the basic body of two points i, j and two vectors u, v (Silva 2003, 2.40-2.47):
+
+    r = r_i + c1 (r_j - r_i) + c2 u + c3 v,      c = X'^-1 (r' - r_i'),   X' = [r_ij', u', v']
+
+What u and v are depends on the points and vectors that a body has (2.57, 2.64):
+
+    two points, two vectors        u and v are its vectors
+    three points, one vector       u is its vector, v = (r_k - r_j) / L_jk
+    two points, one vector         u is its vector, v = u x r_ij / |u x r_ij|
+    three points                   u = (r_k - r_i) / L_ik, v = u x r_ij / |u x r_ij|
+    four points                    u = (r_k - r_i) / L_ik, v = (r_l - r_i) / L_il
+
+Only the cross product makes the mass matrix depend on the pose (2.65-2.71, with the signs of corrections B1 and B2).
+Forces travel the other way by virtual power; no matrix is formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve.dynamics.model.topology import Body, Topology
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+PLACES = 6
+"""Slots of a body: i, j, then from and to of u, from and to of v."""
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The bodies of a model as arrays over bodies (B).
+
+    slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N itself stands for
+    none. crossed (B,): v is the cross product. length_u, length_v (B,): what the differences are divided by.
+    inverse (B, 3, 3): X'^-1; origin (B, 3): standing position of point i; incidence (N, B, 6).
+    """
+
+    slots: Array
+    crossed: Array
+    length_u: Array
+    length_v: Array
+    inverse: Array
+    origin: Array
+    incidence: Array
+
+    @classmethod
+    def build(cls, topology: Topology, standing: Array) -> Elements:
+        """Elements of every body from the standing layout (N, 3).
+
+        Raises:
+            InputError: the points and vectors of a body lie in one plane.
+        """
+        none = len(standing)
+        slots = np.array([body_slots(body, topology.slot, none) for body in topology.bodies])
+        crossed = np.array([len(body.points) + len(body.vectors) == 3 for body in topology.bodies])
+        padded = np.vstack([standing, np.zeros(3)])
+        r_ij = padded[slots[:, 1]] - padded[slots[:, 0]]
+        u = padded[slots[:, 3]] - padded[slots[:, 2]]
+        length_u = np.where(slots[:, 2] == none, 1.0, np.linalg.norm(u, axis=1))
+        u = u / length_u[:, None]
+        v = np.where(crossed[:, None], np.cross(u, r_ij), padded[slots[:, 5]] - padded[slots[:, 4]])
+        plain = (slots[:, 4] == none) & ~crossed
+        length_v = np.where(plain, 1.0, np.linalg.norm(v, axis=1))
+        base = np.stack([r_ij, u, v / np.where(length_v > 0.0, length_v, 1.0)[:, None]], axis=2)
+        _check_base(topology, base)
+        incidence = np.zeros((none + 1, len(slots), PLACES))
+        for place in range(PLACES):
+            incidence[slots[:, place], np.arange(len(slots)), place] = 1.0
+        return cls(
+            slots, crossed, length_u, length_v, np.linalg.inv(base), standing[slots[:, 0]], incidence[:none]
+        )
+
+    def subset(self, bodies: Array) -> Elements:
+        """The same for some bodies, in the given order (a body may come more than once)."""
+        names = ("slots", "crossed", "length_u", "length_v", "inverse", "origin")
+        picked = {name: getattr(self, name)[bodies] for name in names}
+        return replace(self, **picked, incidence=self.incidence[:, bodies])
+
+    def coordinates(self, standing_point: Array) -> Array:
+        """Coefficients (B, 4) of r_i, r_j, u, v that give a material point, from its standing position (B, 3)."""
+        c = np.einsum("bij,bj->bi", self.inverse, standing_point - self.origin)
+        return np.column_stack([1.0 - c[:, 0], c])
+
+    def combination(self, topology: Topology, body: int, coefficients: Array) -> Array:
+        """Weights (N,) of the generalized coordinates in c_0 r_i + c_1 r_j + c_2 u + c_3 v of one body.
+
+        Raises:
+            InputError: v is a cross product in that body, which no linear combination can express (2.19, 2.64).
+        """
+        if self.crossed[body]:
+            raise InputError(
+                f"body {topology.bodies[body].name!r} has too few points and vectors for a spherical joint's axes or "
+                "extra points",
+                expected="two points and two vectors, three points and one vector, or four points",
+            )
+        c_i, c_j, c_u, c_v = coefficients
+        c_u, c_v = c_u / self.length_u[body], c_v / self.length_v[body]
+        return self.incidence[:, body] @ np.array([c_i, c_j, -c_u, c_u, -c_v, c_v])
+
+    def basic(self, q: Array) -> Array:
+        """r_i, r_j, u, v of every body, (T, B, 4, 3), from q (T, N, 3)."""
+        r_i, r_j, u, v = self._parts(q)
+        return self._stack(r_i, r_j, u, v, np.cross(u, r_j - r_i))
+
+    def basic_velocity(self, q: Array, qd: Array) -> Array:
+        """Time derivative of `basic` (2.66)."""
+        r_i, r_j, u, _ = self._parts(q)
+        rd_i, rd_j, ud, vd = self._parts(qd)
+        return self._stack(rd_i, rd_j, ud, vd, np.cross(ud, r_j - r_i) + np.cross(u, rd_j - rd_i))
+
+    def basic_acceleration(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Second time derivative of `basic` (2.67, second block of V with the sign of correction B2)."""
+        r_i, r_j, u, _ = self._parts(q)
+        rd_i, rd_j, ud, _ = self._parts(qd)
+        rdd_i, rdd_j, udd, vdd = self._parts(qdd)
+        cross = np.cross(udd, r_j - r_i) + 2.0 * np.cross(ud, rd_j - rd_i) + np.cross(u, rdd_j - rdd_i)
+        return self._stack(rdd_i, rdd_j, udd, vdd, cross)
+
+    def _parts(self, q: Array) -> tuple[Array, Array, Array, Array]:
+        """r_i, r_j, u and the linear v of every body, (T, B, 3) each."""
+        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+        i, j, u_from, u_to, v_from, v_to = self.slots.T
+        u = (padded[:, u_to] - padded[:, u_from]) / self.length_u[:, None]
+        v = (padded[:, v_to] - padded[:, v_from]) / self.length_v[:, None]
+        return padded[:, i], padded[:, j], u, v
+
+    def _stack(self, r_i: Array, r_j: Array, u: Array, v: Array, cross: Array) -> Array:
+        v = np.where(self.crossed[:, None], cross / self.length_v[:, None], v)
+        return np.stack([r_i, r_j, u, v], axis=2)
+
+    def rotation(self, q: Array) -> Array:
+        """Rotation of every body from the standing pose, (T, B, 3, 3): R = X X'^-1 (2.46)."""
+        basic = self.basic(q)
+        columns = np.stack([basic[:, :, 1] - basic[:, :, 0], basic[:, :, 2], basic[:, :, 3]], axis=-1)
+        return columns @ self.inverse
+
+    def slot_forces(self, q: Array, force: Array) -> Array:
+        """Forces on (r_i, r_j, u, v), (T, B, 4, 3), carried over to the six slots by virtual power, (T, B, 6, 3).
+
+        The transpose of V (2.58, 2.68): a force on a difference is a pair on its ends; one on v = u x r_ij / L acts
+        on u as r_ij x f / L and on r_ij as f x u / L.
+        """
+        f_i, f_j, f_u, f_v = np.moveaxis(force, 2, 0)
+        f_v = f_v / self.length_v[:, None]
+        r_i, r_j, u, _ = self._parts(q)
+        crossed = self.crossed[:, None]
+        on_line = np.where(crossed, np.cross(f_v, u), 0.0)
+        f_u = (f_u + np.where(crossed, np.cross(r_j - r_i, f_v), 0.0)) / self.length_u[:, None]
+        f_v = np.where(crossed, 0.0, f_v)
+        return np.stack([f_i - on_line, f_j + on_line, -f_u, f_u, -f_v, f_v], axis=2)
+
+    def generalized(self, q: Array, force: Array) -> Array:
+        """Generalized force (T, N, 3) of forces (T, B, 4, 3) on the basic coordinates of the bodies."""
+        slots = self.slot_forces(q, force)
+        frames, bodies = slots.shape[:2]
+        return self.incidence.reshape(-1, bodies * PLACES) @ slots.reshape(frames, bodies * PLACES, 3)
+
+    def moment_forces(self, q: Array, moment: Array) -> Array:
+        """Forces on the basic coordinates (T, B, 4, 3) that do the work of a couple (T, B, 3) [N m].
+
+        The power of a couple is m.w = 1/2 sum_a de_a/dt . (m x e_a) over the axes e_a of the body, and
+        de/dt = dX/dt X'^-1; unlike (2.80) it holds for a couple along r_ij as well (correction B4).
+        """
+        axes = np.moveaxis(self.rotation(q), -1, 2)  # (T, B, axis a, 3)
+        on_axes = 0.5 * np.cross(moment[:, :, None, :], axes)
+        on_columns = np.einsum("bsa,tbax->tbsx", self.inverse, on_axes)
+        return np.concatenate([-on_columns[:, :, :1], on_columns], axis=2)
+
+
+def body_slots(body: Body, slot: dict[str, int], none: int) -> list[int]:
+    """The six slots of one body; where v is a cross product its two are none."""
+    points, vectors = [slot[name] for name in body.points], [slot[name] for name in body.vectors]
+    i, j = points[:2]
+    match len(points), len(vectors):
+        case 2, 2:
+            return [i, j, none, vectors[0], none, vectors[1]]
+        case 3, 1:
+            return [i, j, none, vectors[0], j, points[2]]
+        case 2, 1:
+            return [i, j, none, vectors[0], none, none]
+        case 3, 0:
+            return [i, j, i, points[2], none, none]
+        case _:
+            return [i, j, i, points[2], i, points[3]]
+
+
+def _check_base(topology: Topology, base: Array) -> None:
+    """The three directions of a body must span space (2.46)."""
+    scale = np.linalg.norm(base, axis=1).prod(axis=1)
+    flat = np.abs(np.linalg.det(base)) < 1e-9 * np.maximum(scale, 1e-30)
+    if flat.any():
+        body = topology.bodies[int(np.flatnonzero(flat)[0])]
+        raise InputError(
+            f"body {body.name!r}: its points {list(body.points)} and vectors {list(body.vectors)} lie in one plane",
+            expected="a line and two directions that span space",
+        )

@@ -1,0 +1,221 @@
+"""The tables of a model definition: their keys, which of them may be left out, and what each must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve.dynamics.checks import similar
+from musclesolve.dynamics.model.topology_data import NO_DIRECTION, Body, Direction, Dof, Point, Topology
+from musclesolve.errors import InputError
+
+_NEEDED = object()
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What a key must be, in words and as a test; what it is where the file leaves it out."""
+
+    expected: str
+    accepts: Callable[[Any], bool]
+    default: Any = _NEEDED
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _listed(accepts: Callable[[Any], bool], count: int | None = None) -> Callable[[Any], bool]:
+    return lambda value: (
+        isinstance(value, list) and len(value) == (count or len(value)) and all(map(accepts, value))
+    )
+
+
+def _arrow(value: Any) -> bool:
+    return _text(value) and all(part.strip() for part in value.split("->")) and value.count("->") <= 1
+
+
+_TEXT, _WHOLE = _Key("a text", _text), _Key("a whole number", lambda value: type(value) is int, None)
+_NAMES = _Key("a list of names", _listed(_text))
+_TRIPLE = _Key("three finite numbers", _listed(_number, 3))
+_LINE = _Key('a vector, or two points as in "a -> b"', _arrow)
+_TABLES = _Key("a list of tables", _listed(lambda value: isinstance(value, dict)))
+
+_KEYS: dict[str, dict[str, _Key]] = {
+    "model": {
+        "name": _TEXT,
+        "source": _Key("a text", _text, ""),
+        "root": _TEXT,
+        "origin": _TEXT,
+        "point": _TABLES,
+        "vector": _Key(_TABLES.expected, _TABLES.accepts, []),
+        "body": _TABLES,
+        "universal": _Key("pairs of vectors", _listed(_listed(_text, 2)), []),
+        "dof": _Key(_TABLES.expected, _TABLES.accepts, []),
+        "spherical": _Key(_TABLES.expected, _TABLES.accepts, []),
+    },
+    "point": {
+        "number": _WHOLE,
+        "name": _TEXT,
+        "from": _TEXT,
+        "offset": _TRIPLE,
+        "scale": _Key("a text", lambda value: isinstance(value, str), ""),
+    },
+    "vector": {"number": _WHOLE, "name": _TEXT, "direction": _TRIPLE},
+    "body": {
+        "number": _WHOLE,
+        "name": _TEXT,
+        "points": _NAMES,
+        "vectors": _NAMES,
+        "extra": _Key(_NAMES.expected, _NAMES.accepts, []),
+        "segment": _Key("a text", _text, None),
+        "share": _Key("a number from 0 to 1", lambda value: _number(value) and 0.0 <= value <= 1.0, 1.0),
+    },
+    "dof": {
+        "number": _WHOLE,
+        "name": _TEXT,
+        "parent": _TEXT,
+        "child": _TEXT,
+        "axis": _LINE,
+        "sign": _Key("1 or -1", lambda value: type(value) is int and value in (-1, 1)),
+        "pivot": _TEXT,
+        "driver": _Key("a direction of the parent and one of the child", _listed(_arrow, 2)),
+        "rest": _Key("a length [m], not negative", lambda value: _number(value) and value >= 0.0, 0.0),
+    },
+    "spherical": {
+        "number": _WHOLE,
+        "name": _TEXT,
+        "parent": _TEXT,
+        "child": _TEXT,
+        "pivot": _TEXT,
+        "axes": _Key(
+            "three perpendicular unit vectors by the names of the turns about them",
+            lambda value: isinstance(value, dict) and _perpendicular(list(value.values())),
+        ),
+    },
+}
+
+
+def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
+    """The topology of a parsed file. `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out.
+
+    Raises:
+        InputError: a key that is missing, unknown or not what it must be, or a joint that no chain leads to.
+    """
+    top = _read(raw, "model", 0, file)
+    rows = {
+        kind: [_read(entry, kind, k, file) for k, entry in enumerate(top[kind])]
+        for kind in ("point", "vector", "body", "dof", "spherical")
+    }
+    names = [row["name"] for row in rows["vector"]]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"two vectors have the name {twice[0]!r}", file=file, expected="one name each")
+    points = tuple(
+        Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
+    )
+    bodies = tuple(_body(row) for row in rows["body"])
+    dofs = [_revolute(row) for row in rows["dof"]]
+    dofs += [dof for row in rows["spherical"] for dof in _spherical(row)]
+    return Topology(
+        top["name"],
+        top["root"],
+        top["origin"],
+        points,
+        {row["name"]: tuple(row["direction"]) for row in rows["vector"]},
+        bodies,
+        tuple((one, other) for one, other in top["universal"]),
+        _parents_first(dofs, top["root"], [body.name for body in bodies], file),
+    )
+
+
+def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[str, Any]:
+    """One table with its defaults; refuses keys that are missing, unknown or not what they must be."""
+    keys = _KEYS[kind]
+    where = "model definition" if kind == "model" else f"{kind} {entry.get('name', f'number {index + 1}')!r}"
+    for given in entry:
+        if given not in keys:
+            near = similar(given, keys)
+            raise InputError(
+                f"unknown key {given!r}",
+                file=file,
+                where=where,
+                expected=f"some of {', '.join(keys)}",
+                remedy=f"did you mean {near[0]!r}?" if near else None,
+            )
+    read = {}
+    for name, key in keys.items():
+        value = entry.get(name, key.default)
+        if value is _NEEDED:
+            raise InputError(
+                f"{name!r} is missing", file=file, where=where, expected=f"{name} = {key.expected}"
+            )
+        if name in entry and not key.accepts(value):
+            raise InputError(f"{name} = {value!r}", file=file, where=where, expected=key.expected)
+        read[name] = value
+    if "number" in keys and read["number"] is None:
+        read["number"] = index + 1
+    return read
+
+
+def _body(row: dict[str, Any]) -> Body:
+    parts = (tuple(row[key]) for key in ("points", "vectors", "extra"))
+    points, vectors, extra = parts
+    segment = row["segment"] or row["name"]
+    return Body(row["number"], row["name"], points, vectors, segment, float(row["share"]), extra)
+
+
+def _revolute(row: dict[str, Any]) -> Dof:
+    axis, reference, follower = (_direction(text) for text in (row["axis"], *row["driver"]))
+    ends = row["parent"], row["child"], axis, row["sign"], row["pivot"]
+    return Dof(row["name"], *ends, reference, follower, rest=float(row["rest"]))
+
+
+def _spherical(row: dict[str, Any]) -> list[Dof]:
+    """The three degrees of freedom of a spherical joint, about perpendicular axes of the parent."""
+    ends = row["parent"], row["child"], NO_DIRECTION, 1, row["pivot"], NO_DIRECTION, NO_DIRECTION
+    return [Dof(name, *ends, tuple(axis)) for name, axis in row["axes"].items()]
+
+
+def _perpendicular(axes: list[Any]) -> bool:
+    if len(axes) != 3 or not all(map(_TRIPLE.accepts, axes)):
+        return False
+    matrix = np.array(axes, dtype=float)
+    return np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-12)
+
+
+def _direction(text: str) -> Direction:
+    start, arrow, end = text.partition("->")
+    return (start.strip(), end.strip()) if arrow else (None, start.strip())
+
+
+def _parents_first(dofs: list[Dof], root: str, bodies: list[str], file: Path) -> tuple[Dof, ...]:
+    """Order the joints so that each parent is reached before its children."""
+    ordered: list[Dof] = []
+    reached, waiting = {root}, list(dofs)
+    while waiting:
+        ready = [dof for dof in waiting if dof.parent in reached]
+        if not ready:
+            lost = waiting[0]
+            known = [*bodies, *(dof.child for dof in dofs)]
+            near = [] if lost.parent in known else similar(lost.parent, known)
+            raise InputError(
+                f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
+                file=file,
+                expected="joints that form a tree from the root on",
+                remedy=f"did you mean {' or '.join(near)}?" if near else None,
+            )
+        ordered += ready
+        reached |= {dof.child for dof in ready}
+        waiting = [dof for dof in waiting if dof not in ready]
+    return tuple(ordered)

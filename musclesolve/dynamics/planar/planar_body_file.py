@@ -1,0 +1,92 @@
+"""Planar bodies from data files: geometry in the file, masses of a person by de Leva (1996)."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+
+from muscle_db.regular_file import SETTINGS, read_regular
+from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree
+from musclesolve.errors import InputError
+
+MODELS = ("seven_segment", "nine_segment", "two_leg")
+"""The bundled bodies."""
+
+
+def planar_body(
+    name: str | Path = "nine_segment", mass: float = 73.0, stature: float = 1.741, sex: str = "male"
+) -> PlanarTree:
+    """A planar body of one person.
+
+    Lengths of the file scale with stature, masses with body mass; mass centres and radii of gyration (transverse) are
+    those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
+
+    Args:
+        name: a bundled body ("seven_segment", "nine_segment", "two_leg") or the path of a file like those.
+        mass: body mass [kg].
+        stature: body height [m].
+        sex: "female" or "male".
+
+    Raises:
+        InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.
+    """
+    if not (1.0 <= mass <= 500.0 and 0.3 <= stature <= 2.8):
+        raise InputError(f"mass {mass:g} kg, stature {stature:g} m", expected="1 to 500 kg and 0.3 to 2.8 m")
+    if sex not in ("female", "male"):
+        raise InputError(f"sex {sex!r}", expected='"female" or "male"')
+    path = _locate(name)
+    try:
+        raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
+        scale = stature / raw["stature"]
+        segments = raw["segment"]
+        names = tuple(segment["name"] for segment in segments)
+        composed = [_compose(segment["part"], scale, mass, _table()[sex]["segment"]) for segment in segments]
+        parent = [-1 if segment["parent"] == "" else names.index(segment["parent"]) for segment in segments]
+        mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
+        rest = np.radians([float(segment["rest_deg"]) for segment in segments])
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as fault:
+        raise InputError(f"not a planar body: {fault!r}", file=path) from fault
+    return PlanarTree(
+        names=names,
+        parent=np.array(parent),
+        mount=mount,
+        center=np.array([center for _, center, _ in composed]),
+        mass=np.array([m for m, _, _ in composed]),
+        inertia=np.array([i for _, _, i in composed]),
+        rest=rest,
+        stature=stature,
+    )
+
+
+def _locate(name: str | Path) -> Path:
+    path = Path(name)
+    if path.suffix == ".toml":
+        return path
+    if str(name) not in MODELS:
+        raise InputError(f"there is no planar body {str(name)!r}", expected=f"one of {', '.join(MODELS)}")
+    return Path(str(resources.files("musclesolve.dynamics.planar") / "models" / f"{name}.toml"))
+
+
+def _table() -> dict:
+    file = resources.files("musclesolve.dynamics.model") / "anthropometry" / "de_leva_1996.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:
+    """Mass, centre (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
+    masses, centers, inertias = [], [], []
+    for part in parts:
+        row = rows[part["source"]]
+        start, end = (scale * np.array(part[key], dtype=float) for key in ("start", "end"))
+        part_mass = mass * row["mass_fraction"] * part["share"]
+        gyration = part.get("gyration_fraction", row["gyration_fraction"][1])
+        masses.append(part_mass)
+        centers.append(start + part.get("com_fraction", row["com_fraction"]) * (end - start))
+        inertias.append(part_mass * gyration**2 * float(np.sum((end - start) ** 2)))
+    total = float(sum(masses))
+    center = np.average(centers, axis=0, weights=masses)
+    spread = np.sum((np.array(centers) - center) ** 2, axis=1)
+    return total, center, float(np.sum(inertias) + np.dot(masses, spread))

@@ -1,0 +1,1 @@
+"""How joint moments answer to errors of their inputs, differentiated exactly."""

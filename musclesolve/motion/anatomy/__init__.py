@@ -1,0 +1,1 @@
+"""Joint centers, segment frames and subject dimensions from landmarks."""

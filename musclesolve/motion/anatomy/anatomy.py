@@ -1,0 +1,297 @@
+"""The measured anatomy: where the points and axes of the body model were seen, frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.motion.anatomy.landmark_positions import (
+    Points,
+    cluster_poses,
+    filtered_markers,
+    moving_landmarks,
+    registered,
+    standing_trial,
+)
+from musclesolve.motion.anatomy.medial_landmarks import moving_medials
+from musclesolve.motion.anatomy.pelvis import pelvic_landmarks, trunk_top
+from musclesolve.motion.anatomy.proportions import (
+    Unusual,
+    stature_notes,
+    unusual_hips,
+    unusual_landmarks,
+    unusual_segments,
+)
+from musclesolve.motion.anatomy.standing_posture import (
+    Posture,
+    foot_left,
+    leftward,
+    leg_centers,
+    posture,
+    shows_axis,
+)
+from musclesolve.motion.anatomy.subject_dimensions import standing_offsets
+from musclesolve.motion.anatomy.unit_vectors import across, unit
+from musclesolve.motion.anatomy.upper_body import completed, elbow_axes, upper_body
+from musclesolve.motion.body_weight import weight_notes
+from musclesolve.motion.motion_warnings import (
+    check_rigid,
+    filter_notes,
+    length_notes,
+    loose_notes,
+    rigid_note,
+)
+from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
+from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
+from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.left_right import check_sides
+
+Array = NDArray[np.float64]
+
+# What turns the foot about the line from heel to toe, the best first.
+THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
+# A triangle that is no broader hardly shows it [m].
+CLEAR = 1.5 * SMALLEST_BREADTH
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """What the recording says of the body: global frame (x forward, y left, z up), filtered, in the time range.
+
+    Args:
+        time: (T,) [s].
+        points: model point -> (T, 3) measured position [m].
+        directions: model axis -> (T, 3) measured unit vector.
+        offsets: model point or axis -> (3,) standing geometry of this person, see ``standing_offsets``.
+        completed: sentences about parts of the body that no marker shows.
+        notes: sentences a reader of the results should see, the serious ones first.
+        uncertain: those of the notes that say which joints stand on points that do not move as a body does.
+        filter: the filter that the markers went through.
+        unusual: proportions that few people have, which are among the notes too.
+    """
+
+    time: Array
+    points: Points
+    directions: Points
+    offsets: Points
+    completed: list[str]
+    notes: list[str]
+    uncertain: list[str]
+    filter: FilterChoice
+    unusual: list[Unusual]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What markers say of the body: the points, axes and offsets of an Anatomy, and what they rest on.
+
+    Args:
+        moving: landmark -> (T, 3) [m].
+        stance: the standing posture.
+        points: as in Anatomy.
+        directions: as in Anatomy.
+        offsets: as in Anatomy.
+        firm: the groups of markers that were followed as rigid bodies.
+        unusual: proportions that few people have; nothing where it was not looked for.
+    """
+
+    moving: Points
+    stance: Posture
+    points: Points
+    directions: Points
+    offsets: Points
+    firm: dict[str, Poses]
+    unusual: list[Unusual]
+
+
+def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
+    """Measure points, axes and dimensions of the body on a trial.
+
+    Args:
+        trial: the trial.
+        margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
+            over time need it to be as good at the ends as in the middle.
+
+    Raises:
+        InputError: markers that cannot show what they are mapped to.
+    """
+    chosen = filter_choice(trial)
+    walk = filtered_markers(trial, margin, chosen)
+    standing = standing_trial(trial)
+    found = measured_body(trial, walk, standing)
+    firm, offsets = _leading(trial, found.firm), found.offsets
+    uncertain = [*loose_notes(firm), *length_notes(found.points, offsets)]
+    serious = [
+        *weight_notes(trial, walk.time, found.moving),
+        *stature_notes(trial, offsets),
+        *(str(unusual) for unusual in found.unusual),
+        *uncertain,
+        *filter_notes(trial, chosen),
+    ]
+    notes = [*serious, *trial.notes, *found.stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
+    parts = completed(found.moving, found.points)
+    return Anatomy(
+        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, found.unusual
+    )
+
+
+def measured_body(
+    trial: Trial,
+    walk: Markers,
+    standing: Points,
+    hip_shift: Mapping[Side, Array] | None = None,
+    checked: bool = True,
+) -> Measured:
+    """Find points, axes and dimensions of the body in filtered markers.
+
+    Args:
+        trial: the trial.
+        walk: the markers of its motion, filtered.
+        standing: marker -> (3,) in its standing trial [m]; empty where there is none.
+        hip_shift: side -> (3,) by how much a hip center that is not mapped lies elsewhere, neutral axes of the
+            pelvis [m].
+        checked: refuse what the markers of no person show, and look for what is unusual.
+
+    Raises:
+        InputError: markers that cannot show what they are mapped to.
+    """
+    poses = cluster_poses(trial, standing, walk)
+    moving = moving_landmarks(trial, walk, standing, poses)
+    if checked:
+        check_sides(trial, moving)
+    if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
+        moving["trunk_top"] = top
+    stance = posture(trial, standing, moving).with_hips_moved(hip_shift or {})
+    bodies = _bodies(trial, stance, moving, poses)
+    firm = bodies | poses
+    if checked:
+        check_rigid(trial, firm)
+    regression = {f"hip_{side}": bodies["pelvis"].point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
+    hips = {f"hip_{side}": moving.get(f"hip_center_{side}", regression[f"hip_{side}"]) for side in SIDES}
+    if trial.static is not None:
+        moving, triangles = moving_medials(trial, moving, hips, stance.pelvis)
+        if checked:
+            check_rigid(trial, triangles)
+        firm |= triangles
+    points, directions = _legs(stance, moving, bodies, hips)
+    points |= hips
+    directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
+    unusual: list[Unusual] = []
+    if checked:
+        _check_axes(trial, directions)
+        unusual += unusual_landmarks(trial, moving)
+        unusual += unusual_hips(trial, hips, regression)
+    points |= upper_body(
+        moving, hips, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]), trial.subject.stature
+    )
+    directions |= elbow_axes(moving, points)
+    offsets = standing_offsets(trial, stance, points)
+    if checked:
+        unusual += unusual_segments(trial, offsets)
+    return Measured(moving, stance, points, directions, offsets, firm, unusual)
+
+
+def _leading(trial: Trial, bodies: dict[str, Poses]) -> dict[str, Poses]:
+    """Return the bodies that a joint hangs on: a cluster that carries no marker is none of them unless a body."""
+    idle = set(trial.clusters) - set(trial.carried.values()) - {"pelvis", *(f"foot_{side}" for side in SIDES)}
+    return {name: pose for name, pose in bodies.items() if name not in idle}
+
+
+def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Poses]) -> dict[str, Poses]:
+    """Register pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere."""
+    shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
+    for side in SIDES:
+        shapes[f"foot_{side}"] = (stance.legs[side], _shape_of_foot(stance.legs[side], moving, side))
+    return {
+        body: poses[body]
+        if body in poses
+        else registered(
+            trial,
+            np.stack([reference[name] for name in names]),
+            np.stack([moving[name] for name in names], axis=1),
+            body,
+        )
+        for body, (reference, names) in shapes.items()
+    }
+
+
+def _shape_of_foot(leg: Points, moving: Points, side: Side) -> list[str]:
+    """Return heel, toe and the first landmark that shows how the foot turns about the line between them.
+
+    The fifth metatarsal does not where the toe marker sits on its head; where none does, the first is left to be
+    refused.
+    """
+    line = [f"heel_{side}", f"toe_{side}"]
+    thirds = [f"{part}_{side}" for part in THIRD_OF_FOOT if f"{part}_{side}" in moving]
+    clear = [third for third in thirds if breadth(np.stack([leg[name] for name in (*line, third)])) > CLEAR]
+    return [*line, (clear or thirds)[0]]
+
+
+def _legs(stance: Posture, moving: Points, bodies: dict[str, Poses], hips: Points) -> tuple[Points, Points]:
+    points: Points = {}
+    directions: Points = {}
+    for side in SIDES:
+        leg, still = leg_centers(moving, side), stance.legs[side]
+        points |= {f"{joint}_{side}": leg[joint] for joint in ("knee", "ankle")}
+        points |= {f"{part}_{side}": moving[f"{part}_{side}"] for part in ("heel", "toe")}
+        if shows_axis(leg, "knee", side):
+            # Square to the thigh, as in the model: knee markers at unlike heights must not tilt the leg sideways.
+            thigh = unit(hips[f"hip_{side}"] - leg["knee"])
+            directions[f"knee_axis_{side}"] = across(leftward(leg, "knee", side), thigh)
+        directions[f"ankle_axis_{side}"] = bodies[f"foot_{side}"].direction(foot_left(still, side))
+    return points, directions
+
+
+def _check_axes(trial: Trial, directions: Points) -> None:
+    """Refuse knee and ankle axes that point right: the landmarks that show them are swapped."""
+    left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
+    for side in SIDES:
+        for joint in ("knee", "ankle"):
+            axis = directions.get(f"{joint}_axis_{side}")
+            if axis is not None and np.mean(np.sum(axis * left, axis=1)) < 0.3:
+                landmark, expected, remedy = _axis_remedy(trial, joint, side)
+                raise trial.document.error(
+                    f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
+                    "mapping",
+                    landmark,
+                    expected=expected,
+                    remedy=remedy,
+                )
+
+
+def _axis_remedy(trial: Trial, joint: str, side: Side) -> tuple[str, str, str]:
+    """Return the landmark to blame for an axis, what was expected of it, and how to mend it."""
+    if joint == "knee" and f"knee_medial_{side}" not in trial.mapping:
+        wand = f"thigh_wand_{side}"
+        beside = f"{wand} on the outer side of the thigh, beside the line from hip to knee"
+        return (
+            wand,
+            beside,
+            "check its marker; one in front of the thigh does not show how the thigh is turned",
+        )
+    one, other, form = {
+        "knee": ("knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
+        "ankle": ("heel", "toe", "{1} ahead of {0}"),
+    }[joint]
+    one, other = f"{one}_{side}", f"{other}_{side}"
+    return one, form.format(one, other), f"swap the markers of {one} and {other}, or check their names"
+
+
+def _landmark_notes(trial: Trial) -> list[str]:
+    notes = []
+    if trial.hip_method == "mapped":
+        notes.append("The hip centers are those mapped in the trial file; the regression does not count.")
+    elif not trial.functional and trial.hip_method != trial.hip_regression:
+        notes.append(f"The hip centers are found in two ways: {trial.hip_method}.")
+    without = [
+        SIDE_NAMES[side]
+        for side in SIDES
+        if f"elbow_medial_{side}" not in trial.mapping and f"elbow_lateral_{side}" in trial.mapping
+    ]
+    if without:
+        notes.append(f"No medial marker at the {' and '.join(without)} elbow: the lateral one stands for it.")
+    return notes

@@ -1,0 +1,136 @@
+"""From markers to landmarks: filtered, carried over from standing by clusters, cropped to the time range."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
+from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
+from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
+from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.gaps.rigid_registration import Poses, register
+
+Array = NDArray[np.float64]
+Points = dict[str, Array]
+
+
+def filtered_markers(trial: Trial, margin: float = 0.0, chosen: FilterChoice | None = None) -> Markers:
+    """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
+
+    The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no leap
+    outside of the range reaches into it.
+
+    Args:
+        trial: the trial.
+        margin: time kept on either side of the range, as far as every marker is seen there [s].
+        chosen: the filter; that of the trial unless given.
+    """
+    frames, seen = trial.frames(), seen_stretch(trial)
+    smooth = (chosen or filter_choice(trial)).smooth(needed_markers(trial)[seen], trial.markers.rate)
+    extra = round(margin * trial.markers.rate)
+    kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
+    inside = slice(kept.start - seen.start, kept.stop - seen.start)
+    return Markers(trial.markers.time[kept], trial.used_markers, smooth[inside], trial.markers.path)
+
+
+def standing_trial(trial: Trial) -> Points:
+    """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
+    return {} if trial.static is None else standing_markers(trial.static, _own_axes(trial, trial.static))
+
+
+def standing_markers(static: Markers, axes: Array | None = None) -> Points:
+    """Return the middle position (3,) of every marker that a recording of standing shows [m].
+
+    The median over the frames rather than the mean: one bad frame does not move it. It is taken along the axes of the
+    subject, so that it does not depend on where those of the laboratory lie.
+
+    Args:
+        static: the recording.
+        axes: (3, 3) forward, left and up of the subject as columns; those of the laboratory unless given.
+    """
+    seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
+    turn = np.eye(3) if axes is None else axes
+    middle = np.nanmedian(static.position[:, seen] @ turn, axis=0) @ turn.T
+    return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
+
+
+def _own_axes(trial: Trial, static: Markers) -> Array | None:
+    """Return forward, left and up (3, 3) of the standing subject as columns, None where no pelvis shows them."""
+    for part in ("asis", "hip_center"):
+        pair = [trial.mapping.get(f"{part}_{side}", {}) for side in SIDES]
+        if all(weights and all(marker in static for marker in weights) for weights in pair):
+            right, left = (static.weighted(weights) for weights in pair)
+            across = (left - right)[np.isfinite(left - right).all(axis=1)]
+            if len(across) and np.linalg.norm(across.mean(axis=0)[:2]) > 0.0:
+                y = horizontal(across.mean(axis=0))
+                return np.stack([np.cross(y, UP), y, UP], axis=1)
+    return None
+
+
+def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:
+    """Register every cluster that carries something or stands for a body, from standing to motion."""
+    return {
+        name: registered(
+            trial,
+            np.stack([standing[marker] for marker in markers]),
+            np.stack([walk[marker] for marker in markers], axis=1),
+            name,
+        )
+        for name, markers in trial.clusters.items()
+        if all(marker in walk for marker in markers)
+    }
+
+
+def registered(trial: Trial, reference: Array, moving: Array, body: str) -> Poses:
+    """Register a body of the trial; see ``register``.
+
+    Raises:
+        InputError: its points lie on a line, with the line of the trial file that names them.
+    """
+    try:
+        return register(reference, moving, body)
+    except InputError as error:
+        table, key = body_place(trial, body)
+        if trial.static is not None:
+            error.problem += f" in {trial.static.path}"
+        raise trial.document.placed(error, table, key) from None
+
+
+def body_place(trial: Trial, body: str) -> tuple[str, str]:
+    """Return table and key of the trial file that say which points belong to a body."""
+    if body in trial.clusters:
+        return "clusters", body
+    if body == "pelvis":
+        return "mapping", "asis_r"
+    # What is left are the feet, and triangles by the names of their corners: of these the wand is to blame.
+    return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else body.partition(", ")[2].partition(
+        " "
+    )[0]
+
+
+def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mapping[str, Poses]) -> Points:
+    """Return every mapped landmark that the markers of the motion or clusters show, (T, 3) [m]."""
+
+    def trajectory(marker: str) -> Array:
+        if marker in trial.carried:
+            return poses[trial.carried[marker]].point(standing[marker])
+        return walk[marker]
+
+    return {
+        landmark: np.sum([weight * trajectory(marker) for marker, weight in weights.items()], axis=0)
+        for landmark, weights in trial.mapping.items()
+        if all(marker in walk or marker in trial.carried for marker in weights)
+    }
+
+
+def standing_landmarks(trial: Trial, standing: Points) -> Points:
+    """Return the landmarks (3,) that the standing trial shows [m]."""
+    return {
+        landmark: np.sum([weight * standing[marker] for marker, weight in weights.items()], axis=0)
+        for landmark, weights in trial.mapping.items()
+        if all(marker in standing for marker in weights)
+    }

@@ -1,0 +1,96 @@
+"""Medial landmarks of knees and ankles that no marker of the motion shows.
+
+Standing, a medial marker shows them, or else the chord function finds the joint center. In the motion they move with
+the center above, the marker on the side of the segment and the lateral marker, as they were standing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.chord_function import chord_center
+from musclesolve.motion.anatomy.joint_centers import joint_center
+from musclesolve.motion.anatomy.landmark_positions import Points, registered
+from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.gaps.rigid_registration import Poses
+from musclesolve.recording.markers.joint_requirements import WANDS
+
+Array = NDArray[np.float64]
+
+ABOVE = {"knee": "hip", "ankle": "knee"}
+"""The joint above each joint."""
+
+
+def standing_medials(trial: Trial, standing: Mapping[str, Array], hips: Points) -> Points:
+    """Return the landmarks (3,) of the standing person with the medial ones that the chord function finds.
+
+    A medial landmark is put where the center is midway between it and the lateral one.
+
+    Args:
+        trial: the trial.
+        standing: landmarks (3,) [m].
+        hips: hip centers "hip_r", "hip_l" (3,) [m] by regression; those that are mapped win over them.
+
+    Raises:
+        InputError: the markers leave no room for a center.
+    """
+    points = dict(standing)
+    hips = _measured(standing, hips)
+    for joint, side in _unseen(points):
+        lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
+        above, offset = _above(points, hips, joint, side), trial.subject.chord_offset(joint)
+        try:
+            center = chord_center(above, wand, lateral, offset)
+        except InputError as error:
+            raise trial.document.placed(error, "mapping", f"{joint}_lateral_{side}") from None
+        points[f"{joint}_medial_{side}"] = 2.0 * center - lateral
+    return points
+
+
+def moving_medials(
+    trial: Trial, moving: Points, hips: Points, standing: Points
+) -> tuple[Points, dict[str, Poses]]:
+    """Return the landmarks (T, 3) of the motion with the medial ones that its markers do not show.
+
+    The poses of the triangles that lead them come with them, each by the names of its corners.
+
+    Args:
+        trial: the trial.
+        moving: landmarks (T, 3) of the motion [m].
+        hips: hip centers "hip_r", "hip_l" (T, 3) [m].
+        standing: landmarks and hip centers by regression (3,) of the standing person [m].
+    """
+    points, still = dict(moving), _measured(standing, standing)
+    triangles: dict[str, Poses] = {}
+    for joint, side in _unseen(points):
+        names = [f"{WANDS[joint]}_{side}", f"{joint}_lateral_{side}"]
+        reference = np.stack([_above(standing, still, joint, side), *(standing[name] for name in names)])
+        seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
+        body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
+        triangles[body] = registered(trial, reference, seen, body)
+        points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
+    return points, triangles
+
+
+def _measured(points: Mapping[str, Array], hips: Mapping[str, Array]) -> Points:
+    """Return the hip centers, mapped ones before those by regression."""
+    return {f"hip_{side}": points.get(f"hip_center_{side}", hips[f"hip_{side}"]) for side in SIDES}
+
+
+def _unseen(points: Mapping[str, Array]) -> list[tuple[str, Side]]:
+    """Return joint and side of the centers that are not to be had from the points, knees before ankles."""
+    return [
+        (joint, side)
+        for joint in WANDS
+        for side in SIDES
+        if f"{joint}_medial_{side}" not in points and f"{joint}_center_{side}" not in points
+    ]
+
+
+def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
+    """Return the joint center above a knee or ankle."""
+    return hips[f"hip_{side}"] if joint == "knee" else joint_center(points, "knee", side)

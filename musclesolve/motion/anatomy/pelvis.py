@@ -1,0 +1,115 @@
+"""The pelvis: the frame of its landmarks, its neutral attitude, and the hip centers in it.
+
+The spines of the pelvis show it where they are mapped. Without them the hip centers and the top of the trunk do, as
+in Silva (2003, section 5.1.2), whose recorded points are the joints: pelvis and trunk then tilt as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.motion.anatomy.joint_centers import between, hip_center
+from musclesolve.motion.anatomy.unit_vectors import UP, across, frame, unit
+from musclesolve.recording.data import SIDES, Side
+from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
+
+Array = NDArray[np.float64]
+Points = Mapping[str, Array]
+
+# Mean angle between the horizontal and the line from PSIS to ASIS in relaxed standing (Levine & Whittle 1996,
+# J Orthop Sports Phys Ther 24:130-5); used only where no standing trial shows the person's own.
+NEUTRAL_TILT = np.deg2rad(11.0)
+
+BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
+"""Points that show the pelvis where its spines are not mapped."""
+
+
+def trunk_top(points: Points) -> Array | None:
+    """Return the root of the neck, or the point between the shoulders (..., 3); None where neither is seen."""
+    if "neck_base" in points:
+        return points["neck_base"]
+    for name in ("shoulder_center", "shoulder"):
+        if f"{name}_r" in points and f"{name}_l" in points:
+            return between(points[f"{name}_r"], points[f"{name}_l"])
+    return None
+
+
+def back_of_pelvis(points: Points) -> Array:
+    """Return the point midway between the PSIS (..., 3)."""
+    behind = back_landmarks(points)
+    return between(*(points[name] for name in behind)) if len(behind) == 2 else points[behind[0]]
+
+
+def pelvic_landmarks(points: Points) -> list[str]:
+    """Return the names of the points that show the pelvis."""
+    if not shows_spines(points):
+        return list(BY_JOINTS)
+    return ["asis_r", "asis_l", *back_landmarks(points)]
+
+
+def pelvic_frame(points: Points) -> tuple[Array, Array]:
+    """Return origin (..., 3) and axes (..., 3, 3) of the pelvis, the axes as columns.
+
+    The frame in which hip regressions are written: origin midway between the ASIS; y from right to left ASIS, x
+    forward in the plane of ASIS and mid-PSIS, z up. Without spines: origin midway between the hips, y from the right
+    to the left one, z up in the plane of hips and top of the trunk.
+    """
+    if not shows_spines(points):
+        hip_r, hip_l, top = (points[name] for name in BY_JOINTS)
+        origin, y = between(hip_r, hip_l), unit(hip_l - hip_r)
+        return origin, frame(np.cross(y, across(top - origin, y)), y)
+    origin = between(points["asis_r"], points["asis_l"])
+    y = unit(points["asis_l"] - points["asis_r"])
+    x = across(origin - back_of_pelvis(points), y)
+    return origin, frame(x, y)
+
+
+def neutral_axes(standing: Points) -> Array:
+    """Return the axes (3, 3) of the pelvis when standing: its own left axis, and forward made horizontal about it.
+
+    The columns are forward, left, up. A pelvis that stands lower on one side keeps that; only the angle between
+    the ASIS-PSIS plane and the horizontal is taken as neutral.
+    """
+    left = pelvic_frame(standing)[1][:, 1]
+    return frame(unit(np.cross(left, UP)), left)
+
+
+def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float]) -> dict[str, Array]:
+    """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis.
+
+    Args:
+        standing: landmarks (3,) of the pelvis [m].
+        regression: name of the regression.
+        legs: leg lengths [m] by side, where known.
+    """
+    if not shows_spines(standing):
+        return {f"hip_{side}": standing[f"hip_center_{side}"] for side in SIDES}
+    origin, axes = pelvic_frame(standing)
+    lengths = {
+        "width": float(np.linalg.norm(standing["asis_l"] - standing["asis_r"])),
+        "depth": float(np.linalg.norm(origin - back_of_pelvis(standing))),
+    }
+    return {
+        f"hip_{side}": origin
+        + axes @ hip_center(regression, lengths | ({"leg": legs[side]} if side in legs else {}), side)
+        for side in SIDES
+    }
+
+
+def assumed_standing(points: Points) -> dict[str, Array]:
+    """Return pelvic points (3,) as if standing, from a motion (T, 3): their mean shape at the published tilt.
+
+    Without spines the trunk stands upright over the hips.
+    """
+    origin, axes = pelvic_frame(points)
+    neutral = NEUTRAL_TILT if shows_spines(points) else 0.0
+    sine, cosine = np.sin(neutral), np.cos(neutral)
+    # About the left axis, so that forward also points down: the ASIS stand lower than the PSIS.
+    tilt = np.array([[cosine, 0.0, sine], [0.0, 1.0, 0.0], [-sine, 0.0, cosine]])
+    return {
+        name: tilt @ np.einsum("tji,tj->ti", axes, points[name] - origin).mean(axis=0)
+        for name in pelvic_landmarks(points)
+    }

@@ -1,0 +1,224 @@
+"""Are these the proportions of a person? A segment far from its usual share of the stature is worth a warning.
+
+Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.joint_centers import between
+from musclesolve.motion.anatomy.landmark_positions import Points
+from musclesolve.motion.anatomy.pelvis import back_of_pelvis, trunk_top
+from musclesolve.motion.anatomy.unit_vectors import mean_length
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.markers.landmark_names import shows_spines
+
+# Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
+# beside the joint.
+SHORTEST, LONGEST = 0.6, 1.5
+# Beyond these multiples no human fits, nor beyond limits that are wider. The distance of two landmarks may be off by
+# the placement of their markers as well, each by half of this on skin and shoes [m], which counts more the smaller the
+# subject is; but two landmarks are never in one place, nearer than this share of what is usual at least.
+IMPOSSIBLE, PLACEMENT, NEAREST = (0.5, 1.8), 0.04, 0.12
+# Stature that fits thighs, shanks and trunk, over that of the trial file: refused beyond the first factor, noted beyond
+# the second share. Grown people differ by some hundredths; small children and people of short limbs by a quarter.
+FAR_STATURE, OFF_STATURE = 1.5, 0.1
+# A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
+# shares of the stature. On the obese the regression itself is several centimeters off.
+HIP_REACH, FAR_HIP = 0.047, 0.09
+
+
+@dataclass(frozen=True)
+class Unusual:
+    """A proportion that few people have.
+
+    Args:
+        what: the length that was measured.
+        landmark: the landmark to look at first.
+        expected: what is usual.
+        remedy: what to check.
+    """
+
+    what: str
+    landmark: str
+    expected: str
+    remedy: str
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        return f"{self.what[0].upper()}{self.what[1:]}, usual is {self.expected}: {self.remedy}."
+
+    def refused(self, trial: Trial) -> InputError:
+        """Return the error of a proportion that no human has."""
+        return trial.document.error(
+            self.what, "mapping", self.landmark, expected=self.expected, remedy=self.remedy
+        )
+
+
+@cache
+def segment_shares() -> dict[str, dict[str, Any]]:
+    """Return segment -> its share of the stature and the landmarks that show it."""
+    text = resources.files(__package__).joinpath("segment_shares.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def unusual_landmarks(trial: Trial, moving: Points) -> list[Unusual]:
+    """Return which landmarks are nearer or farther than usual on a person of this stature.
+
+    Args:
+        trial: the trial.
+        moving: landmarks (T, 3) of the motion [m].
+
+    Raises:
+        InputError: landmarks as on no human; naming the distance and the landmarks to look at.
+    """
+    points, found = dict(moving), []
+    if shows_spines(moving):
+        points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
+        points["psis_middle"] = back_of_pelvis(moving)
+    if (top := trunk_top(moving)) is not None:
+        points["neck_middle"] = top
+    for segment, entry in segment_shares().items():
+        ends = entry.get("ends", ())
+        for side in SIDES if any("{side}" in end for end in ends) else (None,):
+            names = [end.format(side=side) for end in ends]
+            if names and all(name in points for name in names):
+                one, other = (points[name] for name in names)
+                found += _unusual(trial, segment, side, mean_length(other - one))
+    return found
+
+
+def unusual_segments(trial: Trial, offsets: Points) -> list[Unusual]:
+    """Return which segments are shorter or longer than usual on a person of this stature.
+
+    Args:
+        trial: the trial.
+        offsets: standing geometry as ``standing_offsets`` returns it.
+
+    Raises:
+        InputError: a segment that no human has, naming its length and the landmarks to look at; a stature that cannot
+            be that of these segments.
+    """
+    fitting, given = fitting_stature(offsets), trial.subject.stature
+    # Before the segments: with a wrong stature all of them are wrong.
+    if not 1.0 / FAR_STATURE <= fitting / given <= FAR_STATURE:
+        raise trial.document.error(
+            f"the stature is {trial.subject.stature:g} m, but thighs, shanks and trunk are those of a person "
+            f"{fitting:.2f} m tall",
+            "subject",
+            "stature_m",
+            expected=f"{given / FAR_STATURE:.2f} to {given * FAR_STATURE:.2f} m",
+            remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders",
+        )
+    return [
+        unusual
+        for (segment, side), length in _lengths(offsets).items()
+        for unusual in _unusual(trial, segment, side, length)
+    ]
+
+
+def unusual_hips(trial: Trial, hips: Points, regression: Points) -> list[Unusual]:
+    """Return which mapped hip centers are far from where the regression puts them.
+
+    Args:
+        trial: the trial.
+        hips: hip centers "hip_r", "hip_l" as they are used, (T, 3) [m].
+        regression: the same by regression, (T, 3) [m].
+
+    Raises:
+        InputError: one that is none of a hip; naming the landmark.
+    """
+    found = []
+    reach, far = (share * trial.subject.stature for share in (HIP_REACH, FAR_HIP))
+    for side in SIDES:
+        apart = mean_length(hips[f"hip_{side}"] - regression[f"hip_{side}"])
+        if apart <= reach:
+            continue
+        name = f"hip_center_{side}"
+        unusual = Unusual(
+            f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where "
+            f"{trial.hip_regression} puts it",
+            name,
+            f"less than {1000 * reach:.0f} mm",
+            f"check the marker of {name} and those of the pelvis, or remove the line to use the regression",
+        )
+        if apart > far:
+            raise unusual.refused(trial)
+        found.append(unusual)
+    return found
+
+
+def fitting_stature(offsets: Points) -> float:
+    """Return the stature [m] that usually goes with these thighs, shanks and this trunk, if it was measured."""
+    lengths = _lengths(offsets)
+    every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
+    parts = [part for part in every if part in lengths]
+    # Each leg counts half: the person is as tall as trunk and one leg.
+    weight = {None: 1.0, "r": 0.5, "l": 0.5}
+    measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)
+    return measured / sum(weight[side] * segment_shares()[segment]["share"] for segment, side in parts)
+
+
+def stature_notes(trial: Trial, offsets: Points) -> list[str]:
+    """Return a sentence where the stature fits the segments badly."""
+    fitting, stature = fitting_stature(offsets), trial.subject.stature
+    if abs(fitting / stature - 1.0) <= OFF_STATURE:
+        return []
+    return [
+        f"Thighs, shanks and trunk are those of a person about {fitting:.2f} m tall, but stature_m is {stature:g}: "
+        "check it, masses and lengths of unmeasured segments depend on it."
+    ]
+
+
+def _unusual(trial: Trial, segment: str, side: Side | None, length: float) -> list[Unusual]:
+    """Return what is unusual about a length, nothing where it is usual.
+
+    Raises:
+        InputError: no human has it.
+    """
+    entry, stature = segment_shares()[segment], trial.subject.stature
+    usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST, LONGEST))
+    shortest, longest = (usual * limit for limit in limits)
+    if shortest <= length <= longest:
+        return []
+    named = [name.format(side=own) for name in entry["landmarks"] for own in ([side] if side else SIDES)]
+    mapped = [name for name in dict.fromkeys(named) if name in trial.mapping]
+    unusual = Unusual(
+        f"the {SIDE_NAMES[side] + ' ' if side else ''}{segment} measures {1000 * length:.0f} mm",
+        mapped[0],
+        f"{1000 * shortest:.0f} to {1000 * longest:.0f} mm for a person {stature:g} m tall",
+        f"check which markers are mapped to {', '.join(mapped)}, and stature_m",
+    )
+    off = PLACEMENT if "ends" in entry else 0.0
+    least = max(usual * min(limits[0], IMPOSSIBLE[0]) - off, usual * min(limits[0], NEAREST))
+    if not least <= length <= max(usual * limits[1], usual * IMPOSSIBLE[1] + off):
+        raise unusual.refused(trial)
+    return [unusual]
+
+
+def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
+    """Return (segment, side) -> length [m] of what was measured."""
+    vectors: dict[tuple[str, Side | None], Any] = {
+        ("hips", None): offsets["hip_l"] - offsets["hip_r"],
+    }
+    if "neck_base" in offsets:
+        vectors["trunk", None] = offsets["back"] + offsets["neck_base"]
+    for side in SIDES:
+        vectors["foot", side] = offsets[f"toe_{side}"] - offsets[f"heel_{side}"]
+        for segment, end in (
+            ("thigh", "knee"),
+            ("shank", "ankle"),
+            ("upper arm", "elbow"),
+            ("forearm", "wrist"),
+        ):
+            if f"{end}_{side}" in offsets:
+                vectors[segment, side] = offsets[f"{end}_{side}"]
+    return {key: float(np.linalg.norm(vector)) for key, vector in vectors.items()}

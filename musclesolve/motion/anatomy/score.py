@@ -1,0 +1,85 @@
+"""The centre of a ball joint from the motion of its two bodies: symmetrical centre of rotation estimation (SCoRE)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.recording.gaps.rigid_registration import Poses
+
+Array = NDArray[np.float64]
+
+# Shares of the frames between which a range of motion is measured: a few bad frames are no motion.
+RANGE_SHARES = (2.0, 98.0)
+
+
+@dataclass(frozen=True)
+class RotationCenter:
+    """A centre of rotation between two bodies over T frames.
+
+    Args:
+        proximal: (3,) the centre in the reference position of the proximal body [m].
+        distal: (3,) the centre in the reference position of the distal body [m].
+        residual: (T,) distance between the two in every frame [m].
+        ranges: (3,) ranges of the rotation about its principal axes, the widest first [rad]. The centre along the
+            first axis is shown by the second and third alone.
+        condition: condition number of the equations; infinite for a hinge.
+    """
+
+    proximal: Array
+    distal: Array
+    residual: Array
+    ranges: Array
+    condition: float
+
+    @property
+    def rms(self) -> float:
+        """Root mean square residual [m]."""
+        return float(np.sqrt(np.mean(self.residual**2)))
+
+
+def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
+    """Find the point that moves least between two bodies.
+
+    Minimises sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over the centre c1 in one and c2 in the other body (SCoRE;
+    Ehrig et al. 2006, J Biomech 39:2798-2809); neither body needs to be at rest.
+
+    The normal matrix is T [[1, -M], [-M^T, 1]] with M the mean over t of R1^T R2, so its eigenvalues are T (1 +- s)
+    with s the singular values of M: the condition number is the root of (1 + s) / (1 - s) for the largest s.
+
+    Args:
+        proximal: T poses of one body.
+        distal: T poses of the other one.
+    """
+    count = len(proximal.rotation)
+    rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(3 * count, 6)
+    apart = (distal.translation - proximal.translation).ravel()
+    # The shortest of all solutions where the equations leave some free; the condition number tells.
+    centers = np.linalg.lstsq(rows, apart, rcond=1e-12)[0]
+    residual = (rows @ centers - apart).reshape(count, 3)
+    relative = proximal.rotation.transpose(0, 2, 1) @ distal.rotation
+    mean = np.linalg.svd(relative.mean(axis=0), compute_uv=False)[0]
+    # Round-off may leave a mean a hair above one.
+    spread = max(1.0 - float(mean), 0.0)
+    return RotationCenter(
+        proximal=centers[:3],
+        distal=centers[3:],
+        residual=np.linalg.norm(residual, axis=1),
+        ranges=_ranges(relative),
+        condition=float(np.sqrt((1.0 + mean) / spread)) if spread > 0.0 else np.inf,
+    )
+
+
+def _ranges(rotation: Array) -> Array:
+    """Return how far rotations (T, 3, 3) range about the principal axes of their spread (3,) [rad]."""
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.from_matrix(rotation)
+    vectors = (turns.mean().inv() * turns).as_rotvec()
+    vectors = vectors - vectors.mean(axis=0)
+    axes = np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
+    low, high = np.percentile(vectors @ axes, RANGE_SHARES, axis=0)
+    ranges: Array = high - low
+    return ranges

@@ -1,0 +1,144 @@
+"""Trunk, arms, hands and head, as far as markers show them; what they do not show moves rigidly with its neighbour.
+
+An arm is followed from the shoulder outwards as far as its joints are seen. What lies beyond a joint that is not seen
+is left out, markers or not: a wrist without an elbow would pull at an arm that may fold either way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
+from musclesolve.motion.anatomy.landmark_positions import Points
+from musclesolve.motion.anatomy.proportions import segment_shares
+from musclesolve.motion.anatomy.standing_posture import leftward, shows_axis
+from musclesolve.motion.anatomy.subject_dimensions import BACK_SHARE
+from musclesolve.motion.anatomy.unit_vectors import UP, mean_length
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
+
+Array = NDArray[np.float64]
+
+# Points that are the landmarks of the same name, when they are mapped.
+HEAD = ("head_base", "head_low", "head_top")
+HAND = ("hand_radial", "hand_ulnar")
+
+
+def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -> Points:
+    """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show.
+
+    Args:
+        moving: landmarks (T, 3) [m].
+        hips: hip centers "hip_r", "hip_l" (T, 3) [m].
+        pelvis_up: (T, 3) up axis of the pelvis.
+        stature: of the person [m].
+    """
+    points = {name: moving[name] for name in HEAD if name in moving}
+    for side in SIDES:
+        points |= _arm(moving, side, pelvis_up, stature)
+    middle = between(hips["hip_r"], hips["hip_l"])
+    # People keep the trunk upright over a pelvis that tilts; a trunk that tilted with it would be thrown about.
+    upright = middle + segment_shares()["trunk"]["share"] * stature * UP
+    neck = _neck(moving, points)
+    return points | _trunk(upright if neck is None else neck, middle, pelvis_up)
+
+
+def elbow_axes(moving: Points, points: Points) -> Points:
+    """Return the elbow axes (T, 3), pointing left, of the arms whose both epicondyles are seen.
+
+    Args:
+        moving: landmarks [m].
+        points: model points [m] that follow from them.
+    """
+    return {
+        f"elbow_axis_{side}": leftward(moving, "elbow", side)
+        for side in SIDES
+        if f"elbow_{side}" in points and shows_axis(moving, "elbow", side)
+    }
+
+
+def completed(moving: Points, points: Points) -> list[str]:
+    """Return a sentence for every part of the upper body that is not followed.
+
+    Args:
+        moving: landmarks [m].
+        points: model points [m] that follow from them.
+    """
+    sentences = []
+    if _neck(moving, points) is None:
+        sentences.append("The trunk: no markers, completed upright over the hips.")
+    if "head_base" in points and not set(HEAD) <= set(points):
+        sentences.append("The head: too few markers, completed rigidly with the neck.")
+    elif not set(HEAD) <= set(points):
+        sentences.append("Head and neck: no markers, completed rigidly with the trunk.")
+    for side in SIDES:
+        for part, shown, carrier in (
+            ("arm", ("elbow",), "trunk"),
+            ("forearm", ("wrist",), "upper arm"),
+            ("hand", ("hand_radial", "hand_ulnar"), "forearm"),
+        ):
+            if not all(f"{name}_{side}" in points for name in shown):
+                why = _why_not(moving, points, shown, side)
+                name = f"The {SIDE_NAMES[side]} {part}"
+                sentences.append(f"{name}: {why}, completed rigidly with the {carrier}.")
+    return sentences
+
+
+def _why_not(moving: Points, points: Points, shown: tuple[str, ...], side: Side) -> str:
+    """Return why a part of an arm is not followed: without markers, or beyond a joint without them."""
+    if not any(_mapped(moving, name, side) and f"{name}_{side}" not in points for name in shown):
+        return "no markers"
+    missing = next(joint for joint in ("shoulder", "elbow", "wrist") if not _mapped(moving, joint, side))
+    return f"no marker of the {missing}, so that those beyond it are left out"
+
+
+def _mapped(moving: Points, part: str, side: Side) -> bool:
+    """Return whether a landmark shows a joint of the arm or an end of the hand."""
+    forms = {"shoulder": ("shoulder", "shoulder_center"), "elbow": ("elbow_lateral",)}
+    return any(f"{form}_{side}" in moving for form in forms.get(part, (part,)))
+
+
+def _arm(moving: Points, side: Side, pelvis_up: Array, stature: float) -> Points:
+    """Return shoulder, elbow, wrist and ends of the hand, from the shoulder as far as every joint is seen."""
+    lateral = moving.get(f"elbow_lateral_{side}")
+    elbow = None if lateral is None else between(lateral, moving.get(f"elbow_medial_{side}", lateral))
+    shoulder = _shoulder(moving, side, elbow, pelvis_up, stature)
+    if shoulder is None:
+        return {}
+    arm = {f"shoulder_{side}": shoulder}
+    if elbow is None:
+        return arm
+    arm[f"elbow_{side}"] = elbow
+    beyond = {
+        f"{name}_{side}": moving[f"{name}_{side}"] for name in ("wrist", *HAND) if f"{name}_{side}" in moving
+    }
+    # One end of the hand alone does not say how the wrist is bent; both of them do, in place of the wrist.
+    return arm | beyond if f"wrist_{side}" in beyond or len(beyond) == len(HAND) else arm
+
+
+def _shoulder(
+    moving: Points, side: Side, elbow: Array | None, pelvis_up: Array, stature: float
+) -> Array | None:
+    """Return the shoulder center (T, 3), as mapped or from the acromion; None where neither is seen."""
+    if f"shoulder_center_{side}" in moving:
+        return moving[f"shoulder_center_{side}"]
+    if f"shoulder_{side}" not in moving:
+        return None
+    acromion = moving[f"shoulder_{side}"]
+    # An arm that no marker shows hangs straight down from the trunk.
+    hanging = acromion - segment_shares()["upper arm"]["share"] * stature * pelvis_up
+    return shoulder_center(acromion, hanging if elbow is None else elbow)
+
+
+def _neck(moving: Points, points: Points) -> Array | None:
+    """Return the root of the neck (T, 3), as mapped or midway between the shoulders; None where neither is seen."""
+    if "neck_base" in moving:
+        return moving["neck_base"]
+    if "shoulder_r" in points and "shoulder_l" in points:
+        return between(points["shoulder_r"], points["shoulder_l"])
+    return None
+
+
+def _trunk(neck: Array, middle: Array, pelvis_up: Array) -> Points:
+    """Return root of the neck and joint of the back."""
+    return {"neck_base": neck, "back": middle + BACK_SHARE * mean_length(neck - middle) * pelvis_up}

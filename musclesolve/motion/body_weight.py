@@ -1,0 +1,79 @@
+"""Do the measured forces carry this person? Over any stretch of time they must, whatever the motion."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.anatomy.joint_centers import between
+from musclesolve.motion.anatomy.landmark_positions import Points
+from musclesolve.recording.data import SIDES, Trial
+
+Array = NDArray[np.float64]
+
+# Share of what is due: above the first no recording is right; outside the second a reader should know.
+TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
+# Over less than this the forces of both feet say little [s].
+SHORTEST = 0.1
+
+
+def carried_share(
+    trial: Trial, time: Array, moving: Points, span: tuple[float, float] | None = None
+) -> float:
+    """Return the mean vertical force over what the person's mass asks for, 1 when both agree.
+
+    m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
+    in between; the vertical velocity v of the pelvis stands for that of the center of mass.
+
+    Args:
+        trial: the trial.
+        time: (T,) [s]; only the span counts.
+        moving: landmarks (T, 3) of the motion [m].
+        span: first and last time [s]; the time range unless given.
+    """
+    span = span or trial.time_range
+    start, end = span
+    inside = (time > start - 0.5 / trial.markers.rate) & (time < end + 0.5 / trial.markers.rate)
+    pelvis = "asis" if "asis_r" in moving else "hip_center"
+    height = between(moving[f"{pelvis}_r"], moving[f"{pelvis}_l"])[:, 2]
+    first, last = np.gradient(height, time)[inside][[0, -1]]
+    force = 0.0
+    for plate in trial.forces:
+        measured = (plate.time >= start) & (plate.time <= end)
+        vertical = plate.force[measured, 2]
+        force += float(np.mean(np.where(vertical >= trial.unloaded_below, vertical, 0.0)))
+    return force / (trial.subject.mass * (STANDARD_GRAVITY + (last - first) / (end - start)))
+
+
+def weight_notes(trial: Trial, time: Array, moving: Points) -> list[str]:
+    """Return a sentence where force and mass fit badly.
+
+    Raises:
+        InputError: the forces are far greater than the mass asks for.
+    """
+    span = trial.balanced_range
+    if span is None or span[1] - span[0] < SHORTEST:
+        return []
+    share = carried_share(trial, time, moving, span)
+    mass = trial.subject.mass
+    if share > TOO_MUCH:
+        raise trial.document.error(
+            f"the ground carries {share:.3g} times what a person of {mass:g} kg weighs, on average over the range",
+            "subject",
+            "mass_kg",
+            expected="about once: forces and mass of one person",
+            remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
+        )
+    if share > USUAL[1]:
+        return [
+            f"On average the ground carries {100 * share:.0f} % of the body weight, which fits a mass of "
+            f"{share * mass:.3g} kg, not {mass:g} kg: check mass_kg and the units of the forces."
+        ]
+    # Where a foot has no plate, that is said already.
+    if share < USUAL[0] and {plate.side for plate in trial.forces} == set(SIDES):
+        return [
+            f"On average the ground carries only {100 * share:.0f} % of the body weight: a contact was not "
+            f"measured, or mass_kg is too large (the forces fit {share * mass:.3g} kg)."
+        ]
+    return []

@@ -1,0 +1,1 @@
+"""Heel strikes and toe-offs, strides, flight."""

@@ -1,0 +1,66 @@
+"""When neither foot is on the ground: running and jumping, where what is customary in walking does not hold."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.events.force_events import level
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.sampled_signal import lowest_carried
+from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.plates.foot_contacts import vertical_force
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+FALLS = 0.7
+"""A pelvis that accelerates downwards by more than this falls; in walking it comes to half of it [g]."""
+UNLOADED_WEIGHTS = 0.05
+"""Below this vertical force under both feet the plates carry nobody [body weights]."""
+SHORTEST = 0.02
+"""A shorter flight is noise [s]."""
+SMOOTH_HZ = 6.0
+"""Cut-off for the acceleration of the pelvis: noise of some millimetres must not fall, a step of 0.35 s passes [Hz]."""
+PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
+
+
+def flights(trial: Trial) -> Array:
+    """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, and the pelvis falls.
+
+    Plates alone do not show it: who walks on beside them is not in flight.
+
+    Args:
+        trial: the trial; the whole recording counts.
+    """
+    time = trial.markers.time
+    if time.size < 2:
+        return np.zeros((0, 2))
+    flying = _falls(trial) & ~_carried(trial)
+    spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
+    return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
+
+
+def _carried(trial: Trial) -> Mask:
+    """Whether a plate carries the subject, (T,)."""
+    total = np.sum([vertical_force(trial, side) for side in SIDES], axis=0)
+    return np.asarray(total > level(trial, UNLOADED_WEIGHTS))
+
+
+def _falls(trial: Trial) -> Mask:
+    """Whether the pelvis falls, (T,); not where it is not seen."""
+    rate, falls = trial.markers.rate, np.zeros(trial.markers.time.size, bool)
+    seen = [name for name in PELVIS if trial.sees(name)]
+    if not seen:
+        return falls
+    height = np.mean([trial.markers.weighted(trial.mapping[name])[:, 2] for name in seen], axis=0)
+    cutoff = min(SMOOTH_HZ, 0.4 * rate)
+    for first, stop in true_runs(np.isfinite(height)):
+        if stop - first > 5 and cutoff > lowest_carried(stop - first, rate):
+            smooth = low_pass(height[first:stop], rate, cutoff)
+            acceleration = np.gradient(np.gradient(smooth, 1.0 / rate), 1.0 / rate)
+            # At the ends of a stretch there is no second derivative.
+            falls[first + 2 : stop - 2] = acceleration[2:-2] < -FALLS * STANDARD_GRAVITY
+    return falls

@@ -1,0 +1,108 @@
+"""Heel strikes and toe-offs from the ground reaction: when each foot is on its plates."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.recording.data import SIDES, Event, Side, Trial
+
+Array = NDArray[np.float64]
+
+SHORTEST_CONTACT = 0.1
+"""Contacts shorter than this are noise of the plate, or somebody who knocked against it [s]."""
+LONGEST_DROPOUT = 0.05
+"""A foot does not leave the ground for a shorter time than this [s]."""
+FIRM_WEIGHTS = 0.1
+"""A contact reaches this vertical force at least once [body weights]; what does not is noise or drift."""
+
+
+def force_events(trial: Trial) -> list[Event]:
+    """Heel strikes and toe-offs that the plates saw, over the whole recording, in order of time.
+
+    A foot that is on a plate at the first or last sample gives no event there. A foot that passes from one plate to
+    the next neither strikes nor leaves: its plates are taken together.
+
+    Args:
+        trial: the trial; a foot without a plate has no events.
+    """
+    events = []
+    for side in SIDES:
+        for start, end in foot_contacts(trial, side):
+            events += [Event("heel_strike", side, float(start), "forces")] if np.isfinite(start) else []
+            events += [Event("toe_off", side, float(end), "forces")] if np.isfinite(end) else []
+    return sorted(events, key=lambda event: event.time)
+
+
+def foot_contacts(trial: Trial, side: Side) -> Array:
+    """Beginning and end of every contact of one foot with its plates, (k, 2) [s]; see ``contacts``."""
+    time, vertical = vertical_force(trial, side)
+    return contacts(time, vertical, trial.unloaded_below, level(trial, FIRM_WEIGHTS))
+
+
+def level(trial: Trial, weights: float) -> float:
+    """A vertical force in body weights [N], but well above the threshold."""
+    return max(2.0 * trial.unloaded_below, weights * trial.subject.mass * STANDARD_GRAVITY)
+
+
+def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:
+    """Beginning and end of every contact, where the force crosses the threshold between two samples.
+
+    Two levels (a Schmitt trigger) tell a contact from noise: it goes beyond the threshold without a break around
+    samples that reach the firm level. Interruptions that are shorter than 50 ms and than the contact on either side
+    of them are dropouts of the plate; contacts shorter than 0.1 s are not steps.
+
+    Args:
+        time: (S,) [s].
+        vertical: (S,) vertical force on the foot [N].
+        threshold: force above which the foot may be on the ground [N].
+        firm: force that a contact reaches at least once [N].
+
+    Returns:
+        (k, 2) [s]; -inf for a contact that began before the first sample, +inf for one that ends after the last.
+    """
+    runs = [(a, b) for a, b in true_runs(vertical > threshold) if vertical[a:b].max() > firm]
+    joined = _without_dropouts(runs, time)
+    steps = [(a, b) for a, b in joined if time[b - 1] - time[a] >= SHORTEST_CONTACT]
+    times = [
+        (_crossing(time, vertical, a, threshold, -np.inf), _crossing(time, vertical, b, threshold, np.inf))
+        for a, b in steps
+    ]
+    return np.array(times).reshape(-1, 2)
+
+
+def vertical_force(trial: Trial, side: Side) -> tuple[Array, Array]:
+    """Times (S,) [s] and vertical force (S,) [N] on one foot by all its plates; nothing without a plate."""
+    plates = [plate for plate in trial.forces if plate.side == side]
+    if not plates:
+        return np.zeros(0), np.zeros(0)
+    time = plates[0].time
+    parts = [np.interp(time, p.time, p.force[:, 2], left=0.0, right=0.0) for p in plates]
+    return time, np.sum(parts, axis=0)
+
+
+def _without_dropouts(runs: list[tuple[int, int]], time: Array) -> list[tuple[int, int]]:
+    """Runs of samples [a, b) with those joined that only a dropout parts."""
+    joined = runs[:1]
+    for (_, _), (a, b) in pairwise(runs):
+        first, last = joined[-1]
+        gap = time[a] - time[last - 1]
+        shorter = min(time[last - 1] - time[first], time[b - 1] - time[a])
+        if gap < LONGEST_DROPOUT and gap < shorter:
+            joined[-1] = (first, b)
+        else:
+            joined.append((a, b))
+    return joined
+
+
+def _crossing(time: Array, vertical: Array, sample: int, threshold: float, outside: float) -> float:
+    """Time at which the force crosses the threshold between a sample and the one before it."""
+    if sample in (0, time.size):
+        return outside
+    before, after = vertical[sample - 1], vertical[sample]
+    share = (threshold - before) / (after - before)
+    return float(time[sample - 1] + share * (time[sample] - time[sample - 1]))

@@ -1,0 +1,161 @@
+"""What a reader of the results should be warned of: nothing is refused, but some numbers are less certain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from musclesolve.motion.anatomy.landmark_positions import Points, body_place
+from musclesolve.motion.anatomy.unit_vectors import mean_length
+from musclesolve.motion.events.flight import flights
+from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
+from musclesolve.motion.signals.filterable_range import seen_stretch
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
+from musclesolve.recording.gaps.rigid_registration import Poses
+
+# A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
+# on average so much longer or shorter in the motion than when standing.
+LOOSE = 0.010
+# A cluster that is off by this much is no body at all [m].
+BROKEN = 0.040
+# Below the first the filter takes part of a walking motion away, above the second it leaves noise [Hz].
+USUAL_CUTOFF_HZ = (3.0, 20.0)
+# What is customary where there is flight, in running and jumping [Hz].
+CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
+# Shorter than so many periods of the cut-off, the range has few values of its own.
+FEWEST_PERIODS = 2.0
+
+
+def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
+    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing.
+
+    Raises:
+        InputError: naming the body.
+    """
+    for name, pose in poses.items():
+        if (rms := _rms(pose)) > BROKEN:
+            table, key = body_place(trial, name)
+            raise trial.document.error(
+                f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
+                table,
+                key,
+                expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
+                remedy="check that the markers have the same names in the standing trial and in the motion",
+            )
+
+
+def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
+    """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
+    # Of several cut-offs the lowest reaches farthest over time.
+    period, rate, frames, seen = (
+        1.0 / float(chosen.cutoff_hz.min()),
+        trial.markers.rate,
+        trial.frames(),
+        seen_stretch(trial),
+    )
+    notes = [
+        *_given_cutoff_notes(trial.filter.cutoff_hz),
+        *_flight_notes(trial),
+        *choice_notes(chosen),
+    ]
+    duration = (frames.stop - 1 - frames.start) / rate
+    if duration < FEWEST_PERIODS * period:
+        notes.append(
+            f"The time range has {frames.stop - frames.start} frames, {duration:.3g} s: less than "
+            f"{FEWEST_PERIODS:g} periods of the cut-off, too little to judge the motion by."
+        )
+    before, after = (frames.start - seen.start) / rate, (seen.stop - frames.stop) / rate
+    # A hundredth of a frame: sums of times are not exact.
+    short = [margin < period - 0.01 / rate for margin in (before, after)]
+    return notes + _margin_notes(before, after, short, period)
+
+
+def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:
+    """Return a sentence on the ends of the time range beside which too little is seen for the filter."""
+    margins = (f"{before:.3g} s lie before", "first"), (f"{after:.3g} s lie after", "last")
+    found = [margin for margin, is_short in zip(margins, short, strict=True) if is_short]
+    if not found:
+        return []
+    lengths = " and ".join(length for length, _ in found)
+    return [
+        f"Of the needed markers {lengths} the time range, less than one period of the cut-off ({period:.3g} s): the "
+        f"{' and '.join(frames for _, frames in found)} frames are less certain."
+    ]
+
+
+def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
+    """Return a sentence on a cut-off that the trial file gives; one that the data chose speaks for itself."""
+    low, high = USUAL_CUTOFF_HZ
+    if cutoff_hz is not None and cutoff_hz < low:
+        return [
+            f"The cut-off of {cutoff_hz:g} Hz takes away part of the motion itself; walking needs about 6 Hz."
+        ]
+    if cutoff_hz is not None and cutoff_hz > high:
+        return [
+            f"The cut-off of {cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
+        ]
+    return []
+
+
+def cutoff_with_flight(trial: Trial) -> tuple[str, str] | None:
+    """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
+    low, high = CUTOFF_WITH_FLIGHT_HZ
+    cutoff = trial.filter.cutoff_hz
+    if cutoff is None or cutoff >= low or not len(found := flights(trial)):
+        return None
+    others = len(found) - 1
+    more = f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
+    return (
+        f"the cut-off of {cutoff:g} Hz suits walking, but neither foot is on the ground at {found[0].mean():.2f} s"
+        f"{more}: the filter takes away part of the forces and accelerations",
+        f"write cutoff_hz = 15 in [filter]; {low:g} to {high:g} Hz are customary for running and jumping",
+    )
+
+
+def _flight_notes(trial: Trial) -> list[str]:
+    found = cutoff_with_flight(trial)
+    return [] if found is None else [f"{found[0][0].upper()}{found[0][1:]}; {found[1]}."]
+
+
+def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
+    """Return a sentence for every body whose points do not move together, and what is less certain by it."""
+    return [
+        f"The points of {name} keep their standing shape only to {1000 * _rms(pose):.0f} mm (worst "
+        f"{1000 * pose.residual.max():.0f} mm): they do not move as one body, and the joints that they lead, with "
+        "their axes, angles and moments, are uncertain."
+        for name, pose in sorted(poses.items())
+        if _rms(pose) > LOOSE
+    ]
+
+
+def rigid_note(poses: Mapping[str, Poses]) -> list[str]:
+    """Return one sentence on all bodies whose points move together."""
+    firm = {name: _rms(pose) for name, pose in poses.items() if _rms(pose) <= LOOSE}
+    if not firm:
+        return []
+    worst = max(firm, key=lambda name: firm[name])
+    who = "all others" if len(firm) < len(poses) else "all bodies"
+    return [
+        f"The points of {who} keep their standing shape to {1000 * firm[worst]:.1f} mm ({worst}) or better."
+    ]
+
+
+def length_notes(points: Points, offsets: Points) -> list[str]:
+    """Return a sentence for every leg segment that is longer or shorter in the motion than when standing."""
+    notes = []
+    for side in SIDES:
+        for segment, upper, lower in (("thigh", "hip", "knee"), ("shank", "knee", "ankle")):
+            standing = np.linalg.norm(offsets[f"{lower}_{side}"])
+            moving = mean_length(points[f"{upper}_{side}"] - points[f"{lower}_{side}"])
+            if abs(moving - standing) > LOOSE:
+                notes.append(
+                    f"The {SIDE_NAMES[side]} {segment} measures {1000 * standing:.0f} mm standing and "
+                    f"{1000 * moving:.0f} mm in the motion: a marker or a cluster has moved on the skin in between, "
+                    "and the joints at its ends are uncertain."
+                )
+    return notes
+
+
+def _rms(pose: Poses) -> float:
+    return float(np.sqrt(np.mean(pose.residual**2)))

@@ -1,0 +1,1 @@
+"""Low-pass filters, smoothing splines and the choice of cut-off frequencies."""

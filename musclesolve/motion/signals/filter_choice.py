@@ -1,0 +1,152 @@
+"""The filter of a trial with every cut-off settled: as the trial file gives it, or as the recording shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
+from musclesolve.motion.signals.sampled_signal import checked_cutoffs
+from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
+from musclesolve.recording.data import SIDES, FilterOptions, Trial
+
+Array = NDArray[np.float64]
+
+# Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
+# the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech
+# 39:2438; Kristianslund et al. 2012, J Biomech 45:666).
+OF_THE_FOOT = ("ankle_lateral", "heel", "toe", "metatarsal_5")
+
+
+@dataclass(frozen=True)
+class FilterChoice:
+    """The low-pass filter of a trial, n needed markers.
+
+    Args:
+        options: what the trial file asks for.
+        markers: n names.
+        cutoff_hz: (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those
+            of the other axes of the marker, or of all markers.
+        force_cutoff_hz: cut-off of the forces: as given, the same, or the median of the coordinates of the foot
+            markers [Hz].
+        noise: (n, 3) estimated noise [m]; None where the cut-off is given.
+        analysis: the residual curves (C, n, 3), where they chose.
+    """
+
+    options: FilterOptions
+    markers: tuple[str, ...]
+    cutoff_hz: Array
+    force_cutoff_hz: float
+    noise: Array | None = None
+    analysis: ResidualAnalysis | None = None
+
+    def smooth(self, position: Array, rate_hz: float) -> Array:
+        """Return the filtered markers (T, n, 3)."""
+        if self.options.method == "spline":
+            return smoothing_spline(position, rate_hz, self.cutoff_hz, self.options.order).position
+        return low_pass(position, rate_hz, self.cutoff_hz, self.options.order)
+
+    def smooth_force(self, wrench: Array, rate_hz: float) -> Array:
+        """Return the filtered forces (S, k).
+
+        Always by the Butterworth filter: its gain is that of a spline of that half order, and forces need neither
+        derivatives nor a choice of their own.
+        """
+        return low_pass(wrench, rate_hz, self.force_cutoff_hz, self.options.order)
+
+
+def filter_choice(trial: Trial) -> FilterChoice:
+    """Return the filter of a trial.
+
+    Raises:
+        InputError: the recording cannot carry the cut-off or cannot say what noise it has, with the line of the trial
+            file.
+    """
+    position, given = needed_markers(trial)[seen_stretch(trial)], trial.filter.cutoff_hz
+    try:
+        chosen = _from_data(trial, position) if given is None else _given(trial, position, given)
+    except InputError as error:
+        raise trial.document.placed(error, "filter", "cutoff_hz") from None
+    _check_forces(trial, chosen.force_cutoff_hz)
+    return chosen
+
+
+def _given(trial: Trial, position: Array, cutoff_hz: float) -> FilterChoice:
+    options, rate = trial.filter, trial.markers.rate
+    lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
+    cutoff = checked_cutoffs(cutoff_hz, position.shape, rate, lowest)
+    return FilterChoice(options, trial.used_markers, cutoff, options.force_cutoff_hz or cutoff_hz)
+
+
+def _from_data(trial: Trial, position: Array) -> FilterChoice:
+    options, names, rate = trial.filter, trial.used_markers, trial.markers.rate
+    if options.choice == "cross_validation":
+        spline = smoothing_spline(position, rate, None, options.order)
+        forces = _of_the_feet(trial, spline.cutoff_hz)
+        return FilterChoice(options, names, spline.cutoff_hz, forces, spline.noise)
+    found = residual_analysis(position, rate, options.order, options.choice)
+    cutoff = _completed(found)
+    return FilterChoice(options, names, cutoff, _of_the_feet(trial, cutoff), found.noise, found)
+
+
+def _completed(found: ResidualAnalysis) -> Array:
+    """Return the cut-offs (n, 3), those of curves that could not be read from the other axes or markers [Hz]."""
+    known, cutoff = found.verdict == Verdict.FOUND, found.cutoff_hz.copy()
+    if not known.any():
+        return cutoff
+    usual = np.median(cutoff[known])
+    for marker in np.flatnonzero(~known.all(axis=1)):
+        own = cutoff[marker, known[marker]]
+        cutoff[marker, ~known[marker]] = np.median(own) if own.size else usual
+    return cutoff
+
+
+def _check_forces(trial: Trial, cutoff_hz: float) -> None:
+    """Refuse a cut-off that the recording of a plate cannot carry."""
+    for plate in trial.forces:
+        try:
+            checked_cutoffs(cutoff_hz, plate.force.shape, plate.rate)
+        except InputError as error:
+            key = "cutoff_hz" if trial.filter.force_cutoff_hz is None else "force_cutoff_hz"
+            error.problem += " of forces"
+            raise trial.document.placed(error, "filter", key) from None
+
+
+def _of_the_feet(trial: Trial, cutoff_hz: ArrayLike) -> float:
+    """Return what the trial file gives, or the median over the coordinates of the markers that show the feet [Hz]."""
+    if trial.filter.force_cutoff_hz is not None:
+        return trial.filter.force_cutoff_hz
+    names = {
+        marker for part in OF_THE_FOOT for side in SIDES for marker in trial.mapping.get(f"{part}_{side}", ())
+    }
+    rows = [k for k, name in enumerate(trial.used_markers) if name in names]
+    return float(np.median(np.asarray(cutoff_hz)[rows]))
+
+
+def choice_notes(chosen: FilterChoice) -> list[str]:
+    """Return sentences on coordinates whose noise cannot be told from their motion."""
+    if chosen.analysis is None:
+        return []
+    meanings = {
+        Verdict.NO_NOISE: "the residual becomes straight only near its end, so there is no noise to be seen, or too "
+        "little to find its line",
+        Verdict.NO_MOTION: "nothing but noise: the residual is straight from the start",
+    }
+    instead = (
+        "; filtered like the other axes of the marker, or like the other markers."
+        if (chosen.analysis.verdict == Verdict.FOUND).any()
+        else "; the cut-off is uncertain."
+    )
+    notes = []
+    for verdict, meaning in meanings.items():
+        places = np.argwhere(chosen.analysis.verdict == verdict)
+        if len(places):
+            shown = ", ".join(f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places[:4])
+            more = f" and {len(places) - 4} more" if len(places) > 4 else ""
+            notes.append(f"Residual analysis of {shown}{more}: {meaning}{instead}")
+    return notes

@@ -1,0 +1,241 @@
+"""Smoothing splines whose smoothness the data choose by generalised cross-validation.
+
+A natural spline g of degree 2m - 1 through T evenly spaced frames minimises (Reinsch 1967, Woltring 1986)
+
+    sum_t (y_t - g(t))^2 + p  integral (d^m g / dt^m)^2 dt
+
+With one frame as the unit of time, Delta^m g = R c and d^m g = sum_j c_j B_j, where B_j are the B-splines of order m
+and R their Gram matrix; so (R + p D^T D) c = D^T y, g = y - p D c, with D^T, (T - m, T), the m-th differences.
+Frames are evenly spaced, so R + p D^T D is a banded Toeplitz matrix and everything is O(T).
+
+The spline is a low-pass filter of gain 1 / (1 + p s(w)), s(w) = |1 - exp(iw)|^(2m) / R(w) = w^(2m) (1 + O(w^2)): the
+two passes of a Butterworth filter of order m have that shape too. Its cut-off frequency is where the gain is
+1/sqrt(2), as for that filter: p s(2 pi fc / fs) = sqrt(2) - 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.motion.signals.low_pass import HALF_POWER
+from musclesolve.motion.signals.sampled_signal import checked_cutoffs, checked_order, checked_signal
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
+
+Array = NDArray[np.float64]
+
+# Scalar products of the B-splines of order m: the values of that of order 2m at its knots, by distance in frames.
+_GRAM = {2: np.array([4.0, 1.0]) / 6.0, 3: np.array([66.0, 26.0, 1.0]) / 120.0}
+# A smoothness beyond this would use up the digits: w = (1e-11)^(1/2m) radians a frame is the lowest cut-off.
+_LARGEST = 1e11
+# Cut-offs at which the cross-validation is computed, as a ratio of neighbours; between them it is interpolated.
+_GRID_RATIO = 1.3
+_HIGHEST_SHARE = 0.4  # of the sampling rate: beyond it hardly a degree of freedom is left for the noise
+
+
+@dataclass(frozen=True)
+class SmoothingSpline:
+    """A spline through every coordinate.
+
+    Args:
+        time: (T,) from zero [s].
+        position: (T, ...) the smoothed signal at the frames, in the unit of the signal.
+        cutoff_hz: (...) frequency at which its gain is 1/sqrt(2) [Hz].
+        noise: (...) estimated standard deviation of the noise, in the unit of the signal.
+        degrees_of_freedom: (...) trace of the matrix that makes the smooth signal from the measured one.
+        half_order: m; the degree is 2m - 1.
+    """
+
+    time: Array
+    position: Array
+    cutoff_hz: Array
+    noise: Array
+    degrees_of_freedom: Array
+    half_order: int
+
+    def derivative(self, order: int = 1) -> Array:
+        """Return the derivative of this order over time at the frames, (T, ...).
+
+        Raises:
+            InputError: an order beyond the degree of the spline.
+        """
+        degree = 2 * self.half_order - 1
+        expected = f"a whole number from 0 to the degree of the spline, {degree}"
+        order = checked_order(order, range(degree + 1), "order of a derivative", expected, "2: acceleration")
+        value: Array = self.curve().derivative(order)(self.time)
+        return value
+
+    def curve(self) -> BSpline:
+        """Return the spline as a function of time [s]: the natural one through its own positions."""
+        from scipy.interpolate import make_interp_spline
+
+        ends = [
+            (k, np.zeros(self.position.shape[1:])) for k in range(self.half_order, 2 * self.half_order - 1)
+        ]
+        return make_interp_spline(self.time, self.position, 2 * self.half_order - 1, bc_type=(ends, ends))
+
+
+def smoothing_spline(
+    signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
+) -> SmoothingSpline:
+    """Smooth every coordinate by a natural spline, as much as asked for or as generalised cross-validation says.
+
+    The generalised cross-validation (Craven & Wahba 1979) takes the p with the least
+    (RSS / T) / (1 - trace H / T)^2, where g = H y; the noise is sqrt(RSS / (T - trace H)). It presumes noise that
+    is independent from frame to frame: correlated noise is taken for motion.
+
+    Args:
+        signal: (T, ...) evenly spaced samples without gaps.
+        rate_hz: sampling rate [Hz].
+        cutoff_hz: cut-off frequency, broadcast over the axes after the first [Hz]; None: cross-validation.
+        half_order: 2 for cubic, 3 for quintic splines (whose accelerations do not vanish at the ends).
+
+    Raises:
+        InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
+    """
+    given = checked_signal(signal, rate_hz)
+    half_order = checked_half_order(half_order)
+    _check_frames(len(given), half_order)
+    shape, flat = given.shape[1:], given.reshape(len(given), -1)
+    band = _Band(len(given), half_order)
+    if cutoff_hz is None:
+        cutoffs = _cross_validated(band, flat, rate_hz)
+    else:
+        cutoffs = checked_cutoffs(cutoff_hz, given.shape, rate_hz, lowest_cutoff(rate_hz, half_order)).ravel()
+    smooth, freedom = np.empty_like(flat), np.empty(flat.shape[1])
+    for cutoff in np.unique(cutoffs):
+        own = cutoffs == cutoff
+        p = band.smoothness(cutoff / rate_hz)
+        smooth[:, own] = flat[:, own] - band.rest(band.curvature(flat[:, own]), p)
+        freedom[own] = band.trace(p)
+    noise = np.sqrt(np.sum((flat - smooth) ** 2, axis=0) / (len(flat) - freedom))
+    return SmoothingSpline(
+        np.arange(len(given)) / rate_hz,
+        smooth.reshape(given.shape),
+        cutoffs.reshape(shape),
+        noise.reshape(shape),
+        freedom.reshape(shape),
+        half_order,
+    )
+
+
+class _Band:
+    """The matrices of T frames and half order m, one frame as the unit of time."""
+
+    def __init__(self, frames: int, m: int) -> None:
+        self.frames, self.m, self.size = frames, m, frames - m
+        self.gram = np.concatenate([_GRAM[m], [0.0]])
+        self.square = np.array([(-1.0) ** k * comb(2 * m, m + k) for k in range(m + 1)])
+        self.differences = np.array([(-1.0) ** (m - k) * comb(m, k) for k in range(m + 1)])
+
+    def smoothness(self, share: float) -> float:
+        """Return p of a cut-off that is given as a share of the sampling rate."""
+        return float(HALF_POWER / symbol(2.0 * np.pi * share, self.m))
+
+    def factor(self, p: float) -> Array:
+        """Return the banded Cholesky factor of R + p D^T D."""
+        from scipy.linalg import cholesky_banded
+
+        rows = np.repeat((self.gram + p * self.square)[:, None], self.size, axis=1)
+        factor: Array = cholesky_banded(rows, lower=True, check_finite=False)
+        return factor
+
+    def curvature(self, signal: Array) -> Array:
+        """Return the m-th differences (T - m, k) of coordinates (T, k), column by column in memory."""
+        return np.asfortranarray(np.diff(signal, self.m, axis=0))
+
+    def rest(self, curvature: Array, p: float) -> Array:
+        """Return y - g = p D c of coordinates (T, k) with these m-th differences."""
+        from scipy.linalg import cho_solve_banded
+
+        c = cho_solve_banded((self.factor(p), True), curvature, check_finite=False)
+        rest = np.zeros((self.frames, c.shape[1]), order="F")
+        for k, weight in enumerate(p * self.differences):
+            rest[k : k + self.size] += weight * c
+        return rest
+
+    def trace(self, p: float) -> float:
+        """Return the degrees of freedom: the trace of H is m + trace of (R + p D^T D)^-1 R.
+
+        The inverse of a symmetric Toeplitz matrix follows from its first column x (Gohberg & Semencul 1972); summed
+        along the d-th diagonal it is sum_k (N - d - 2k) x_k x_(k+d) / x_0.
+        """
+        from scipy.linalg import cho_solve_banded
+
+        unit = np.zeros(self.size)
+        unit[0] = 1.0
+        x = cho_solve_banded((self.factor(p), True), unit, check_finite=False)
+        total, n = 0.0, self.size
+        for d, weight in enumerate(self.gram[: min(self.m, n)]):
+            k = np.arange(n - d)
+            total += (1 if d == 0 else 2) * weight * float(np.sum((n - d - 2 * k) * x[: n - d] * x[d:]))
+        return self.m + total / float(x[0])
+
+
+def symbol(angle: ArrayLike, m: int) -> Array:
+    """Return s(w) of the angle w = 2 pi f / fs a frame: the gain of the spline is 1 / (1 + p s)."""
+    w = np.asarray(angle, dtype=float)
+    gram = _GRAM[m][0] + 2.0 * sum(_GRAM[m][k] * np.cos(k * w) for k in range(1, m))
+    value: Array = (2.0 * np.sin(0.5 * w)) ** (2 * m) / gram
+    return value
+
+
+def lowest_cutoff(rate_hz: float, half_order: int) -> float:
+    """Return the lowest cut-off frequency that round-off allows [Hz]."""
+    return float(rate_hz * (HALF_POWER / _LARGEST) ** (0.5 / half_order) / (2.0 * np.pi))
+
+
+def _cross_validated(band: _Band, signal: Array, rate_hz: float) -> Array:
+    """Return the cut-off (k,) of the least cross-validation error [Hz]."""
+    # Below one half period in the whole recording there is little left to tell apart.
+    low = max(lowest_cutoff(rate_hz, band.m), 0.5 * rate_hz / band.frames)
+    high = _HIGHEST_SHARE * rate_hz
+    cutoffs = np.geomspace(low, high, max(8, int(np.ceil(np.log(high / low) / np.log(_GRID_RATIO)))))
+    curvature, errors = band.curvature(signal), []
+    for cutoff in cutoffs:
+        p = band.smoothness(cutoff / rate_hz)
+        left = 1.0 - band.trace(p) / band.frames
+        errors.append(np.mean(band.rest(curvature, p) ** 2, axis=0) / left**2)
+    # A signal without any noise has an error of zero somewhere.
+    score = np.log(np.maximum(errors, np.finfo(float).tiny))
+    return _least(np.log(cutoffs), score)
+
+
+def _least(x: Array, score: Array) -> Array:
+    """Return exp of the place (k,) of the least value of curves (n, k) over x (n,), interpolated."""
+    from scipy.interpolate import CubicSpline
+
+    fine = np.linspace(x[0], x[-1], 20 * len(x))
+    place = fine[np.argmin(CubicSpline(x, score, axis=0)(fine), axis=0)]
+    return np.exp(place)
+
+
+def checked_half_order(half_order: int) -> int:
+    """Return the half order of a spline.
+
+    Raises:
+        InputError: there is no such spline.
+    """
+    return checked_order(
+        half_order,
+        _GRAM,
+        "half order of a smoothing spline",
+        "2 (cubic) or 3 (quintic)",
+        "3 gives smooth accelerations",
+    )
+
+
+def _check_frames(frames: int, half_order: int) -> None:
+    if frames < 4 * half_order:
+        raise InputError(
+            f"{frames} frames are too few for a smoothing spline",
+            expected=f"at least {4 * half_order} frames",
+            remedy="take a longer recording",
+        )

@@ -1,0 +1,75 @@
+"""What the muscles of one leg can do along a motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.hill import capacity_and_passive, fiber_state
+from musclesolve.muscles.leg_muscles import LegMuscles
+from musclesolve.muscles.muscle_paths import PathState
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class MuscleState:
+    """Muscles (n) of one leg over T frames.
+
+    musculotendon_length [m], musculotendon_velocity [m/s], fiber_length [m], fiber_velocity [m/s],
+    force_capacity: tendon force of the contractile element at activation 1 [N], passive_force at the tendon [N],
+    all (T, n); moment_arm (T, 7, n) [m], positive when tension increases the angle; slack (T, n): the tendon is slack.
+    """
+
+    muscles: LegMuscles
+    path: PathState
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    fiber_length: Array
+    fiber_velocity: Array
+    force_capacity: Array
+    passive_force: Array
+    moment_arm: Array
+    slack: Array
+
+
+def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> Array:
+    """(T, 7, n) [m]."""
+    tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
+    moved = tree.carries[muscles.paths.body][:, joints].T
+    return path.moment_arms(moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
+
+
+def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleState:
+    """Evaluate paths and Hill model along a motion.
+
+    dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D for the allowed directions D of the leg.
+    """
+    path = muscles.paths.evaluate(motion.q, motion.coordinates)
+    velocity = path.rate(motion.qd)
+    arm = _moment_arms(model, muscles, motion, path)
+    fiber = fiber_state(
+        path.length,
+        velocity,
+        muscles.optimal_fiber_length,
+        muscles.tendon_slack_length,
+        muscles.pennation_angle,
+    )
+    force = capacity_and_passive(
+        fiber, muscles.max_isometric_force, muscles.optimal_fiber_length, muscles.max_shortening_velocity
+    )
+    return MuscleState(
+        muscles,
+        path,
+        path.length,
+        velocity,
+        fiber.length,
+        fiber.velocity,
+        force.capacity,
+        force.passive,
+        arm,
+        fiber.slack,
+    )

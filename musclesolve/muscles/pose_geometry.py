@@ -1,0 +1,120 @@
+"""Muscle geometry in any pose, without a recording."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+import muscle_db
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+from musclesolve.muscles.leg_muscles import place_muscles
+from musclesolve.muscles.leg_state import muscle_state
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+LARGEST_ANGLE = 2.0 * np.pi
+"""No joint turns by more; a larger number was meant in degrees [rad]."""
+
+
+def muscle_geometry(
+    angles: Mapping[str, ArrayLike],
+    subject: Model | None = None,
+    database: muscle_db.MuscleDatabase | None = None,
+) -> xr.Dataset:
+    """Musculotendon lengths, moment arms, fiber lengths and capacities over a set of poses at rest.
+
+    Args:
+        angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
+        subject: a person's model; the standard subject (1.70 m, 70.25 kg, male) unless one is given.
+        database: muscles; the bundled ones unless given.
+
+    Returns:
+        Dataset over pose, dof, muscle (both legs): musculotendon_length, fiber_length, normalized_fiber_length,
+        moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
+
+    Raises:
+        InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full turn.
+    """
+    import xarray as xr
+
+    model = human_model() if subject is None else subject
+    database = muscle_db.load() if database is None else database
+    coordinates = _poses(model, angles)
+    still = np.zeros_like(coordinates)
+    motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
+    states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
+    dofs = [name for state in states for name in state.muscles.dof_names]
+    muscles = [name for state in states for name in state.muscles.names]
+    arm = np.zeros((len(coordinates), len(dofs), len(muscles)))
+    row = column = 0
+    for state in states:
+        rows, columns = state.moment_arm.shape[1:]
+        arm[:, row : row + rows, column : column + columns] = state.moment_arm
+        row, column = row + rows, column + columns
+    optimal = np.concatenate([state.muscles.optimal_fiber_length for state in states])
+
+    def join(name: str) -> np.ndarray:
+        return np.concatenate([getattr(state, name) for state in states], axis=1)
+
+    return xr.Dataset(
+        {
+            "musculotendon_length": (("pose", "muscle"), join("musculotendon_length"), {"units": "m"}),
+            "fiber_length": (("pose", "muscle"), join("fiber_length"), {"units": "m"}),
+            "normalized_fiber_length": (("pose", "muscle"), join("fiber_length") / optimal, {"units": "1"}),
+            "moment_arm": (("pose", "dof", "muscle"), arm, {"units": "m"}),
+            "force_capacity": (("pose", "muscle"), join("force_capacity"), {"units": "N"}),
+            "passive_force": (("pose", "muscle"), join("passive_force"), {"units": "N"}),
+        },
+        coords={"dof": dofs, "muscle": muscles}
+        | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
+    )
+
+
+def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
+    """Joint coordinates (P, K+6) of the poses."""
+    known = model.topology.dof_names[: model.tree.joint_count]
+    values = {name: _radians(name, value, known) for name, value in angles.items()}
+    sizes = {value.size for value in values.values()} - {1} or {1}
+    if len(sizes) > 1:
+        raise InputError(
+            f"angles of different lengths: {sorted(sizes)}", expected="scalars or arrays of one length"
+        )
+    coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
+    for name, value in values.items():
+        coordinates[:, model.dof(name)] = value
+    return coordinates
+
+
+def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> np.ndarray:
+    """One angle (P,) or (1,) [rad], checked."""
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
+        raise InputError(
+            f"there is no joint angle {name!r}",
+            expected=f"one of {', '.join(known)}",
+            remedy=f"did you mean {near[0]!r}?" if near else None,
+        )
+    try:
+        array = np.atleast_1d(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        array = np.full(1, np.nan)
+    if array.ndim > 1 or not array.size or not np.isfinite(array).all():
+        raise InputError(
+            f"{value!r} is no angle", where=name, expected="a finite number or a list of them, in radians"
+        )
+    if np.abs(array).max() > LARGEST_ANGLE:
+        raise InputError(
+            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full turn",
+            where=name,
+            expected="radians",
+            remedy="if these are degrees, give numpy.radians(angle)",
+        )
+    return array

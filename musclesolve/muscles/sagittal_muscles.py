@@ -1,0 +1,155 @@
+"""The muscles of the leg on a planar body: fifteen of the sagittal plane, made from the muscle database."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import resources
+
+import numpy as np
+
+import muscle_db
+from muscle_db import MuscleDatabase, PathPoint
+from musclesolve.dynamics.planar.planar_joints import place
+from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
+from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve.errors import InputError
+from musclesolve.muscles.via_point_switches import search_grid, settled
+
+Array = np.ndarray
+
+SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
+"""Segment of a planar body for each frame of the database."""
+
+_JOINTS = {
+    "hip_flexion": ("femur", 1.0),
+    "knee_flexion": ("tibia", -1.0),
+    "ankle_dorsiflexion": ("foot", 1.0),
+}
+"""Distal frame of each sagittal joint, and the sense of its named motion (counter-clockwise positive)."""
+
+
+def sagittal_groups() -> dict[str, tuple[str, ...]]:
+    """The fifteen muscles, and the muscles of the database (short names) that stand for each."""
+    file = resources.files("musclesolve.muscles") / "sagittal_muscles.toml"
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))["muscle"]
+    return {row["name"]: tuple(row["members"]) for row in rows}
+
+
+def sagittal_muscles(
+    tree: PlanarTree,
+    database: MuscleDatabase | None = None,
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+    segments: Mapping[str, str] = SEGMENTS,
+    legs: int = 2,
+    keep_lateral: bool = False,
+    hip_width: float | None = None,
+) -> PlanarMuscles:
+    """Muscles of the right leg on the sagittal plane of a planar body (Blajer, Dziewiecki & Mazur 2006, section 2).
+
+    Merged muscles bear equal stress: member i takes F0_i / sum F0 of the force, strengths are summed. Positions scale
+    with the thigh (femur), the shank (tibia) and stature (pelvis, foot); conditional points join and leave the path
+    where it does not jump.
+
+    Args:
+        tree: the planar body; its stature must be known.
+        database: muscles; the bundled ones unless given.
+        groups: muscles and their members; the fifteen of `sagittal_groups` unless given.
+        segments: which segment holds the points of each frame of the database.
+        legs: how many legs the body's leg stands for; strengths are multiplied by it.
+        keep_lateral: keep the lateral distances in the lengths. Then forces are those of the muscles; otherwise they
+            are projections on the plane, as in the source, and at most as large.
+        hip_width: distance between the hips [m], for the lateral distances; from stature unless given.
+
+    Raises:
+        InputError: the body lacks one of the segments, or its stature.
+        MuscleDatabaseError: the database lacks one of the muscles.
+    """
+    database = muscle_db.load() if database is None else database
+    groups = sagittal_groups() if groups is None else groups
+    owner = {name: tree.segment(segment) for name, segment in segments.items()}
+    members = [database[name] for names in groups.values() for name in names]
+    group = np.repeat(np.arange(len(groups)), [len(names) for names in groups.values()])
+    strength = np.array([muscle.max_isometric_force for muscle in members])
+    share = (group == np.arange(len(groups))[:, None]) * strength
+    total = share.sum(axis=1)
+    path = [(number, point) for number, muscle in enumerate(members) for point in muscle.path]
+    segment = np.array([owner[point.frame] for _, point in path])
+    standing = _standing([point for _, point in path], database, _scales(tree, database, owner, hip_width))
+    local, lateral = into_plane(standing, tree.rest[segment])
+    # Positions in the pelvis are here from the hip; the hip may not be the origin of the segment.
+    local[segment == owner["pelvis"]] += tree.mount[owner["femur"]]
+    lines = PlanarMuscles(
+        names=tuple(muscle.name for muscle in members),
+        max_force=strength,
+        share=np.eye(len(members)),
+        line=np.array([number for number, _ in path]),
+        segment=segment,
+        local=local,
+        lateral=lateral if keep_lateral else np.zeros(len(lateral)),
+    )
+    switches = _switches(tree, lines, [point for _, point in path], owner)
+    return replace(
+        lines, names=tuple(groups), max_force=legs * total, share=share / total[:, None], switches=switches
+    )
+
+
+def _scales(
+    tree: PlanarTree, database: MuscleDatabase, owner: dict[str, int], hip_width: float | None
+) -> dict[str, Array]:
+    """Factors (3,) forward, left, up on the positions of each frame; the same as for the leg in space."""
+    if tree.stature is None:
+        raise InputError(
+            "the stature of the planar body is not known", remedy="give PlanarTree its stature [m]"
+        )
+    reference = database.reference
+    stature = tree.stature / reference.stature
+    pelvis = stature / reference.position_scale["pelvis"]
+    width = pelvis if hip_width is None else hip_width / reference.hip_width
+    return {
+        "pelvis": np.array([pelvis, width, pelvis]),
+        "femur": np.full(3, np.hypot(*tree.mount[owner["tibia"]]) / reference.thigh_length),
+        "tibia": np.full(3, np.hypot(*tree.mount[owner["foot"]]) / reference.shank_length),
+        "foot": np.full(3, stature / reference.position_scale["foot"]),
+    }
+
+
+def _standing(points: list[PathPoint], database: MuscleDatabase, scale: dict[str, Array]) -> Array:
+    """Points (P, 3) from the proximal joint of their segment (pelvis: from the hip), standing [m]."""
+    hip = np.array(database.reference.hip_center)
+    return np.array(
+        [
+            scale[point.frame] * (np.array(point.position) - (hip if point.frame == "pelvis" else 0.0))
+            for point in points
+        ]
+    )
+
+
+def _switches(
+    tree: PlanarTree, lines: PlanarMuscles, points: list[PathPoint], owner: dict[str, int]
+) -> Switches:
+    """Ranges of the conditional points as joint angles of the planar body, moved to where the path does not jump."""
+    found = [(index, point.active) for index, point in enumerate(points) if point.active is not None]
+    joint = np.array([owner[_JOINTS[active.dof][0]] for _, active in found], dtype=int)
+    sense = np.array([_JOINTS[active.dof][1] for _, active in found])
+    edges = np.array([(active.lower, active.upper) for _, active in found]).reshape(-1, 2)
+    point = np.array([index for index, _ in found], dtype=int)
+    for distal in np.unique(joint):
+        own = np.flatnonzero(joint == distal)
+        angles = search_grid(edges[own].ravel())
+        gap = _gaps(tree, lines, Switches(point, joint, *edges.T), int(distal), sense[own[0]] * angles)
+        for c in own:
+            edges[c] = [settled(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
+    turned = np.sort(sense[:, None] * edges, axis=1)
+    return Switches(point, joint, turned[:, 0], turned[:, 1])
+
+
+def _gaps(tree: PlanarTree, lines: PlanarMuscles, switches: Switches, distal: int, angle: Array) -> Array:
+    """Length through all conditional points less length past them, (P, l) [m], one joint turned from standing."""
+    q = np.tile(np.concatenate([np.zeros(2), tree.rest]), (len(angle), 1))
+    q[:, 2:] += angle[:, None] * tree.behind[:, distal]
+    p, always = place(tree, q), np.full(len(switches.point), np.inf)
+    through = replace(lines, switches=replace(switches, lower=-always, upper=always)).length(tree, p)
+    past = replace(lines, switches=replace(switches, lower=always, upper=always)).length(tree, p)
+    return through - past

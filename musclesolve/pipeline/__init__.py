@@ -1,0 +1,1 @@
+"""From a checked trial to a labelled result, one call per stage."""

@@ -1,0 +1,127 @@
+"""From a person, his motion and his muscles to the arrays of the full formulation (Silva 2003, 6.22).
+
+On the model itself there are as many equations of motion as natural coordinates, 141 for the whole body. Bodies that
+share points have no rows for their joints, so joint reactions are read on the expanded model, where every body has
+its own points and the joints are rows (`dynamics.expansion.expand`); the muscles then pull at the copies of the bodies
+that they are attached to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.expanded_system import ExpandedModel, reactions_of
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
+from musclesolve.dynamics.inverse.joint_actuators import couple_rows
+from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.sharing.arguments import members
+from musclesolve.sharing.full.full_problem import FullProblem
+
+Array = np.ndarray
+
+
+def full_problem(
+    model: Model,
+    motion: Motion,
+    wrenches: list[Wrench],
+    states: Sequence[MuscleState],
+    dofs: Sequence[str],
+    reserve_weight: Array | float | None = None,
+    data: Mapping[str, Array] | None = None,
+) -> FullProblem:
+    """The equations of motion with the multipliers of all constraints and drivers, and muscles on the shared dofs.
+
+    Args:
+        model: the person, or the same expanded; the motion and the muscles are those of the person in either case.
+        motion: T frames.
+        wrenches: what the ground does to him.
+        states: muscles of one leg or of both along the motion; n muscles in all.
+        dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
+        reserve_weight: see FullProblem.
+        data: further fields of Problem that some costs need; fiber velocities and optimal fiber lengths are there.
+
+    Raises:
+        InputError: a degree of freedom is unknown; there is none, or there are no muscles.
+    """
+    dofs, states = _some(dofs, "dofs"), _some(states, "states")
+    shared = _indices(model, dofs)
+    moved = model.motion(motion) if isinstance(model, ExpandedModel) else motion
+    drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
+    jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
+    rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
+    passive = np.concatenate([state.passive_force for state in states], axis=1)
+    needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)
+    return FullProblem(
+        jacobian=_flat(jacobian),
+        muscle_rows=rows,
+        moment_rows=_flat(couple_rows(model, moved)[:, shared]),
+        needed=needed + np.einsum("tn,tnq->tq", passive, rows),
+        force_capacity=np.concatenate([state.force_capacity for state in states], axis=1),
+        max_isometric_force=np.concatenate([state.muscles.max_isometric_force for state in states]),
+        reserve_weight=reserve_weight,
+        muscle=tuple(name for state in states for name in state.muscles.names),
+        dof=tuple(dofs),
+        data=_fibers(states) | dict(data or {}),
+    )
+
+
+def contact_forces(
+    expanded: ExpandedModel, motion: Motion, multiplier: Array
+) -> dict[tuple[str, str], Array]:
+    """Force on the far body of every joint from the near one, muscles included, (T, 3) [N], by (far, near).
+
+    Args:
+        expanded: the model that the problem was made of.
+        motion: of the person.
+        multiplier: (T, c + drivers), from `solve_full`; those of the drivers are left aside.
+    """
+    q, rows = expanded.motion(motion).q, len(expanded.constraints.names)
+    force = reactions_of(expanded, q, multiplier[:, :rows])[1]
+    return {joint: force[:, k] for k, joint in enumerate(expanded.joint_rows)}
+
+
+def _some(given: object, name: str) -> list[Any]:
+    found = members(given)
+    if not found:
+        raise InputError(
+            f"{name} is {given!r}", where=f"full_problem, {name}", expected="a list of one or more"
+        )
+    return found
+
+
+def _indices(model: Model, dofs: Sequence[str]) -> Array:
+    names = model.topology.dof_names[: model.tree.joint_count]
+    if unknown := [dof for dof in dofs if dof not in names]:
+        raise InputError(
+            f"no joint has the degree of freedom {unknown[0]!r}", expected=f"some of {', '.join(names)}"
+        )
+    return np.array([model.dof(dof) for dof in dofs])
+
+
+def _fibers(states: Sequence[MuscleState]) -> dict[str, Array]:
+    """What some costs want to know of the fibers, as fields of Problem."""
+    return {
+        "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
+        "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
+    }
+
+
+def _rows(model: Model, moved: Motion, state: MuscleState) -> Array:
+    """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
+    if not isinstance(model, ExpandedModel):
+        return state.path.rows
+    paths = replace(state.muscles.paths, elements=model.elements)
+    return paths.evaluate(moved.q, moved.coordinates).rows
+
+
+def _flat(rows: Array) -> Array:
+    return rows.reshape(*rows.shape[:-2], -1)

@@ -1,0 +1,125 @@
+"""Which source of error the spread of muscle and contact forces comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.patches import Patch
+
+from musclesolve.plotting.muscle_figures import muscles_by_group
+from musclesolve.plotting.page.abscissa import abscissa
+from musclesolve.plotting.page.curves import Validity, mark_stance
+from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.subject_variables import body_weight
+from musclesolve.results.tables.error_shares import Peak, peak
+
+SOURCE_COLOR = {
+    "strength": "#08306B",
+    "max_isometric_force": "#2171B5",
+    "optimal_fiber_length": "#6BAED6",
+    "tendon_slack_length": "#B0D2E7",
+    "muscle_path": "#009E73",
+    "marker_placement": "#A63603",
+    "hip_center": "#E6740D",
+    "soft_tissue": "#FDBE85",
+    "center_of_pressure": "#444444",
+    "segment_mass": "#B0B0B0",
+}
+"""Muscle parameters blue, paths green, markers orange, plates and masses grey."""
+_EDGES, _BESIDE = (0.21, 0.98), 0.075
+"""Ends of the bars and room for the numbers beside them, where names stand before them [shares of the width]."""
+
+
+def contact_force_sources(found: xr.Dataset) -> Figure:
+    """Standard deviation of the size of every contact force [body weights], parted by source."""
+    x, sides = abscissa(found), frames.sides(found)
+    weight = body_weight(found)
+    title = "Joint contact force: standard deviation of the samples, parted by source"
+    figure, panels = page(found, title, 3, len(sides), height=0.75, sharey="row")
+    for row, joint in zip(panels, ("hip", "knee", "ankle"), strict=True):
+        for axes, side in zip(row, sides, strict=True):
+            own = found.sel(joint=f"{joint}_{side}")
+            parts = (own["contact_force_contribution"] * own["contact_force_sd"]).values / weight
+            failed = Validity.of(found, side).failed
+            for part in x.passes[side]:
+                shown = ~part.again & ~failed[part.index]
+                axes.stackplot(
+                    part.place,
+                    np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan),
+                    colors=_colors(found),
+                    linewidth=0.0,
+                )
+            mark_stance(axes, x, side, frames.stance(found, side))
+            heading(axes, f"{frames.SIDE_NAMES[side]} {joint}")
+            x.apply(axes, labelled=joint == "ankle")
+        row[0].set_ylabel("[body weights]", fontsize=TEXT)
+        row[0].set_ylim(bottom=0.0)
+    _legend(figure, found, stance_of=sides)
+    return figure
+
+
+def muscle_force_sources(found: xr.Dataset) -> Figure:
+    """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
+    sides, groups = frames.sides(found), muscles_by_group(found)
+    title = "Muscle force: sources of its variance at its peak in stance"
+    figure, panels = page(found, title, 1, len(sides), sharey=True)
+    for axes, side in zip(panels[0], sides, strict=True):
+        names = [f"{name}_{side}" for name in groups]
+        peaks = [peak(found, "muscle_force", name) for name in names]
+        _bars(axes, np.stack([_shares(at, len(found["source"])) for at in peaks], axis=1), _colors(found))
+        for row, at in enumerate(peaks):
+            note = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
+            axes.text(1.01, row, note, fontsize=SMALL - 1.5, va="center", color=NOTE_COLOR)
+        heading(axes, f"{frames.SIDE_NAMES[side]}, and force at that peak [N]")
+        axes.set_xlabel("share of the variance, to first order [%]", fontsize=TEXT)
+    labels = [name.replace("_", " ") for name in groups]
+    panels[0, 0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
+    panels[0, 0].invert_yaxis()
+    width = (_EDGES[1] - _EDGES[0]) / len(sides)
+    for number, axes in enumerate(panels[0]):
+        box = axes.get_position()
+        axes.set_position((_EDGES[0] + number * width, box.y0, width - _BESIDE, box.height))
+    _legend(figure, found)
+    return figure
+
+
+def _shares(at: Peak | None, sources: int) -> np.ndarray:
+    """Shares of the sources; zeros where nothing varies or no frame is valid."""
+    return np.zeros(sources) if at is None or at.shares is None else np.nan_to_num(at.shares.values)
+
+
+def _bars(axes: Axes, shares: np.ndarray, colors: list[str]) -> None:
+    """One horizontal bar for each column of shares (source, n)."""
+    edge = np.zeros(shares.shape[1])
+    for share, color in zip(shares, colors, strict=True):
+        axes.barh(np.arange(len(edge)), share, left=edge, color=color, height=0.8, linewidth=0.0)
+        edge = edge + share
+    axes.set_xlim(0.0, 1.0)
+    axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "25", "50", "75", "100"])
+    axes.set_ylim(-0.6, len(edge) - 0.4)
+    axes.grid(False, axis="y")
+
+
+def _colors(found: xr.Dataset) -> list[str]:
+    return [SOURCE_COLOR[str(name)] for name in found["source"].values]
+
+
+def _legend(figure: Figure, found: xr.Dataset, stance_of: Sequence[str] = ()) -> None:
+    labels = [str(label) for label in found["source_label"].values]
+    handles: list[Any] = [
+        Patch(color=color, linewidth=0.0, label=label)
+        for color, label in zip(_colors(found), labels, strict=True)
+    ]
+    if stance_of:
+        handles.append(tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of))
+        labels.append("foot on the ground")
+    pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
+    columns = (len(handles) + 1) // 2  # two lines
+    place_legend(figure, handles, ncols=columns, fontsize=SMALL, labels=labels, handler_map=pairs)

@@ -1,0 +1,1 @@
+"""What every page shares: axes, curves, legend, style, PNG."""

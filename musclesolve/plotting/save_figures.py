@@ -1,0 +1,120 @@
+"""All figures of a result, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import xarray as xr
+from matplotlib.figure import Figure
+
+from musclesolve.errors import InputError
+from musclesolve.plotting.cutoff_figures import cutoff_and_noise
+from musclesolve.plotting.force_figures import contact_forces, ground_reaction
+from musclesolve.plotting.joint_figures import joint_angles_and_moments
+from musclesolve.plotting.marker_residual_figure import consistency_shift
+from musclesolve.plotting.muscle_figures import activations, muscle_forces
+from musclesolve.plotting.page.png import Progress, png_files
+from musclesolve.plotting.reserve_figures import reserves_and_residual
+from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.files.writing import write_files
+
+FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
+    "activations": activations,
+    "muscle_forces": muscle_forces,
+    "joint_angles_and_moments": joint_angles_and_moments,
+    "contact_forces": contact_forces,
+    "ground_reaction": ground_reaction,
+    "reserves_and_residual": reserves_and_residual,
+    "consistency_shift": consistency_shift,
+    "cutoff_and_noise": cutoff_and_noise,
+}
+WITH = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
+"""Figures of a variable that results of earlier versions, or of other trials, do not have."""
+FILES = tuple(f"{name}.png" for name in FIGURES)
+"""Every figure of a result that there may be: one that is not drawn does not stay behind from a result before."""
+NEEDED = (
+    "time",
+    "muscle",
+    "dof",
+    "side",
+    "group",
+    "activation",
+    "muscle_force",
+    "status",
+    "joint_angle",
+    "joint_moment",
+    "joint_reaction",
+    "joint_reaction_net",
+    "ground_reaction_force",
+    "reserve_moment",
+    "pelvis_residual",
+)
+
+
+def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
+    """Draw every figure of a result into a folder.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        directory: the folder; made when it is missing. Figures of the same name in it are replaced.
+
+    Returns:
+        The files written, PNG at 200 dots per inch.
+
+    Raises:
+        InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
+    """
+    return write_files(directory, figure_files(result), FILES)
+
+
+def figure_files(result: xr.Dataset, progress: Progress = lambda stage, fraction: None) -> dict[str, bytes]:
+    """The content of the file of every figure, by its name; without those whose variable an old result lacks.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        progress: called before every figure with "drawing" and the share of the figures that is done.
+
+    Raises:
+        InputError: the dataset is not a result of musclesolve.
+    """
+    check(result)
+    drawn = {name: draw for name, draw in FIGURES.items() if name not in WITH or WITH[name] in result}
+    return png_files({name: partial(draw, result) for name, draw in drawn.items()}, progress)
+
+
+def figures_again(
+    result: xr.Dataset, progress: Progress = lambda stage, fraction: None
+) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """The figures of result.nc or of uncertainty.nc, and the names of all that such a file may have.
+
+    Args:
+        result: what either file holds.
+        progress: as in `figure_files`.
+
+    Raises:
+        InputError: it is neither.
+    """
+    if "quantile_samples" not in result.attrs:
+        return figure_files(result, progress), FILES
+    from musclesolve.plotting import uncertainty_figures as uncertainty
+
+    return uncertainty.uncertainty_figures(result, progress), uncertainty.FIGURE_FILES
+
+
+def check(result: xr.Dataset) -> None:
+    """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
+    missing = [name for name in NEEDED if name not in result.variables]
+    missing += [f"attribute {name}" for name in ("subject_mass_kg",) if name not in result.attrs]
+    if missing:
+        raise InputError(
+            f"this is not a result of musclesolve: it has no {', '.join(missing)}",
+            file=result.encoding.get("source"),
+            expected="a dataset written by `musclesolve run`",
+        )
+    if result.sizes["time"] < 2:
+        raise InputError(
+            "a result of a single frame has no curves to draw", file=result.encoding.get("source")
+        )
+    checked_result(result)

@@ -1,0 +1,1 @@
+"""C3D files: markers, force plates and events as the capture software stored them."""

@@ -1,0 +1,242 @@
+"""The plates of a C3D file as forces on feet: as the trial file says, or as the contacts show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d.c3d_file import C3D
+from musclesolve.recording.c3d.force_platforms import read_plates
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
+from musclesolve.recording.plates.plate_assignment import (
+    Contact,
+    Feet,
+    Foot,
+    contacts,
+    on_feet,
+    on_plates_whole,
+)
+from musclesolve.recording.plates.plate_wrench import PlateRecording
+from musclesolve.recording.plates.steps_across_plates import SURE, check_steps
+from musclesolve.recording.trial.analysed_range import finds_range
+from musclesolve.recording.trial.schema import Document
+
+Array = NDArray[np.float64]
+
+# The centre of pressure lies on the plate to within this [m].
+_BESIDE = 0.1
+# Cosine of the steepest slope that anybody walks on.
+_LEVEL = 0.7
+
+
+def c3d_forces(
+    document: Document,
+    content: Mapping[str, Any],
+    file: C3D,
+    walk: Markers,
+    mapping: Mapping[str, Mapping[str, float]],
+    rotation: Array,
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the force on each foot in the global frame, and sentences on how it came about.
+
+    Args:
+        document: the trial file.
+        content: what it says; its [[force]] tables name plates, and without any the contacts decide.
+        file: the C3D file.
+        walk: the markers of the motion, global frame.
+        mapping: landmark -> marker -> weight.
+        rotation: (3, 3) from the axes of the file to the global frame.
+
+    Raises:
+        InputError: the file has no plates, a plate is not what it should be, or it is not clear whose a contact is.
+    """
+    recordings, notes = read_plates(file, rotation)
+    if not recordings:
+        raise document.error(
+            f"{file.path.name} has no force plates",
+            "files",
+            "forces" if content["files"]["forces"] else "markers",
+            expected="ground reaction forces",
+            remedy="name the file of the forces under forces in [files]",
+        )
+    if walk.path != file.path:
+        notes += file.notes
+    for recording in recordings:
+        _check_level(document, recording)
+        _check_on_plate(recording)
+    threshold = float(content["filter"]["unloaded_below_n"])
+    feet = _feet(walk, mapping)
+    found = {r.plate.number: contacts(r, walk, feet, threshold) for r in recordings}
+    if finds_range(content):
+        plates = [recording.plate for recording in recordings]
+        found = {number: on_plates_whole(own, feet, plates) for number, own in found.items()}
+    for recording in recordings:
+        check_steps(recording, found[recording.plate.number], feet)
+    if content["force"]:
+        forces = _named(document, content, recordings, found)
+        return forces, notes + _unused_notes(content, recordings, found)
+    forces, said = _assigned(content, recordings, found)
+    return forces, notes + said
+
+
+def _feet(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
+    """Return heel and toe of both feet, gaps where the motion does not show them."""
+    lost = np.full((walk.time.size, 3), np.nan)
+
+    def point(landmark: str) -> Array:
+        weights = mapping.get(landmark, {})
+        return walk.weighted(weights) if weights and all(name in walk for name in weights) else lost
+
+    return {side: Foot(walk.time, point(f"heel_{side}"), point(f"toe_{side}")) for side in SIDES}
+
+
+def _check_level(document: Document, recording: PlateRecording) -> None:
+    """Refuse a plate that stands upright: another axis of the file points up."""
+    if abs(recording.plate.axes[2, 2]) < _LEVEL:
+        raise document.error(
+            f"plate {recording.plate.number} of {recording.path.name} is no floor: its surface stands upright",
+            "laboratory",
+            "up",
+            expected="the axis of the files that points up, square to the plates",
+            remedy="look up in the capture software which axis points up",
+        )
+
+
+def _check_on_plate(recording: PlateRecording) -> None:
+    """Refuse a plate whose force acts beside it: corners, origin or the unit of moments are wrong."""
+    sure = recording.force[:, 2] > SURE
+    if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
+        away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.centre)[:, :2], axis=1))
+        raise InputError(
+            f"the centre of pressure of plate {recording.plate.number} lies beside it, {away:.3g} m from its middle",
+            file=recording.path,
+            where="FORCE_PLATFORM",
+            expected="a centre of pressure between CORNERS",
+            remedy="correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software",
+        )
+
+
+def _named(
+    document: Document,
+    content: Mapping[str, Any],
+    recordings: list[PlateRecording],
+    found: Mapping[int, list[Contact]],
+) -> tuple[PlateForce, ...]:
+    """Return the plates that [[force]] names."""
+    forces = []
+    entries: list[dict[str, Any]] = content["force"]
+    for index, entry in enumerate(entries):
+        number = entry["plate"]
+        if number not in range(1, len(recordings) + 1):
+            raise document.error(
+                f"there is no plate {number} in {recordings[0].path.name}",
+                "force",
+                "plate",
+                index,
+                expected=f"a number from 1 to {len(recordings)}",
+                remedy="correct the number, or leave out all [[force]] to let the contacts decide",
+            )
+        if number in [before["plate"] for before in entries[:index]]:
+            raise document.error(
+                f"plate {number} is named twice",
+                "force",
+                "plate",
+                index,
+                expected="one foot for a plate",
+                remedy="leave out all [[force]] where both feet step on one plate: the contacts decide then",
+            )
+        _check_owner(document, content, index, found[number])
+        forces.append(_of_foot(content, entry["side"], recordings[number - 1], found[number]))
+    return tuple(forces)
+
+
+def _of_foot(
+    content: Mapping[str, Any], side: Side, recording: PlateRecording, found: list[Contact]
+) -> PlateForce:
+    """Return the force of a plate on its foot; where the range is found, without the contacts of the other foot."""
+    others = np.zeros(recording.time.size, bool)
+    for contact in found if finds_range(content) else ():
+        if contact.weighty and contact.side != side:
+            others[contact.first : contact.last] = True
+    force, moment = (np.where(others[:, None], 0.0, v) for v in (recording.force, recording.moment))
+    number = recording.plate.number
+    return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
+
+
+def _check_owner(document: Document, content: Mapping[str, Any], index: int, found: list[Contact]) -> None:
+    """Refuse a plate that [[force]] gives to one foot while the other one stands on it."""
+    side: Side = content["force"][index]["side"]
+    others = [c for c in found if c.weighty and c.side not in (side, None) and _in_range(content, c)]
+    if others:
+        other: Side = "l" if side == "r" else "r"
+        raise document.error(
+            f"the {SIDE_NAMES[other]} foot stands on {others[0]}",
+            "force",
+            "side",
+            index,
+            expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
+            remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
+        )
+
+
+def _unused_notes(
+    content: Mapping[str, Any], recordings: list[PlateRecording], found: Mapping[int, list[Contact]]
+) -> list[str]:
+    """Return a sentence for every contact with a plate that [[force]] does not name."""
+    used = {entry["plate"] for entry in content["force"]}
+    return [
+        f"Nobody's is the force on {contact}, up to {contact.peak:.0f} N: [[force]] does not name that plate."
+        for recording in recordings
+        if recording.plate.number not in used
+        for contact in found[recording.plate.number]
+        if contact.weighty and _in_range(content, contact)
+    ]
+
+
+def _assigned(
+    content: Mapping[str, Any], recordings: list[PlateRecording], found: Mapping[int, list[Contact]]
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the plates divided among the feet by their contacts."""
+    path = recordings[0].path
+    weighty = [contact for own in found.values() for contact in own if contact.weighty]
+    for contact in weighty:
+        if contact.side is None and _in_range(content, contact):
+            raise InputError(
+                f"it is not clear which foot the force is on: {contact.reason}",
+                file=path,
+                where=str(contact),
+                expected="one foot on a plate at a time, seen by the markers of heel and toe",
+                remedy="choose a range without this contact ([time]), or name plates and feet in [[force]]",
+            )
+    forces = tuple(force for r in recordings for force in on_feet(r, found[r.plate.number]))
+    if not forces:
+        raise InputError(
+            "no foot stands on a plate",
+            file=path,
+            where="FORCE_PLATFORM",
+            expected="at least one step on a plate",
+            remedy="choose a recording with a step on a plate, or name another file under forces in [files]",
+        )
+    notes = []
+    for side in SIDES:
+        own = "; ".join(str(contact) for contact in weighty if contact.side == side)
+        if own:
+            notes.append(f"The {SIDE_NAMES[side]} foot was found on {own}.")
+    notes += [
+        f"The force on {contact}, up to {contact.peak:.0f} N, is left out: {contact.reason}."
+        for contact in weighty
+        if contact.side is None
+    ]
+    return forces, notes
+
+
+def _in_range(content: Mapping[str, Any], contact: Contact) -> bool:
+    """Return whether a contact lies in the time range that is given; a range that is found leaves it out."""
+    if finds_range(content):
+        return False
+    start, end = content["time"]["start_s"], content["time"]["end_s"]
+    return (end is None or contact.start <= end) and (start is None or contact.end >= start)

@@ -1,0 +1,213 @@
+"""The force plates of a C3D file: group FORCE_PLATFORM, its channels, their units and their zero."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d.c3d_file import C3D
+from musclesolve.recording.c3d.channel_units import si_factors
+from musclesolve.recording.plates.plate_wrench import CHANNELS, Plate, PlateRecording, measured
+
+Array = NDArray[np.float64]
+
+# Edges shorter or longer than this are none of a plate [m].
+_EDGES = (0.05, 20.0)
+# A baseline above this share of the greatest force is somebody who stands on the plate; a light one never is [N].
+_LOADED, _LIGHT = 0.2, 50.0
+_MOST_PLATES = 64
+# A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
+_SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
+_DOWN = np.array([0.0, 0.0, -1.0])
+
+
+def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
+    """Return what each plate of a file measured, as what the ground does to the foot, in the global frame.
+
+    The channels are in the units that ANALOG:UNITS states for each, else in newtons, in the unit of length of the file
+    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is taken away.
+
+    Args:
+        file: the file.
+        rotation: (3, 3) from the axes of the file to the global frame.
+
+    Returns:
+        The plates in the order of their numbers, and sentences on what was assumed.
+
+    Raises:
+        InputError: a plate of a type that is not understood, or one whose parameters are missing or impossible.
+    """
+    count = file.description.count("FORCE_PLATFORM:USED") or 0
+    if count == 0:
+        return [], []
+    if not file.layout.channels or count > _MOST_PLATES:
+        problem = f"{count} plates and {file.layout.channels} analog channels"
+        raise _fault(file, problem, "USED", "plates with channels")
+    recordings, notes = [], []
+    for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
+        values = file.analog(channels)
+        values *= factors
+        notes += _zero(file, plate, values)
+        force, point, moment = measured(plate, values, _DOWN)
+        if _pulls(force[:, 2]):
+            # The point is a quotient of both, and stays.
+            force, moment = -force, -moment
+            notes.append(
+                f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: "
+                "its sign is turned."
+                + (
+                    " Or its CORNERS run the wrong way round: its z points up."
+                    if plate.axes[2, 2] > 0.0
+                    else ""
+                )
+            )
+        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
+    if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
+        notes.append(
+            f"The polynomial correction of the centre of pressure in {file.path.name} is not applied."
+        )
+    return recordings, notes
+
+
+def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
+    """Return a plate, the places of its channels, and what turns them into SI units; its matrix for type 4."""
+    kinds = file.description.numbers("FORCE_PLATFORM:TYPE").ravel()
+    kind = next((known for known in CHANNELS if index < kinds.size and kinds[index] == known), None)
+    if kind is None:
+        problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
+        raise _fault(
+            file,
+            f"plate {index + 1} {problem}",
+            "TYPE",
+            "a plate of type 1, 2, 3 or 4",
+            "export the forces as MOT or STO and name that file under forces in [files]",
+        )
+    channels = _channels(file, index, CHANNELS[kind])
+    factors = si_factors(file, index + 1, kind, channels)
+    plate = Plate(
+        number=index + 1,
+        kind=kind,
+        corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
+        origin=_origin(file, index, kind) * file.metres,
+        matrix=factors[:, None] * _matrix(file, index) if kind == 4 else np.eye(6),
+    )
+    edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
+    area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
+    if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
+        raise _fault(
+            file,
+            f"the edges of plate {index + 1} are {', '.join(f'{edge:.3g}' for edge in edges)} m long",
+            "CORNERS",
+            "the four corners of a rectangle, one after the other",
+        )
+    if kind == 3:
+        _check_arms(file, plate)
+    return plate, channels, np.ones(6) if kind == 4 else factors
+
+
+def _check_arms(file: C3D, plate: Plate) -> None:
+    """Refuse transducers of type 3 that do not lie below the plate: ORIGIN is missing, or in another unit."""
+    arms = np.abs(plate.origin[:2])
+    half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
+    if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
+        raise _fault(
+            file,
+            f"the transducers of plate {plate.number} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle",
+            "ORIGIN",
+            f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
+            "correct ORIGIN, in the unit of length of the file, in the capture software",
+        )
+
+
+def _channels(file: C3D, index: int, needed: int) -> list[int]:
+    table = file.description.numbers("FORCE_PLATFORM:CHANNEL")
+    table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
+    if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
+        raise _fault(
+            file, f"plate {index + 1} has no list of {needed} channels", "CHANNEL", "its channels, from 1"
+        )
+    # What is no number is no channel either.
+    channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
+    if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
+        raise _fault(
+            file,
+            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}",
+            "CHANNEL",
+            f"{needed} different ones of the {file.layout.channels} analog channels",
+        )
+    return channels
+
+
+def _part(file: C3D, name: str, index: int, size: int) -> Array:
+    """Return the numbers of one plate in a parameter that holds those of all."""
+    values = file.description.numbers(f"FORCE_PLATFORM:{name}").ravel(order="F")
+    part = values[size * index : size * (index + 1)]
+    if part.size < size or not (np.abs(part) < 1e6).all():
+        raise _fault(file, f"plate {index + 1} has no {name}", name, f"{size} numbers for every plate")
+    return part
+
+
+def _origin(file: C3D, index: int, kind: int) -> Array:
+    """Return ORIGIN; type 1, whose point lies on the surface, does without."""
+    return np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3)
+
+
+def _matrix(file: C3D, index: int) -> Array:
+    matrix = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
+    if matrix.ndim == 2 and index == 0:
+        matrix = matrix[..., None]
+    if matrix.ndim != 3 or min(matrix.shape[:2]) < 6 or matrix.shape[2] <= index:
+        raise _fault(
+            file, f"plate {index + 1} has no calibration matrix", "CAL_MATRIX", "6 x 6 numbers for type 4"
+        )
+    own = matrix[:6, :6, index]
+    if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
+        raise _fault(
+            file,
+            f"the calibration matrix of plate {index + 1} has rows of nothing",
+            "CAL_MATRIX",
+            "6 x 6 numbers",
+        )
+    return own
+
+
+def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
+    """Take the mean of the unloaded frames of FORCE_PLATFORM:ZERO away from channels (S, k), in place."""
+    frames = file.description.numbers("FORCE_PLATFORM:ZERO").ravel()
+    if frames.size < 2 or not np.isfinite(frames).all():
+        return []
+    # Frames are counted from that of the file; (0, n) means (1, n), and (0, 0) or (1, 0) that there is none.
+    first, last = max(int(frames[0]), 1), min(int(frames[1]), file.layout.frames)
+    if last < first:
+        return []
+    quiet = values[(first - 1) * file.layout.samples : last * file.layout.samples].copy()
+    drift = quiet.mean(axis=0)
+    if plate.kind == 1:
+        drift[3:5] = 0.0
+    carried = float(np.linalg.norm(measured(plate, quiet)[0], axis=1).mean())
+    values -= drift
+    if carried > _LIGHT and carried > _LOADED * float(np.abs(measured(plate, values)[0][:, 2]).max()):
+        values += drift
+        return [
+            f"The zero of plate {plate.number} of {file.path.name} is not taken from frames {first} to {last}, as the "
+            f"file asks: it carries {carried:.0f} N in them."
+        ]
+    return []
+
+
+def _pulls(vertical: Array) -> bool:
+    """Return whether a plate would pull feet down: then its force is the one on the plate."""
+    return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
+
+
+def _fault(
+    file: C3D,
+    problem: str,
+    name: str,
+    expected: str,
+    remedy: str = "correct the plates in the capture software",
+) -> InputError:
+    return InputError(
+        problem, file=file.path, where=f"FORCE_PLATFORM:{name}", expected=expected, remedy=remedy
+    )

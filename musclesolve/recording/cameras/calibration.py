@@ -1,0 +1,234 @@
+"""Calibration: the camera whose images of known points lie nearest to where they were seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.center_error import distance_and_error
+from musclesolve.recording.cameras.control_points import checked_pairs, normalisation
+
+Array = NDArray[np.float64]
+
+UNKNOWNS = 11
+# Last but one singular value of the normalised linear equations over the first: 0.2 for the corners of a cube, 0.1
+# for eight points anywhere. Below this, errors of the pixels come back several hundred times as large.
+CRITICAL = 0.003
+# Root mean square residual over that of the image points about their middle: beyond it they are other points.
+LARGEST_MISFIT = 0.1
+# Probability of naming any point when all of them are equally good.
+FALSE_ALARM = 0.01
+ROUNDS = 100
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A calibrated camera and how well it fits.
+
+    Args:
+        camera: the camera.
+        labels: n names of the control points.
+        residual: (n, 2) measured minus projected pixels.
+        outlying: labels of the points that fit worse than the others let expect; look at them.
+        center_per_pixel: standard deviation of the center of the camera for every pixel of digitising error [m/px]:
+            the root of the trace of its covariance, to first order. Points that are few, near together or nearly in
+            a plane fit as well as others; it is here that they differ.
+        distance_to_points: from the center of the camera to the middle of the control points [m].
+    """
+
+    camera: Camera
+    labels: tuple[str, ...]
+    residual: Array
+    outlying: tuple[str, ...]
+    center_per_pixel: float
+    distance_to_points: float
+
+    @property
+    def spare(self) -> int:
+        """Number of equations over, 2n - 11: from so many the noise is known."""
+        return self.residual.size - UNKNOWNS
+
+    @property
+    def rms(self) -> float:
+        """Root mean square residual of a pixel coordinate [px]."""
+        return float(np.sqrt(np.mean(self.residual**2)))
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of a digitised coordinate [px]: the residual with the eleven unknowns counted."""
+        return float(np.sqrt(np.sum(self.residual**2) / self.spare))
+
+    @property
+    def center_error(self) -> float:
+        """Standard deviation of the center of the camera [m]: the noise times ``center_per_pixel``."""
+        return self.noise * self.center_per_pixel
+
+    @property
+    def distance(self) -> Array:
+        """Distance (n,) from projected to measured control points [px]."""
+        distance: Array = np.linalg.norm(self.residual, axis=1)
+        return distance
+
+
+def calibrate(
+    points: ArrayLike, image: ArrayLike, name: str = "", labels: Sequence[str] | None = None
+) -> Calibration:
+    """Find the coefficients that bring projected control points nearest to the digitised ones.
+
+    Minimises sum_k |u_k - u(X_k; a)|^2 over the eleven coefficients a of eq. 5.1. It begins with the linear
+    equations, eq. 5.1 multiplied out, in normalised coordinates (Abdel-Aziz & Karara 1971; Hartley 1997) and goes on
+    with the same equations divided by the denominator and expanded about the projected point, which is the
+    Gauss-Newton method: its fixed point minimises the residual in pixels, that of the linear equations does not.
+
+    Args:
+        points: (n, 3) positions of six or more control points [m].
+        image: (n, 2) their pixels (u, v).
+        name: of the camera, for messages.
+        labels: n names of the control points, for messages; their numbers from 1 when left out.
+
+    Raises:
+        InputError: too few, coincident, coplanar or otherwise critical points, numbers that are not finite, points
+            on both sides of the camera, or points that do not belong to their pixels.
+    """
+    place = f"calibration of camera '{name}'"
+    world, pixels, names = checked_pairs(points, image, labels, place)
+    to_world, to_image = normalisation(world), normalisation(pixels)
+    near, seen = _apply(to_world, world), _apply(to_image, pixels)
+    coefficients = _refined(_linear(near, seen, place), near, seen, names, place)
+    matrix = np.linalg.inv(to_image) @ np.append(coefficients, 1.0).reshape(3, 4) @ to_world
+    camera = Camera.from_matrix(name, matrix, world.mean(axis=0))
+    residual = pixels - camera.project(world)
+    _check_fit(residual, pixels, names, place)
+    slopes = _slopes(coefficients, near)
+    distance, error = distance_and_error(coefficients, slopes)
+    return Calibration(
+        camera=camera,
+        labels=names,
+        residual=residual,
+        outlying=_outlying(_residual(coefficients, near, seen), slopes, names),
+        # A pixel and a metre are so many units of the normalised coordinates.
+        center_per_pixel=error * to_image[0, 0] / to_world[0, 0],
+        distance_to_points=distance / to_world[0, 0],
+    )
+
+
+def _apply(transform: Array, points: Array) -> Array:
+    scaled: Array = points @ transform[:-1, :-1].T + transform[:-1, -1]
+    return scaled
+
+
+def _linear(world: Array, image: Array, place: str) -> Array:
+    """Return the first estimate (11,) from eq. 5.1 multiplied out, in normalised coordinates."""
+    count = len(world)
+    padded = np.column_stack([world, np.ones(count)])
+    rows = np.zeros((count, 2, 12))
+    rows[:, 0, :4] = rows[:, 1, 4:8] = padded
+    rows[:, :, 8:] = -image[:, :, None] * padded[:, None]
+    *_, values, vectors = np.linalg.svd(rows.reshape(-1, 12))
+    solution = vectors[-1]
+    # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
+    if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
+        raise InputError(
+            "these control points leave the camera undetermined, although they are not in one plane",
+            where=place,
+            expected="points that fill the volume in which people move",
+            remedy="add control points, best in the corners of the volume that have none",
+        )
+    start: Array = solution[:11] / solution[11]
+    return start
+
+
+def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[str], place: str) -> Array:
+    """Return the coefficients (11,) with the smallest residual in the image."""
+    _check_side(coefficients, world, names, place)
+    misfit = _residual(coefficients, world, image)
+    for _ in range(ROUNDS):
+        step = np.linalg.lstsq(_slopes(coefficients, world), misfit, rcond=None)[0]
+        for _ in range(30):
+            tried = coefficients + step
+            found = _residual(tried, world, image)
+            if (_depth(tried, world) > 0.0).all() and found @ found <= misfit @ misfit:
+                break
+            step = 0.5 * step
+        else:
+            # No step along the descent direction improves: the minimum is met to the last digit.
+            return coefficients
+        coefficients, misfit = tried, found
+        if np.abs(step).max() < 1e-14 * np.abs(coefficients).max():
+            break
+    return coefficients
+
+
+def _depth(coefficients: Array, world: Array) -> Array:
+    depth: Array = world @ coefficients[8:] + 1.0
+    return depth
+
+
+def _projected(coefficients: Array, world: Array) -> Array:
+    numerators = world @ coefficients[[0, 1, 2, 4, 5, 6]].reshape(2, 3).T + coefficients[[3, 7]]
+    image: Array = numerators / _depth(coefficients, world)[:, None]
+    return image
+
+
+def _residual(coefficients: Array, world: Array, image: Array) -> Array:
+    """Return measured minus projected coordinates (2n,)."""
+    return (image - _projected(coefficients, world)).ravel()
+
+
+def _slopes(coefficients: Array, world: Array) -> Array:
+    """Return the derivatives (2n, 11) of the projected coordinates by the coefficients."""
+    padded = np.column_stack([world, np.ones(len(world))])
+    rows = np.zeros((len(world), 2, UNKNOWNS))
+    rows[:, 0, :4] = rows[:, 1, 4:8] = padded
+    rows[:, :, 8:] = -_projected(coefficients, world)[:, :, None] * world[:, None]
+    rows /= _depth(coefficients, world)[:, None, None]
+    return rows.reshape(-1, UNKNOWNS)
+
+
+def _check_side(coefficients: Array, world: Array, names: Sequence[str], place: str) -> None:
+    behind = _depth(coefficients, world) <= 0.0
+    if behind.any():
+        wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
+        raise InputError(
+            f"the pixels put the control points {wrong} behind the camera and the others before it",
+            where=place,
+            expected="pixels of points that are all before the camera",
+            remedy="check which pixels belong to which control point",
+        )
+
+
+def _check_fit(residual: Array, pixels: Array, names: Sequence[str], place: str) -> None:
+    rms, spread = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((pixels - pixels.mean(axis=0)) ** 2))
+    if rms > LARGEST_MISFIT * spread:
+        distance = np.linalg.norm(residual, axis=1)
+        worst = [names[k] for k in np.argsort(-distance)[:3]]
+        raise InputError(
+            f"the control points fit their pixels only to {rms:.3g} px, worst " + ", ".join(worst),
+            where=place,
+            expected=f"less than {LARGEST_MISFIT * spread:.3g} px",
+            remedy="check which pixels belong to which control point, and the unit of the control points",
+        )
+
+
+def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the points without which the others fit far better: F test of leaving one out, Bonferroni's limit."""
+    from scipy.special import fdtri
+
+    count = len(names)
+    spare = misfit.size - UNKNOWNS - 2
+    # Residuals of the last digits say nothing.
+    if spare < 1 or misfit @ misfit < 1e-18 * misfit.size:
+        return ()
+    basis = np.linalg.qr(slopes)[0].reshape(count, 2, UNKNOWNS)
+    # How much of its own error a point leaves in its residual: I - H_kk.
+    own = np.eye(2) - basis @ basis.transpose(0, 2, 1)
+    pairs = misfit.reshape(count, 2)
+    gain = np.einsum("ni,nij,nj->n", pairs, np.linalg.pinv(own, hermitian=True), pairs)
+    rest = np.maximum(misfit @ misfit - gain, 1e-12 * (misfit @ misfit))
+    unlikely = gain / 2 > rest / spare * fdtri(2, spare, 1.0 - FALSE_ALARM / count)
+    return tuple(name for name, is_so in zip(names, unlikely, strict=True) if is_so)

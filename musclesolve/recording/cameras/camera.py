@@ -1,0 +1,144 @@
+"""One camera: the eleven coefficients of the direct linear transformation and what they say of where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.cameras.arguments import finite, real_array
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera that takes points to pixels by a central projection.
+
+    u = (a1 X + a2 Y + a3 Z + a4) / (a9 X + a10 Y + a11 Z + 1),
+    v = (a5 X + a6 Y + a7 Z + a8) / (a9 X + a10 Y + a11 Z + 1)
+    (Abdel-Aziz & Karara 1971; Silva 2003, eq. 5.1). Distortion by the lens is not part of it.
+
+    Args:
+        name: what messages call it.
+        coefficients: (11,) a1 to a11; X, Y, Z in metres, u and v in pixels.
+        front: sign of the denominator for points before the camera: 1.0 when the origin of the world is one of
+            them, -1.0 when it lies behind.
+    """
+
+    name: str
+    coefficients: Array
+    front: float = 1.0
+
+    def __post_init__(self) -> None:
+        values = real_array(self.coefficients)
+        if values is None or values.shape != (11,) or not np.isfinite(values).all():
+            fault = "not all numbers" if values is None else f"{values.shape} numbers"
+            if values is not None and values.shape == (11,):
+                fault = "not all finite"
+            raise InputError(
+                f"the coefficients of camera '{self.name}' are {fault}",
+                expected="the eleven finite coefficients of the direct linear transformation",
+                remedy="calibrate the camera again",
+            )
+        rows = np.append(values, 1.0).reshape(3, 4)
+        size = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:
+            raise InputError(
+                f"the coefficients of camera '{self.name}' take all points to one line of the image",
+                expected="coefficients of a camera that shows height and width",
+                remedy="calibrate the camera again",
+            )
+        front = float(np.sign(finite(self.front, (), "the sign 'front'", f"camera '{self.name}'")))
+        if front == 0.0:
+            raise InputError(
+                f"camera '{self.name}' has no front: its sign is zero",
+                expected="1.0 when the origin of the world is before the camera, -1.0 when it is behind",
+                remedy="give the sign of the denominator for points before the camera",
+            )
+        object.__setattr__(self, "coefficients", values)
+        object.__setattr__(self, "front", front)
+
+    @classmethod
+    def from_matrix(cls, name: str, matrix: Array, front: Array) -> Camera:
+        """Make a camera of its projection matrix.
+
+        Args:
+            name: what messages call it.
+            matrix: (3, 4), of any scale: (u w, v w, w) = matrix (X, Y, Z, 1).
+            front: (3,) a point before the camera [m].
+
+        Raises:
+            InputError: the origin of the world lies beside the camera, square to its view: the eleventh coefficient
+                and a twelfth that is one cannot express that.
+        """
+        center = _center(matrix)
+        # A parallel projection, with its center at infinity, has the same denominator everywhere.
+        reach = (
+            np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center)
+            if np.isfinite(center).all()
+            else 0.0
+        )
+        if not abs(matrix[2, 3]) > 1e-6 * reach:
+            raise InputError(
+                f"the origin of the world lies exactly beside camera '{name}'",
+                expected="an origin before or behind the plane of the camera",
+                remedy="measure the control points from another origin, for example from one of them",
+            )
+        scaled = matrix / matrix[2, 3]
+        return cls(name, scaled.ravel()[:11], float(np.sign(scaled[2, :3] @ front + 1.0)))
+
+    @property
+    def matrix(self) -> Array:
+        """Projection matrix (3, 4), last element one."""
+        return np.append(self.coefficients, 1.0).reshape(3, 4)
+
+    @property
+    def center(self) -> Array:
+        """Where the camera stands (3,) [m]: the one point that has no image.
+
+        Raises:
+            InputError: the projection is parallel, so the camera is infinitely far away.
+        """
+        center = _center(self.matrix)
+        if not np.isfinite(center).all():
+            raise InputError(
+                f"camera '{self.name}' projects in parallel and stands nowhere",
+                expected="a camera at a finite distance",
+                remedy="calibrate it with points at different depths",
+            )
+        return center
+
+    @property
+    def direction(self) -> Array:
+        """Unit vector (3,) along which the camera looks, square to its image."""
+        ahead = self.front * self.coefficients[8:]
+        unit: Array = ahead / np.linalg.norm(ahead)
+        return unit
+
+    def depth(self, points: Array) -> Array:
+        """Return the denominators (...,) of points (..., 3), positive before the camera and negative behind it."""
+        depth: Array = self.front * (np.asarray(points) @ self.coefficients[8:] + 1.0)
+        return depth
+
+    def project(self, points: Array) -> Array:
+        """Return the pixels (..., 2) of points (..., 3) [m] (eq. 5.1); NaN for points not before the camera."""
+        a, points = self.coefficients, np.asarray(points, dtype=np.float64)
+        depth = self.depth(points)
+        # NaN is not above zero either: a marker that was not seen has no image.
+        depth = np.where(depth > 0.0, depth, np.nan)[..., None]
+        numerators = points @ np.stack([a[0:3], a[4:7]], axis=1) + a[[3, 7]]
+        image: Array = self.front * numerators / depth
+        return image
+
+
+def _center(matrix: Array) -> Array:
+    """Return the point (3,) that a projection matrix (3, 4) takes to nothing; NaN where it lies at infinity."""
+    *_, rows = np.linalg.svd(matrix)
+    point = rows[-1]
+    if abs(point[3]) < 1e-12:
+        return np.full(3, np.nan)
+    center: Array = point[:3] / point[3]
+    return center

@@ -1,0 +1,103 @@
+"""Cameras that nobody calibrated: placed by hand, for synthetic recordings, teaching and planning a laboratory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.cameras.arguments import above_zero, finite
+from musclesolve.recording.cameras.camera import Camera
+
+Array = NDArray[np.float64]
+
+
+def camera_at(
+    name: str,
+    center: ArrayLike,
+    target: ArrayLike,
+    focal_length: float = 1200.0,
+    image_size: tuple[float, float] = (1920.0, 1080.0),
+    up: ArrayLike = (0.0, 0.0, 1.0),
+) -> Camera:
+    """Place a camera that looks at a point, upright; u runs to the right of the image and v down.
+
+    Args:
+        name: of the camera.
+        center: (3,) where it stands [m].
+        target: (3,) the point in the middle of its image [m].
+        focal_length: focal length over the width of a pixel [px].
+        image_size: width and height of the image [px].
+        up: (3,) what is upwards in the world.
+
+    Raises:
+        InputError: it looks straight up or down, or stands at its target; a point that is not three finite numbers, a
+            focal length or an image that is not above zero.
+    """
+    place = f"camera '{name}'"
+    center, target = finite(center, (3,), "the center", place), finite(target, (3,), "the target", place)
+    upward = finite(up, (3,), "the upward direction", place)
+    focal_length = above_zero(focal_length, "the focal length", place)
+    width, height = (
+        above_zero(size, "a side of the image", place)
+        for size in finite(image_size, (2,), "the size of the image", place)
+    )
+    ahead = target - center
+    right = np.cross(ahead, upward)
+    if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
+        raise InputError(
+            f"camera '{name}' looks along the upward direction, so what is up in its image is unknown",
+            expected="a view that is not straight up or down",
+            remedy="move the camera or its target, or give another 'up'",
+        )
+    ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
+    attitude = np.stack([right, np.cross(ahead, right), ahead])
+    lens = np.array(
+        [
+            [focal_length, 0.0, width / 2],
+            [0.0, focal_length, height / 2],
+            [0.0, 0.0, 1.0],
+        ]
+    )
+    matrix = lens @ np.column_stack([attitude, -attitude @ center])
+    return Camera.from_matrix(name, matrix, target)
+
+
+def ring(
+    count: int = 4,
+    radius: float = 5.0,
+    height: float = 2.0,
+    target: ArrayLike = (0.0, 0.0, 1.0),
+    focal_length: float = 1200.0,
+) -> list[Camera]:
+    """Place cameras evenly on a circle around a point, all looking at it, neighbours at most 90 degrees apart.
+
+    Args:
+        count: how many.
+        radius: of the circle about the vertical through the target [m].
+        height: of the cameras above the ground [m]; every second one stands a fifth higher.
+        target: (3,) the point all look at [m].
+        focal_length: focal length over the width of a pixel [px].
+
+    Raises:
+        InputError: fewer than one camera, a radius that is not above zero, and what ``camera_at`` refuses.
+    """
+    place = "a ring of cameras"
+    number = above_zero(count, "the number of cameras", place)
+    if number != int(number):
+        raise InputError(
+            f"the number of cameras is {number:g}",
+            where=place,
+            expected="a whole number",
+            remedy="give a whole number",
+        )
+    radius, height = above_zero(radius, "the radius", place), float(finite(height, (), "the height", place))
+    target = finite(target, (3,), "the target", place)
+    cameras = []
+    for k in range(int(number)):
+        # Half a step off the axes: no camera looks along the walkway or stands beside the origin.
+        angle = min(2.0 * np.pi / number, 0.5 * np.pi) * (k + 0.5)
+        beside = target[:2] + radius * np.array([np.cos(angle), np.sin(angle)])
+        center = np.append(beside, height * (1.0 + 0.2 * (k % 2)))
+        cameras.append(camera_at(f"camera_{k + 1}", center, target, focal_length))
+    return cameras

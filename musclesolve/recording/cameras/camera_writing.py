@@ -1,0 +1,139 @@
+"""Writing a recording as cameras would have seen it: a camera file with its tables, for synthetic data and teaching."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.data import Markers
+from musclesolve.recording.text.text_file import file_path, write_text
+from musclesolve.recording.text.writable import check_writable
+
+Array = NDArray[np.float64]
+
+PIXEL_DECIMALS = 6
+PLACE_DECIMALS = 9
+
+
+def write_camera_file(
+    folder: str | Path,
+    cameras: Sequence[Camera],
+    control_points: ArrayLike,
+    markers: Markers,
+    noise_px: float = 0.0,
+    rng: np.random.Generator | None = None,
+    *,
+    control_noise_px: float | None = None,
+    name: str = "cameras",
+) -> Path:
+    """Write what cameras would have seen of markers and control points.
+
+    Args:
+        folder: where NAME.toml and its tables are written.
+        cameras: two or more.
+        control_points: (n, 3) known places, in the axes of the markers [m]; they are called P1, P2, ...
+        markers: evenly sampled; a marker that is lost, or not before a camera, gives empty cells.
+        noise_px: standard deviation of the error of every pixel coordinate of a marker [px].
+        rng: where the noise comes from; needed when there is any.
+        control_noise_px: the same for control points; None: as for markers.
+        name: what the files begin with, so that several camera files can lie in one folder.
+
+    Returns:
+        The path of the camera file.
+
+    Raises:
+        InputError: a name that the files cannot hold, unevenly sampled markers, noise without a generator, or a place
+            where nothing can be written.
+    """
+    folder = file_path(folder)
+    control_noise = noise_px if control_noise_px is None else control_noise_px
+    if rng is None and (noise_px or control_noise):
+        raise InputError(
+            "noise is asked for without a generator",
+            where="write_camera_file",
+            expected="rng: a numpy.random.Generator",
+            remedy="give rng=numpy.random.default_rng(1)",
+        )
+    check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
+    for text in (name, *markers.names, *(camera.name for camera in cameras)):
+        _check_name(text)
+    known = np.asarray(control_points, dtype=np.float64)
+    points, frames = [f"P{k}" for k in range(1, len(known) + 1)], [str(frame) for frame in _frames(markers)]
+    _write_csv(folder / f"{name}_points.csv", ["name", "x_m", "y_m", "z_m"], points, known, PLACE_DECIMALS)
+    columns = ["frame", *(f"{marker}_{axis}" for marker in markers.names for axis in "uv")]
+    for camera in cameras:
+        control, seen = _tables(name, camera)
+        image = _noisy(camera.project(known), control_noise, rng)
+        _write_csv(folder / control, ["name", "u", "v"], points, image, PIXEL_DECIMALS)
+        image = _noisy(camera.project(markers.position), noise_px, rng).reshape(len(frames), -1)
+        _write_csv(folder / seen, columns, frames, image, PIXEL_DECIMALS)
+    # Last: a camera file that is there names tables that are complete.
+    path = folder / f"{name}.toml"
+    write_text(path, _camera_file(name, cameras, markers))
+    return path
+
+
+def _tables(name: str, camera: Camera) -> tuple[str, str]:
+    """Return the files of the control points and of the markers that a camera saw."""
+    return f"{name}_{camera.name}_points.csv", f"{name}_{camera.name}_markers.csv"
+
+
+def _noisy(image: Array, scale: float, rng: np.random.Generator | None) -> Array:
+    return image if rng is None or not scale else image + scale * rng.normal(size=image.shape)
+
+
+def _camera_file(name: str, cameras: Sequence[Camera], markers: Markers) -> str:
+    """Return the text of the camera file."""
+    lines = [
+        "[recording]",
+        f"rate_hz = {markers.rate:.12g}",
+        f"start_s = {float(markers.time[0])!r}",
+        f'control_points = "{name}_points.csv"',
+    ]
+    for camera in cameras:
+        control, seen = _tables(name, camera)
+        lines += [
+            "",
+            "[[camera]]",
+            f'name = "{camera.name}"',
+            f'control_points = "{control}"',
+            f'markers = "{seen}"',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _frames(markers: Markers) -> NDArray[np.int64]:
+    """Return the frame numbers (T,), 0 for the first."""
+    exact = (markers.time - markers.time[0]) * markers.rate
+    frames = np.round(exact)
+    if np.abs(exact - frames).max() > 0.01:
+        raise InputError(
+            "the markers are not evenly spaced in time",
+            where="write_camera_file",
+            expected="one frame every 1/rate seconds",
+            remedy="resample them",
+        )
+    return frames.astype(np.int64)
+
+
+def _check_name(name: str) -> None:
+    if not name or name != name.strip() or any(letter in name for letter in ',;\t\n\r"\\/#'):
+        raise InputError(
+            f"the files of cameras cannot hold the name {name!r}",
+            where="write_camera_file",
+            expected="a name without separators, quotes, slashes, # and blanks around it",
+            remedy="rename it before writing",
+        )
+
+
+def _write_csv(path: Path, columns: list[str], labels: list[str], values: Array, decimals: int) -> None:
+    rows = [
+        ",".join([label, *("" if np.isnan(value) else f"{value:.{decimals}f}" for value in row)])
+        for label, row in zip(labels, values, strict=True)
+    ]
+    write_text(path, "\n".join([",".join(columns), *rows]) + "\n")

@@ -1,0 +1,242 @@
+"""The tables beside a camera file: where control points are, where a camera saw them, where it saw the markers.
+
+All are CSV: a line of column names, below lines that begin with # if need be, then one row per point or frame. Cells
+are separated by commas, semicolons or tabs. An empty cell is a point that was not seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.text.number_rows import RowReader, number_table
+from musclesolve.recording.text.text_file import EXPORT_AGAIN, check_unique
+from musclesolve.recording.units import METRES
+
+Array = NDArray[np.float64]
+
+# A frame's time may differ from its place on the grid by this share of a frame.
+OFF_GRID = 0.1
+# No recording has so many frames: a number beyond is not one of a frame.
+LAST_FRAME = 1e9
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The column names of a table, the character between its cells, and the line they stand in."""
+
+    path: Path
+    columns: list[str]
+    separator: str
+    line: int
+
+    def split(self, line: str) -> list[str]:
+        """Return the cells of a line without blanks and quotes around them."""
+        return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
+
+    def error(self, problem: str, expected: str, remedy: str, line: int | None = None) -> InputError:
+        """Return an InputError that points at a line, the one of the column names if no other is given."""
+        where = f"line {self.line if line is None else line}"
+        return InputError(problem, file=self.path, where=where, expected=expected, remedy=remedy)
+
+
+@dataclass(frozen=True)
+class Digitised:
+    """What one camera saw of the markers.
+
+    Args:
+        path: the file.
+        lines: (R,) the line of every row in it.
+        frames: (R,) numbers, increasing.
+        names: n markers.
+        image: (R, n, 2) pixels, NaN where not seen.
+    """
+
+    path: Path
+    lines: NDArray[np.int64]
+    frames: NDArray[np.int64]
+    names: tuple[str, ...]
+    image: Array
+
+
+def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
+    """Return names and positions (n, 3) of control points [m].
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    heading, names, table, lines = _named_rows(path)
+    unit = next(
+        (unit for unit in METRES if set(heading.columns[1:]) == {f"{axis}_{unit}" for axis in "xyz"}), None
+    )
+    if unit is None:
+        raise heading.error(
+            f"the columns are {', '.join(heading.columns)}",
+            "name,x_mm,y_mm,z_mm, or the same in cm or m",
+            "write the unit behind every axis, such as x_mm",
+        )
+    position = METRES[unit] * table[:, [heading.columns.index(f"{axis}_{unit}") - 1 for axis in "xyz"]]
+    missing = np.isnan(position).any(axis=1)
+    if missing.any():
+        k = int(np.argmax(missing))
+        raise heading.error(
+            f"the control point '{names[k]}' has no place",
+            "its three coordinates",
+            "write them, or remove the row",
+            lines[k],
+        )
+    return names, position
+
+
+def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
+    """Return names and pixels (n, 2) of the control points that a camera saw.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    heading, names, table, lines = _named_rows(path)
+    if heading.columns[1:] != ["u", "v"]:
+        raise heading.error(
+            f"the columns are {', '.join(heading.columns)}",
+            "name,u,v",
+            "name the columns so, u along the rows of the image and v along its columns [px]",
+        )
+    half = np.isnan(table).sum(axis=1) == 1
+    if half.any():
+        k = int(np.argmax(half))
+        raise _half_seen(heading, names[k], lines[k])
+    seen = ~np.isnan(table[:, 0])
+    return tuple(name for name, there in zip(names, seen, strict=True) if there), table[seen]
+
+
+def read_digitised(path: Path, rate: float) -> Digitised:
+    """Return the pixels of the markers in one camera.
+
+    Args:
+        path: CSV with the columns frame, or time in seconds, and NAME_u, NAME_v of every marker.
+        rate: frames a second, for a file with times [Hz].
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    with RowReader(path) as reader:
+        heading = _heading(reader, path)
+        names = _marker_names(heading)
+        blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
+    if not blocks:
+        raise heading.error("no rows follow the column names", "one row per frame", EXPORT_AGAIN)
+    table = np.concatenate([block.values for block in blocks])
+    lines = np.concatenate([block.lines for block in blocks])
+    frames = _frames(heading, table[:, 0], lines, rate)
+    image = table[:, [[heading.columns.index(f"{name}_{axis}") for axis in "uv"] for name in names]]
+    half = np.argwhere(np.isnan(image).sum(axis=-1) == 1)
+    if len(half):
+        row, column = half[0]
+        raise _half_seen(heading, names[column], lines[row])
+    return Digitised(path, lines, frames, names, image)
+
+
+def _heading(reader: RowReader, path: Path) -> Heading:
+    line = reader.filled_line()
+    while line is not None and line.lstrip().startswith("#"):
+        line = reader.filled_line()
+    separator = max(",;\t", key=(line or "").count)
+    heading = Heading(path, [], separator, reader.line_number)
+    columns = heading.split(line or "")
+    if len(columns) < 3 or "" in columns:
+        raise heading.error(
+            "a column has no name" if len(columns) > 2 else "this is not a table of points",
+            "column names separated by commas, and rows below them",
+            "export the file as CSV, with a name over every column",
+        )
+    check_unique(columns, "column", path, heading.line)
+    return Heading(path, columns, separator, heading.line)
+
+
+def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np.int64]]:
+    """Return heading, the names in the first column, the numbers (r, k) beside them, and their lines."""
+    rows, numbers = [], []
+    with RowReader(path) as reader:
+        heading = _heading(reader, path)
+        while (line := reader.filled_line()) is not None:
+            rows.append(heading.split(line))
+            numbers.append(reader.line_number)
+    if heading.columns[0] != "name":
+        raise heading.error(
+            f"the first column is '{heading.columns[0]}'",
+            "name",
+            "write the names of the points in the first column, and call it name",
+        )
+    if not rows:
+        raise heading.error("no rows follow the column names", "one row per point", EXPORT_AGAIN)
+    names = tuple(row[0] for row in rows)
+    for k, name in enumerate(names):
+        if not name or name in names[:k]:
+            raise heading.error(
+                f"the point '{name}' stands twice" if name else "a point has no name",
+                "a name of its own for every point",
+                "correct the name, or remove the row",
+                numbers[k],
+            )
+    lines = np.array(numbers, dtype=np.int64)
+    return heading, names, number_table([row[1:] for row in rows], lines, heading.columns[1:], path), lines
+
+
+def _half_seen(heading: Heading, name: str, line: int) -> InputError:
+    return heading.error(
+        f"the point '{name}' has only one of its two coordinates",
+        "both, or two empty cells where it was not seen",
+        "write the other one, or empty both",
+        line,
+    )
+
+
+def _marker_names(heading: Heading) -> tuple[str, ...]:
+    """Return the markers of columns such as HEEL_u, HEEL_v, in the order of the file."""
+    if heading.columns[0] not in ("frame", "time", "time_s"):
+        raise heading.error(
+            f"the first column is '{heading.columns[0]}'",
+            "frame, or time in seconds",
+            "write the number of the frame in the first column, and call it frame",
+        )
+    for name in heading.columns[1:]:
+        stem, axis = name[:-2], name[-2:]
+        other = stem + ("_v" if axis == "_u" else "_u")
+        if axis not in ("_u", "_v") or not stem or other not in heading.columns:
+            raise heading.error(
+                f"the column '{name}' is not one of a pair",
+                "NAME_u and NAME_v for every marker",
+                "rename the column, add the other one, or remove it",
+            )
+    return tuple(dict.fromkeys(name[:-2] for name in heading.columns[1:]))
+
+
+def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: float) -> NDArray[np.int64]:
+    """Return the whole numbers of the frames, which increase from row to row."""
+    counted = heading.columns[0] == "frame"
+    exact = column if counted else column * rate
+    near = np.abs(exact - np.round(exact)) <= (1e-6 if counted else OFF_GRID)
+    off = np.logical_not(near & (np.abs(exact) < LAST_FRAME))
+    if off.any():
+        k = int(np.argmax(off))
+        raise heading.error(
+            f"the {heading.columns[0]} is {column[k]:.10g}",
+            "a whole number" if counted else f"a multiple of 1/{rate:g} s",
+            "correct it" if counted else "correct it, or rate_hz of the camera file",
+            lines[k],
+        )
+    frames = np.round(exact).astype(np.int64)
+    back = np.diff(frames) <= 0
+    if back.any():
+        k = int(np.argmax(back))
+        raise heading.error(
+            f"frame {frames[k + 1]} follows frame {frames[k]}",
+            "frames that increase from row to row",
+            "sort the rows, and remove those that stand twice",
+            lines[k + 1],
+        )
+    return frames

@@ -1,0 +1,216 @@
+"""Reconstruction: the points whose images lie nearest to what two or more cameras saw, all frames at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.cameras.arguments import finite, real_array
+from musclesolve.recording.cameras.bad_views import judged
+from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.triangulation import solve_points
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+
+FEWEST_VIEWS = 2
+# Errors along the worst known direction over those along the best known one. Two cameras equally far away whose rays
+# meet at the angle w have 1 / sin(w / 2): the limit is an angle of 2.3 degrees.
+LARGEST_CONDITION = 50.0
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """Points from images: C cameras, T frames, n points.
+
+    Args:
+        cameras: the C names.
+        position: (T, n, 3) [m]; NaN where a point could not be reconstructed.
+        residual: (C, T, n, 2) measured minus reprojected pixels, of views that are left out too; NaN where there is no
+            image or no point.
+        views: (T, n) how many cameras saw the point.
+        bad_view: (C, T, n) left out: without it the other views agree, and without no other one (``judged``).
+        doubtful: (T, n) the rays miss each other by more than the noise lets expect, and the views do not say which
+            of them is wrong, as never with two; the point is there, and wrong by more than the noise.
+        condition: (T, n) condition number of the equations; NaN with fewer than two views.
+        nearly_parallel: (T, n) left out because the rays are nearly parallel.
+        behind: (T, n) left out because the rays meet behind one of the cameras that saw the point.
+        noise: standard deviation of a digitised coordinate [px], given or estimated from the residuals of the points
+            that are not doubtful.
+        covariance: (T, n, 3, 3) of the position from the digitising noise [m^2], of doubtful points from their own
+            residual; errors of the calibration, which move neighbouring points alike, are not in it.
+    """
+
+    cameras: tuple[str, ...]
+    position: Array
+    residual: Array
+    views: Counts
+    bad_view: Mask
+    doubtful: Mask
+    condition: Array
+    nearly_parallel: Mask
+    behind: Mask
+    noise: float
+    covariance: Array
+
+    @property
+    def expected_error(self) -> Array:
+        """Root mean square distance (T, n) to expect between a point and its reconstruction [m]."""
+        variance = np.trace(self.covariance, axis1=-2, axis2=-1)
+        error: Array = np.sqrt(variance)
+        return error
+
+    @property
+    def reprojection(self) -> Array:
+        """Distance (C, T, n) between measured and reprojected image points [px]."""
+        distance: Array = np.linalg.norm(self.residual, axis=-1)
+        return distance
+
+    @property
+    def rms(self) -> Array:
+        """Root mean square residual (C,) of the views that count, camera by camera [px]; NaN without any."""
+        seen = np.isfinite(self.residual) & ~self.bad_view[..., None]
+        total = np.sum(np.where(seen, self.residual, 0.0) ** 2, axis=(1, 2, 3))
+        count = seen.sum(axis=(1, 2, 3))
+        rms: Array = np.sqrt(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
+        return rms
+
+
+def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None = None) -> Reconstruction:
+    """Find the points that the cameras saw.
+
+    Minimises sum_c |u_c - u_c(X)|^2 over X, each point for itself, by the two equations 5.1 of every camera that saw
+    it. They are first solved multiplied out, then divided by the denominator and expanded about the projected point
+    (Gauss-Newton), until X does not change any more; 3 x 3 normal equations, all frames and points together. Where
+    three or more cameras saw a point, a view that cannot be of it is left out (``judged``).
+
+    Args:
+        cameras: C calibrated cameras.
+        image: (C, T, n, 2) pixels; NaN where a camera did not see a point.
+        noise: standard deviation of a digitised coordinate [px]; None: estimated from the residuals.
+
+    Returns:
+        A Reconstruction. A point seen by fewer than two cameras, by nearly parallel rays (``LARGEST_CONDITION``) or
+        by rays that meet behind a camera has no position: NaN.
+
+    Raises:
+        InputError: fewer than two cameras, an array of another shape, infinite pixels, or a noise below zero.
+    """
+    pixels = _checked(cameras, image)
+    noise = None if noise is None else _checked_noise(noise)
+    seen = np.logical_not(np.isnan(pixels).any(axis=-1))
+    views = seen.sum(axis=0)
+    enough = views >= FEWEST_VIEWS
+    flat, there = pixels[:, enough], seen[:, enough]
+    verdict = judged(cameras, flat, there, solve_points(cameras, flat, there), noise)
+    met, bad_view = verdict.met, np.zeros(seen.shape, bool)
+    bad_view[:, enough] = verdict.bad
+    condition = _condition(met.normal)
+    firm = condition <= LARGEST_CONDITION
+    good = np.logical_and(met.before, firm)
+    position = _placed(np.where(good[:, None], met.points, np.nan), enough)
+    residual = np.empty_like(pixels)
+    for k, camera in enumerate(cameras):
+        residual[k] = pixels[k] - camera.project(position)
+    # Every point has three unknowns of its own.
+    spare = 2.0 * (there & ~verdict.bad).sum(axis=0) - 3.0
+    if noise is None:
+        noise = _noise(met.misfit, spare, good & ~verdict.doubtful)
+    variance = np.where(verdict.doubtful, np.maximum(noise**2, met.misfit / spare), noise**2)
+    covariance = np.full((*enough.shape, 3, 3), np.nan)
+    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(met.normal[good])
+    return Reconstruction(
+        cameras=tuple(camera.name for camera in cameras),
+        position=position,
+        residual=residual,
+        views=views,
+        bad_view=bad_view,
+        doubtful=_placed(good & verdict.doubtful, enough),
+        condition=_placed(condition, enough),
+        nearly_parallel=_placed(met.before & ~firm, enough),
+        behind=_placed(~met.before, enough),
+        noise=float(noise),
+        covariance=covariance,
+    )
+
+
+def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
+    if not isinstance(cameras, Sequence) or isinstance(cameras, str):
+        raise InputError(
+            f"the cameras are a {type(cameras).__name__}",
+            where="reconstruction",
+            expected="a list of two or more cameras",
+            remedy="give a list of musclesolve.Camera",
+        )
+    if len(cameras) < FEWEST_VIEWS:
+        raise InputError(
+            f"{len(cameras)} camera(s) cannot show where a point is",
+            where="reconstruction",
+            expected="two or more cameras",
+            remedy="add the images of another camera",
+        )
+    for k, camera in enumerate(cameras):
+        if not isinstance(camera, Camera):
+            raise InputError(
+                f"camera {k + 1} is a {type(camera).__name__}",
+                where="reconstruction",
+                expected="cameras: musclesolve.Camera",
+                remedy="give the cameras that calibrate() returns as .camera",
+            )
+    pixels = real_array(image)
+    if pixels is None or pixels.ndim != 4 or pixels.shape[0] != len(cameras) or pixels.shape[3] != 2:
+        raise InputError(
+            "the images are no array of numbers"
+            if pixels is None
+            else f"the images have the shape {pixels.shape}",
+            where="reconstruction",
+            expected=f"({len(cameras)} cameras, frames, points, 2)",
+            remedy="stack the images camera by camera, with NaN where a point was not seen",
+        )
+    if np.isinf(pixels).any():
+        raise InputError(
+            "a pixel is infinite",
+            where="reconstruction",
+            expected="finite pixels, NaN where a point was not seen",
+            remedy="correct it, or write NaN",
+        )
+    return pixels
+
+
+def _checked_noise(noise: float) -> float:
+    value = float(finite(noise, (), "the noise", "reconstruction"))
+    if value < 0.0:
+        raise InputError(
+            f"the noise is {value:g} px",
+            where="reconstruction",
+            expected="a standard deviation of zero or more [px]",
+            remedy="leave it out: it is estimated from the residuals",
+        )
+    return value
+
+
+def _placed(values: Array | Mask, where: Mask) -> Any:
+    """Return values (P, ...) at the P true places of ``where`` (T, n); NaN or false elsewhere."""
+    whole = np.full((*where.shape, *values.shape[1:]), False if values.dtype == bool else np.nan)
+    whole[where] = values
+    return whole
+
+
+def _condition(normal: Array) -> Array:
+    """Return the condition numbers (P,) of least-squares problems from their normal matrices (P, 3, 3)."""
+    values = np.linalg.eigvalsh(normal)
+    least = np.maximum(values[:, 0], 0.0)
+    return np.sqrt(np.divide(values[:, 2], least, out=np.full(len(least), np.inf), where=least > 0.0))
+
+
+def _noise(misfit: Array, spare: Array, counts: Mask) -> float:
+    """Return the standard deviation of a digitised coordinate [px] from the points that count; NaN without any."""
+    if not counts.any():
+        return float("nan")
+    return float(np.sqrt(misfit[counts].sum() / spare[counts].sum()))

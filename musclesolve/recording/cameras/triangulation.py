@@ -1,0 +1,158 @@
+"""Where the rays of several cameras meet: batched least squares in the image, three unknowns per point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.recording.cameras.camera import Camera
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+ROUNDS = 30
+# After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the
+# next one would be smaller still: the method converges at least linearly.
+SMALLEST_STEP = 1e-9
+# Points solved at a time: their arrays fit into the caches of a processor, and memory holds little beside the images.
+BATCH = 8192
+# Keeps the equations of parallel rays solvable; the answer is refused later for their condition.
+RIDGE = 1e-14
+
+
+@dataclass
+class Meetings:
+    """Where the rays of P points come nearest to each other.
+
+    Args:
+        points: (P, 3) [m].
+        normal: (P, 3, 3) normal matrices there [px^2/m^2]; zero where a point lies behind a camera that saw it.
+        misfit: (P,) sum of the squared residuals [px^2]; infinite where a point lies behind a camera that saw it.
+    """
+
+    points: Array
+    normal: Array
+    misfit: Array
+
+    @property
+    def before(self) -> Mask:
+        """Which points (P,) lie before all cameras that saw them."""
+        return np.isfinite(self.misfit)
+
+    def put(self, where: slice | NDArray[np.int64], other: Meetings) -> None:
+        """Replace the meetings at some places by others."""
+        self.points[where], self.normal[where], self.misfit[where] = other.points, other.normal, other.misfit
+
+
+def no_meetings(count: int) -> Meetings:
+    """Return meetings of which nothing is known yet."""
+    return Meetings(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
+
+
+def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Meetings:
+    """Minimise the residual in the image for P points by the Gauss-Newton method.
+
+    Args:
+        cameras: C cameras.
+        image: (C, P, 2) pixels.
+        seen: (C, P) which camera saw which point; two or more for every point.
+    """
+    met = no_meetings(image.shape[1])
+    smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
+    for first in range(0, image.shape[1], BATCH):
+        part = slice(first, first + BATCH)
+        met.put(part, _batch(cameras, image[:, part], seen[:, part], smallest))
+    return met
+
+
+def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> Meetings:
+    met = no_meetings(image.shape[1])
+    met.points = first_points(cameras, image, seen)
+    before = np.flatnonzero(_before(cameras, met.points, seen))
+    met.put(before, _refined(cameras, met.points[before], image[:, before], seen[:, before], smallest))
+    return met
+
+
+def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
+    """Return the points (P, 3) that solve the linear equations, to begin with.
+
+    Eq. 5.1 multiplied out counts a camera the more, the farther it is away. Solved once more with the weights
+    1 / denominator, its residuals are pixels (Abdel-Aziz & Karara 1971), and the start lies next to the answer.
+    """
+    points = _multiplied_out(cameras, image, seen, np.ones(seen.shape))
+    depth = np.stack([camera.depth(points) for camera in cameras])
+    return _multiplied_out(cameras, image, seen, 1.0 / np.maximum(np.abs(depth), 1e-6))
+
+
+def _multiplied_out(cameras: Sequence[Camera], image: Array, seen: Mask, weight: Array) -> Array:
+    """Return the points (P, 3) that solve eq. 5.1 times the denominator, each camera's rows with a weight (C, P)."""
+    normal = np.zeros((image.shape[1], 3, 3))
+    right = np.zeros((image.shape[1], 3))
+    for camera, pixels, there, factor in zip(cameras, image, seen, weight, strict=True):
+        a = camera.coefficients
+        scale = np.where(there, factor, 0.0)
+        for pixel, row, constant in ((pixels[:, 0], a[0:3], a[3]), (pixels[:, 1], a[4:7], a[7])):
+            known = np.where(there, pixel, 0.0)
+            rows = scale[:, None] * (row - known[:, None] * a[8:])
+            normal += rows[:, :, None] * rows[:, None]
+            right += rows * (scale * (known - constant))[:, None]
+    return _solve(normal, right)
+
+
+def _refined(cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float) -> Meetings:
+    """Return where the rays meet, from points (P, 3) before their cameras."""
+    normal, right, misfit = _equations(cameras, points, image, seen)
+    share = np.ones(len(points))
+    active = np.arange(len(points))
+    for _ in range(ROUNDS):
+        step = share[active, None] * _solve(normal[active], right[active])
+        moved = np.einsum("pi,pij,pj->p", step, normal[active], step)
+        tried = points[active] + step
+        last = moved <= smallest**2
+        points[active[last]] = tried[last]
+        active, tried = active[~last], tried[~last]
+        if not active.size:
+            break
+        found = _equations(cameras, tried, image[:, active], seen[:, active])
+        # NaN, a point that went behind a camera, is no improvement either.
+        better = found[2] <= misfit[active]
+        share[active] *= np.where(better, 1.0, 0.25)
+        gained = active[better]
+        points[gained], normal[gained], right[gained], misfit[gained] = (
+            values[better] for values in (tried, *found)
+        )
+    return Meetings(points, normal, misfit)
+
+
+def _equations(
+    cameras: Sequence[Camera], points: Array, image: Array, seen: Mask
+) -> tuple[Array, Array, Array]:
+    """Return J^T J (P, 3, 3), J^T r (P, 3) and r^T r (P,) of the residuals r in the image; NaN behind a camera."""
+    normal, right, misfit = np.zeros((len(points), 3, 3)), np.zeros((len(points), 3)), np.zeros(len(points))
+    for camera, pixels, there in zip(cameras, image, seen, strict=True):
+        a, below = camera.coefficients, camera.depth(points)
+        # camera.depth is positive before either kind of camera; eq. 5.1 has the sign of the coefficients.
+        below = camera.front * np.where(below > 0.0, below, np.nan)
+        for pixel, row, constant in ((pixels[:, 0], a[0:3], a[3]), (pixels[:, 1], a[4:7], a[7])):
+            projected = (points @ row + constant) / below
+            slopes = np.where(there[:, None], (row - projected[:, None] * a[8:]) / below[:, None], 0.0)
+            residual = np.where(there, pixel - projected, 0.0)
+            normal += slopes[:, :, None] * slopes[:, None]
+            right += slopes * residual[:, None]
+            misfit += residual**2
+    return normal, right, misfit
+
+
+def _solve(normal: Array, right: Array) -> Array:
+    size = np.trace(normal, axis1=1, axis2=2)[:, None, None]
+    solution: Array = np.linalg.solve(normal + RIDGE * size * np.eye(3), right[..., None])[..., 0]
+    return solution
+
+
+def _before(cameras: Sequence[Camera], points: Array, seen: Mask) -> Mask:
+    """Return which points (P,) lie before every camera that saw them."""
+    behind = np.stack([camera.depth(points) <= 0.0 for camera in cameras]) & seen
+    return np.logical_not(behind.any(axis=0))

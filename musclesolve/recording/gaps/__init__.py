@@ -1,0 +1,1 @@
+"""Gap filling: spline interpolants, rigid bodies, marker jumps."""

@@ -1,0 +1,174 @@
+"""The two ways to fill one gap: the marker's own path around it, and the body that the marker sits on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Gap, Markers
+from musclesolve.recording.gaps.gap_interpolant import Bridge, line, spline, tried
+from musclesolve.recording.gaps.rigid_registration import register
+
+Array = NDArray[np.float64]
+
+WORST = 0.02
+"""A gap is not filled where the error to expect, which 19 of 20 stay below, is above this [m]."""
+
+DISAGREEMENT = 0.03
+"""The two sides of a gap may disagree by this [m], or by twice of what they do where nothing is missing: a marker that
+comes back under another's name disagrees by more."""
+
+BESIDE = 3
+"""Samples on either side that a spline rests on. On a recorded walk 3, 5 and 10 differ by a tenth of the error."""
+
+_FEWEST_DONORS = 3
+_MOST_FRAMES = 200
+
+
+class Workshop:
+    """Markers that are being filled."""
+
+    def __init__(self, markers: Markers, together: Mapping[str, Sequence[str]]) -> None:
+        self.markers = replace(markers, position=markers.position.copy())
+        self._given = markers
+        self._together = together
+        self._carried: dict[tuple[str, ...], Array | None] = {}
+
+    def by_spline(self, name: str, start: int, stop: int, longest_s: float) -> Gap:
+        """Fill the gap of frames start to stop - 1 by a cubic spline through the nearest samples on both sides."""
+        longest = _frames(longest_s, self.markers)
+        if stop - start > longest:
+            return self._left(name, start, stop, "")
+        path = self._given[name]
+        seen = np.flatnonzero(np.isfinite(path).all(axis=1))
+        nodes = np.concatenate([seen[seen < start][-BESIDE:], seen[seen >= stop][:BESIDE]]) - start
+        if nodes.size < 2 * BESIDE or nodes[-1] - nodes[0] > 2 * longest + 2 * BESIDE:
+            return self._left(name, start, stop, "too little of it is seen around the gap for a spline")
+        bridge = spline(nodes, stop - start)
+        return self._closed(name, start, stop, bridge, path, np.zeros_like(path), "a spline")
+
+    def by_body(self, name: str, start: int, stop: int, longest_s: float, before: str) -> Gap:
+        """Fill the gap by the body whose markers foretell this one best; ``before`` is why the spline did not."""
+        if stop - start > _frames(longest_s, self.markers):
+            return self._left(
+                name, start, stop, before or f"gaps of more than {longest_s:g} s are not filled"
+            )
+        found = self._best_body(name, start, stop)
+        if found is None:
+            why = "fewer than three markers that move with it are seen throughout"
+            return self._left(name, start, stop, f"{before}, and {why}" if before else why)
+        bridge, group, foretold = found
+        return self._closed(name, start, stop, bridge, self._given[name] - foretold, foretold, group)
+
+    def by_neighbours(self, name: str, start: int, stop: int) -> Gap:
+        """Fill a gap of any length by the body whose markers foretell this one best, however well that is."""
+        found = self._best_body(name, start, stop)
+        if found is None:
+            return self._left(
+                name, start, stop, "fewer than three markers that move with it are seen throughout"
+            )
+        bridge, group, foretold = found
+        samples = self._given[name] - foretold
+        error, _ = tried(bridge, samples, self._given[name], start)
+        filled = foretold[start:stop] + bridge.over(samples, start)
+        self.markers.position[start:stop, self.markers.names.index(name)] = filled
+        return self._gap(name, start, stop, True, group, error)
+
+    def _best_body(self, name: str, start: int, stop: int) -> tuple[Bridge, str, Array] | None:
+        """Return how the gap is bridged, the body that foretells the marker best, and where it says that it is."""
+        ends = [frame for frame in (start - 1, stop) if 0 <= frame < self.markers.time.size]
+        ends = [frame for frame in ends if np.isfinite(self._given[name][frame]).all()]
+        bridge = line(stop - start, start - 1 in ends, stop in ends)
+        best: tuple[float, str, Array] | None = None
+        for group, members in self._together.items():
+            foretold = self._foretold(name, members, range(start, stop), ends) if name in members else None
+            if foretold is None:
+                continue
+            path = self._given[name]
+            error, _ = tried(bridge, path - foretold, path, start)
+            if best is None or not best[0] <= error:
+                best = (error, group, foretold)
+        return None if best is None else (bridge, *best[1:])
+
+    def _closed(
+        self, name: str, start: int, stop: int, bridge: Bridge, samples: Array, base: Array, by: str
+    ) -> Gap:
+        """Fill the gap with base + bridge over the samples, unless it cannot be done well."""
+        error, usual = tried(bridge, samples, self._given[name], start)
+        if np.isnan(error):
+            return self._left(
+                name, start, stop, f"the marker is not seen long enough to try how well {by} fills it"
+            )
+        apart = bridge.disagreement(samples, start)
+        if apart > max(DISAGREEMENT, 2.0 * usual):
+            why = f"it comes back {1000 * apart:.0f} mm beside its way: under another marker's name?"
+            return self._left(name, start, stop, why)
+        if error > WORST:
+            return self._left(name, start, stop, f"{by} would fill it only to {1000 * error:.0f} mm")
+        filled = base[start:stop] + bridge.over(samples, start)
+        self.markers.position[start:stop, self.markers.names.index(name)] = filled
+        return self._gap(name, start, stop, True, by, error)
+
+    def _foretold(self, name: str, members: Sequence[str], gap: range, ends: Sequence[int]) -> Array | None:
+        """Return where the other members say that a marker is, (T, 3), NaN where they are not all seen.
+
+        None where they cannot say it: fewer than three are seen throughout the gap and at its ends, or they lie on a
+        line, or are never seen together with the marker.
+        """
+        frames = [*gap, *ends]
+        donors = tuple(
+            other
+            for other in members
+            if other != name and other in self.markers and np.isfinite(self.markers[other][frames]).all()
+        )
+        if len(donors) < _FEWEST_DONORS or not ends:
+            return None
+        key = (name, *donors)
+        if key not in self._carried:
+            self._carried[key] = self._carry(key)
+        return self._carried[key]
+
+    def _carry(self, names: tuple[str, ...]) -> Array | None:
+        """Return where the body of the other names carries the first one, (T, 3)."""
+        path = np.stack([self.markers[name] for name in names], axis=1)
+        seen = np.isfinite(path[:, 1:]).all(axis=(1, 2))
+        whole = np.isfinite(path).all(axis=(1, 2))
+        if not whole.any():
+            return None
+        try:
+            shape = _shape(path[whole])
+            poses = register(shape[1:], path[seen, 1:])
+        except InputError:
+            # On a line: how the body is turned about it is unknown.
+            return None
+        foretold = np.full((len(path), 3), np.nan)
+        foretold[seen] = poses.point(shape[0])
+        return foretold
+
+    def _left(self, name: str, start: int, stop: int, why: str) -> Gap:
+        return self._gap(name, start, stop, False, why, np.nan)
+
+    def _gap(self, name: str, start: int, stop: int, filled: bool, account: str, error: float) -> Gap:
+        time = self.markers.time
+        return Gap(name, float(time[start]), float(time[stop - 1]), stop - start, filled, account, error)
+
+
+def _shape(path: Array) -> Array:
+    """Return the mean shape (n, 3) of a body from frames (T, n, 3), each turned back into the middle one of them.
+
+    The first point is the one to be carried: it takes no part in saying how the body lies.
+    """
+    some = path[:: -(-len(path) // _MOST_FRAMES)]
+    poses = register(some[len(some) // 2, 1:], some[:, 1:])
+    back = np.einsum("tji,tnj->tni", poses.rotation, some - poses.translation[:, None])
+    mean: Array = back.mean(axis=0)
+    return mean
+
+
+def _frames(longest_s: float, markers: Markers) -> int:
+    # A hundredth of a frame: 0.1 s at 100 Hz are ten frames, whatever the division says.
+    return int(longest_s * markers.rate + 0.01)

@@ -1,0 +1,1 @@
+"""What markers mean: landmarks, mapping, marker sets, clusters, sides."""

@@ -1,0 +1,76 @@
+"""Can the joints be found from what is mapped? Every way to a joint center has its own needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from musclesolve.recording.data import SIDE_NAMES, SIDES
+from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.trial.schema import Document
+
+Weights = Mapping[str, float]
+
+WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
+"""The landmark on the side of the segment above each joint, which shows how the segment is turned."""
+
+
+def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
+    """Return whether nothing but the chord function shows a knee or ankle center."""
+    return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
+
+
+def follows_segment(mapping: Mapping[str, Weights], landmark: str) -> bool:
+    """Return whether a landmark is a medial one that the marker on the side of its segment leads into the motion."""
+    joint, end, side = landmark[:-2].partition("_")[0], landmark[:-2].partition("_")[2], landmark[-1]
+    return end == "medial" and joint in WANDS and f"{WANDS[joint]}_{side}" in mapping
+
+
+def check_joints(
+    document: Document, mapping: Mapping[str, Weights], subject: Mapping[str, Any], static: bool
+) -> None:
+    """Refuse a mapping from which a joint or the pelvis cannot be found.
+
+    Args:
+        document: the trial file.
+        mapping: landmark -> marker -> weight; required landmarks or what serves instead of them are there.
+        subject: the table [subject].
+        static: whether there is a standing trial.
+
+    Raises:
+        InputError: naming what is missing.
+    """
+    _check_pelvis(document, mapping)
+    for side in SIDES:
+        for joint, ends in (("knee", "epicondyles"), ("ankle", "malleoli")):
+            if not needs_chord(mapping, joint, side):
+                continue
+            reason = f"nothing but the lateral marker shows the {SIDE_NAMES[side]} {joint}"
+            if subject[f"{joint}_width_m"] is None:
+                raise document.error(
+                    reason,
+                    "subject",
+                    expected=f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]",
+                    remedy=f"measure it with a calliper and add {joint}_width_m = ... to [subject]",
+                )
+            if not static:
+                raise document.error(
+                    reason,
+                    "files",
+                    expected=f"a standing trial, or {joint}_medial_{side} in [mapping]",
+                    remedy='add static = "..." to [files]',
+                )
+
+
+def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
+    if shows_spines(mapping):
+        return
+    pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
+    hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
+    if not hips or not (any(shoulders) or "neck_base" in mapping):
+        raise document.error(
+            "the pelvis is not shown",
+            "mapping",
+            expected="asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base",
+            remedy="map the markers of the pelvis",
+        )

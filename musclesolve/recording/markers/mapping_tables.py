@@ -1,0 +1,275 @@
+"""Which markers show which landmark: the tables [mapping], [clusters] and [carried] of a trial file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers
+from musclesolve.recording.markers.joint_requirements import follows_segment
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.text.text_file import suggestion
+from musclesolve.recording.trial.schema import Document, is_kind
+
+Weights = Mapping[str, float]
+
+LARGEST_WEIGHT = 1e3
+_FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B = 0.1 } }'
+
+
+def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weights]:
+    """Return landmark -> marker -> weight (weights sum to one).
+
+    Raises:
+        InputError: an unknown landmark, a needed one that is missing, or a value in none of the three forms.
+    """
+    mapping, errors = examined_mapping(document, table)
+    if errors:
+        raise errors[0]
+    return mapping
+
+
+def examined_mapping(
+    document: Document, table: Mapping[str, Any]
+) -> tuple[dict[str, Weights], list[InputError]]:
+    """Return what ``read_mapping`` returns, as far as its lines are right, and all that is wrong with it."""
+    errors: list[InputError] = []
+    known = landmarks()
+    for name in table:
+        if name not in known:
+            errors.append(
+                document.error(
+                    "there is no such landmark",
+                    "mapping",
+                    name,
+                    expected="a name of musclesolve/recording/markers/landmarks.toml",
+                    remedy=suggestion(name, known) or "correct the name, or remove the line",
+                )
+            )
+    for landmark in known.values():
+        if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
+            other = "".join(f", or map '{name}'" for name in landmark.instead)
+            errors.append(
+                document.error(
+                    f"'{landmark.name}' is missing",
+                    "mapping",
+                    expected=f"{landmark.name}: {landmark.description}",
+                    remedy=f'add {landmark.name} = "<marker>"{other}',
+                )
+            )
+    mapping: dict[str, Weights] = {}
+    for name, value in table.items():
+        if name not in known:
+            continue
+        try:
+            weights = read_weights(document, name, value)
+        except InputError as error:
+            errors.append(error)
+            continue
+        twin = next((other for other, taken in mapping.items() if taken == weights), None)
+        if twin is not None:
+            errors.append(
+                document.error(
+                    f"'{name}' is mapped to the same point as '{twin}'",
+                    "mapping",
+                    name,
+                    expected="a point of its own for every landmark",
+                    remedy="correct the marker of one of them, or leave out the optional one",
+                )
+            )
+            continue
+        mapping[name] = weights
+    return mapping, errors
+
+
+def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
+    """Return the weights of the markers that show one landmark.
+
+    Raises:
+        InputError: a value in none of the three forms, or weights that do not sum to one.
+    """
+    weights = _weights(value)
+    if not weights:
+        raise document.error(
+            f"the value is {_short(value)}",
+            table,
+            name,
+            expected=_FORMS,
+            remedy=f'write {name} = "<marker>" with a marker of the files',
+        )
+    total = math.fsum(weights.values())
+    # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
+    if not abs(total - 1.0) <= 1e-6:
+        raise document.error(
+            f"the weights sum to {total:g}",
+            table,
+            name,
+            expected="weights that sum to 1",
+            remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
+        )
+    return weights
+
+
+def _weights(value: Any) -> Weights:
+    """Return the weights of a value in one of the three forms, nothing for any other."""
+    if isinstance(value, str) and value:
+        return {value: 1.0}
+    if not isinstance(value, dict) or len(value) != 1:
+        return {}
+    pair, given = value.get("midpoint"), value.get("weights")
+    if isinstance(pair, list) and len(pair) == 2 and all(isinstance(m, str) and m for m in pair):
+        return dict.fromkeys(pair, 0.5) if pair[0] != pair[1] else {}
+    if isinstance(given, dict) and all(marker and _is_weight(w) for marker, w in given.items()):
+        return {marker: float(w) for marker, w in given.items()}
+    return {}
+
+
+def _is_weight(value: Any) -> bool:
+    # Far beyond this the sum of the weights is lost in rounding; nor is there such a point on a body.
+    return is_kind(value, "number") and abs(value) <= LARGEST_WEIGHT
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def read_clusters(
+    document: Document, table: Mapping[str, Any], name_of_table: str = "clusters"
+) -> dict[str, tuple[str, ...]]:
+    """Return cluster -> its markers.
+
+    Raises:
+        InputError: fewer than three different markers in a cluster.
+    """
+    for name, value in table.items():
+        names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
+        if not names or len(set(value)) != len(value) or len(value) < 3:
+            raise document.error(
+                f"the value is {_short(value)}",
+                name_of_table,
+                name,
+                expected="a list of three or more different markers",
+                remedy="add a marker to it, or remove the cluster",
+            )
+    return {name: tuple(value) for name, value in table.items()}
+
+
+def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping[str, Any]) -> dict[str, str]:
+    """Return marker -> the cluster that carries it.
+
+    Raises:
+        InputError: a cluster that is not defined.
+    """
+    for marker, cluster in table.items():
+        if not isinstance(cluster, str) or cluster not in clusters:
+            raise document.error(
+                f"there is no cluster {cluster!r}",
+                "carried",
+                marker,
+                expected="a cluster of [clusters]",
+                remedy=suggestion(str(cluster), clusters) or "define it in [clusters]",
+            )
+    return dict(table)
+
+
+def check_markers_exist(
+    document: Document,
+    mapping: Mapping[str, Weights],
+    clusters: Mapping[str, tuple[str, ...]],
+    carried: Mapping[str, str],
+    walk: Markers,
+    static: Markers | None,
+) -> None:
+    """Refuse a mapping, cluster or carried marker that the files cannot serve.
+
+    Raises:
+        InputError: naming the marker, the file that lacks it and the nearest names in it.
+    """
+    for error in unserved(document, mapping, clusters, carried, walk, static).values():
+        raise error
+
+
+def unserved(
+    document: Document,
+    mapping: Mapping[str, Weights],
+    clusters: Mapping[str, tuple[str, ...]],
+    carried: Mapping[str, str],
+    walk: Markers,
+    static: Markers | None,
+) -> dict[tuple[str, str], InputError]:
+    """Return (table, key) -> why the files cannot serve it, for every cluster, carried marker and landmark."""
+    if clusters and static is None:
+        without = document.error(
+            "clusters need a standing trial",
+            "clusters",
+            expected="static in [files]",
+            remedy="name the standing trial, or remove [clusters] and [carried]",
+        )
+        return {("clusters", name): without for name in clusters}
+    errors: dict[tuple[str, str], InputError] = {}
+    for name, markers in clusters.items():
+        for file in (walk, static):
+            for marker in markers:
+                if file is not None and marker not in file:
+                    errors.setdefault(("clusters", name), _absent(document, "clusters", name, marker, file))
+                elif file is not None and marker in file.repeated:
+                    errors.setdefault(("clusters", name), _repeated(marker, file))
+    for marker in carried:
+        if static is not None and marker not in static:
+            errors["carried", marker] = _absent(document, "carried", marker, marker, static)
+        elif static is not None and marker in static.repeated:
+            errors["carried", marker] = _repeated(marker, static)
+    for landmark, weights in mapping.items():
+        for marker in weights:
+            followed = static is not None and marker in static and follows_segment(mapping, landmark)
+            error = None
+            if followed and marker not in walk and static is not None and marker in static.repeated:
+                error = _repeated(marker, static)
+            elif marker not in carried and not (followed and marker not in walk):
+                error = _unmapped(document, landmark, marker, walk, static)
+            if error is not None:
+                errors.setdefault(("mapping", landmark), error)
+    return errors
+
+
+def _unmapped(
+    document: Document,
+    landmark: str,
+    marker: str,
+    walk: Markers,
+    static: Markers | None,
+) -> InputError | None:
+    """Return why a landmark cannot be followed by a marker, None where it can."""
+    if marker not in walk:
+        if static is not None and marker in static:
+            return document.error(
+                f"only the standing trial has the marker '{marker}'",
+                "mapping",
+                landmark,
+                expected="a marker of the motion, or one that a cluster carries",
+                remedy=f'add to [carried]: "{marker}" = "<cluster>"',
+            )
+        return _absent(document, "mapping", landmark, marker, walk)
+    # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
+    if static is not None and landmarks()[landmark].standing and marker not in static:
+        return _absent(document, "mapping", landmark, marker, static)
+    read = (walk, static) if static is not None and landmarks()[landmark].standing else (walk,)
+    return next((_repeated(marker, file) for file in read if marker in file.repeated), None)
+
+
+def _repeated(marker: str, file: Markers) -> InputError:
+    return repeated_name("marker", marker, file.repeated[marker], file.path)
+
+
+def _absent(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError:
+    return document.error(
+        f"the marker '{marker}' is not in {file.path}",
+        table,
+        key,
+        expected="a marker of this file",
+        remedy=suggestion(marker, file.names) or f"its markers are {', '.join(file.names)}",
+    )

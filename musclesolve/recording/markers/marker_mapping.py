@@ -1,0 +1,182 @@
+"""What the markers mean: the mapping of a trial file, and that of the marker set it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.recording.data import Markers
+from musclesolve.recording.markers.joint_requirements import check_joints
+from musclesolve.recording.markers.mapping_tables import (
+    Weights,
+    check_markers_exist,
+    read_carried,
+    read_clusters,
+    read_mapping,
+)
+from musclesolve.recording.markers.marker_names import Names
+from musclesolve.recording.markers.marker_set import MarkerSet, applied, find_marker_set, fitting, names_of
+from musclesolve.recording.markers.resolve_landmarks import markers_of
+from musclesolve.recording.trial.schema import Document
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """Markers by the names that the mapping uses, and what they mean.
+
+    Args:
+        walk: markers of the motion.
+        static: markers of the standing trial, if there is one.
+        mapping: landmark -> marker -> weight.
+        clusters: cluster -> its markers.
+        carried: marker that only the standing trial shows -> the cluster that carries it.
+        notes: what a reader of the results should know of it.
+        names: how labels of the files become names of the mapping.
+    """
+
+    walk: Markers
+    static: Markers | None
+    mapping: Mapping[str, Weights]
+    clusters: Mapping[str, tuple[str, ...]]
+    carried: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    names: Names = field(default_factory=Names)
+
+
+def read_meaning(
+    document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
+) -> Meaning:
+    """Return what the markers mean, checked against the recordings.
+
+    Args:
+        document: the trial file.
+        content: its content, with defaults.
+        walk: markers of the motion.
+        static: markers of the standing trial, if there is one.
+
+    Raises:
+        InputError: an unknown set, landmark or marker, or a mapping from which a joint cannot be found.
+    """
+    asked = asked_meaning(document, content, walk, static)
+    if not asked.tables["mapping"] and asked.chosen is None:
+        raise _no_mapping(document, walk)
+    walk, static = asked.walk, asked.static
+    mapping = read_mapping(document, asked.tables["mapping"])
+    clusters = read_clusters(document, asked.tables["clusters"])
+    carried = read_carried(document, asked.tables["carried"], clusters)
+    check_joints(document, mapping, content["subject"], static is not None)
+    check_markers_exist(document, mapping, clusters, carried, walk, static)
+    notes = (*asked.notes, *_carried_notes(carried, walk))
+    return Meaning(walk, static, mapping, clusters, carried, notes, asked.names)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the trial file and its marker set say of the markers, not checked yet: the tables as they are written."""
+
+    walk: Markers
+    static: Markers | None
+    tables: dict[str, dict[str, Any]]
+    names: Names
+    chosen: MarkerSet | None = None
+    notes: tuple[str, ...] = ()
+
+
+def asked_meaning(
+    document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
+) -> Asked:
+    """Return the recordings by the names that are asked for, and the tables that hold for them.
+
+    Args:
+        document: the trial file.
+        content: its content, with defaults.
+        walk: markers of the motion.
+        static: markers of the standing trial, if there is one.
+
+    Raises:
+        InputError: an unknown marker set, or a file with the markers of several persons.
+    """
+    tables: dict[str, dict[str, Any]] = {
+        name: dict(content[name]) for name in ("mapping", "clusters", "carried")
+    }
+    own, person = _written(tables), content["markers"]["person"]
+    chosen = None
+    names = Names(own, person=person)
+    if asked := content["markers"]["set"]:
+        chosen = find_marker_set(document, asked)
+        names = names_of(chosen, own, person)
+    notes = _person_notes(names, walk, static)
+    walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    if chosen is not None:
+        walk = _without_empty(walk, static)
+        tables, left_out = applied(chosen, tables, walk, static)
+        notes += [_read_as(chosen, walk, static), *left_out]
+    return Asked(walk, static, tables, names, chosen, tuple(notes))
+
+
+def _read_as(chosen: MarkerSet, walk: Markers, static: Markers | None) -> str:
+    """Return what a marker set says of the recordings; all is in [mapping] where they have none of its markers."""
+    if not {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
+        return (
+            f"None of the markers of the set {chosen.name} is in the recordings: what the markers mean is taken from "
+            "[mapping] alone, leave the set out."
+        )
+    return f"The markers are read as {chosen.name}: {chosen.description}."
+
+
+def _written(tables: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    """Return the markers that the tables of a trial file name."""
+    mapped = (marker for way in tables["mapping"].values() for marker in markers_of(way))
+    listed = (marker for names in tables["clusters"].values() if isinstance(names, list) for marker in names)
+    return frozenset(name for name in (*mapped, *listed, *tables["carried"]) if isinstance(name, str))
+
+
+def _without_empty(walk: Markers, static: Markers | None) -> Markers:
+    """Return the markers of the motion without those that only the standing trial sees: some programs list them all."""
+    if static is None:
+        return walk
+    lost: NDArray[np.bool_] = np.asarray(np.isnan(walk.position).any(axis=2).all(axis=0))
+    kept = [
+        k
+        for k, (name, never) in enumerate(zip(walk.names, lost, strict=True))
+        if not never or name not in static or name in walk.repeated
+    ]
+    return replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
+
+
+def _person_notes(names: Names, walk: Markers, static: Markers | None) -> list[str]:
+    one, other = names.persons(walk), [] if static is None else names.persons(static)
+    if names.person is not None or len(one) != 1 or len(other) != 1 or one == other:
+        return []
+    return [f"The motion is of {one[0]}, the standing trial of {other[0]}, as the labels of the markers say."]
+
+
+def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:
+    return [
+        f"The motion shows the marker '{marker}', but by [carried] it follows the cluster {cluster}."
+        for marker, cluster in carried.items()
+        if marker in walk and np.isfinite(walk[marker]).all(axis=1).any()
+    ]
+
+
+def by_set(document: Document, markers: Markers, meaning: Meaning) -> Markers:
+    """Return the markers of a further recording by the names that the mapping uses.
+
+    Raises:
+        InputError: the markers of several persons are in it.
+    """
+    return meaning.names.checked(document, markers)
+
+
+def _no_mapping(document: Document, walk: Markers) -> Exception:
+    best = fitting(walk)
+    remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
+    if best is not None:
+        remedy = f'add [markers] with set = "{best[0]}": the recording has the markers of {best[1]} of its landmarks'
+    return document.error(
+        "nothing says what the markers mean", "mapping", expected="[mapping], or a marker set", remedy=remedy
+    )

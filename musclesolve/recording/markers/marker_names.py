@@ -1,0 +1,114 @@
+"""From the labels of a file to the names that the mapping uses: persons, cases and aliases.
+
+Capture software may write the person before every label, "Ann:LASI". Whether it does is up to the way of export, so
+both forms of a label are the same marker, as long as one person is in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Markers
+from musclesolve.recording.trial.schema import Document
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names that are asked for.
+
+    Args:
+        own: names that the trial file writes, as they are.
+        known: folded name or alias -> name of a marker set.
+        person: whose markers are meant; None: those of the only person.
+    """
+
+    own: frozenset[str] = frozenset()
+    known: Mapping[str, str] = field(default_factory=dict)
+    person: str | None = None
+
+    def asked(self, label: str) -> str | None:
+        """Return the name that a label without a person stands for, None where it is not asked for."""
+        return label if label in self.own else self.known.get(label.strip().casefold())
+
+    def renamed(self, markers: Markers) -> Markers:
+        """Return the markers by the names that are asked for.
+
+        A label that stands for none stays as it is, and so does one whose name is taken already.
+        """
+        exact = set(markers.names) & (self.own | set(self.known.values()))
+        others = (
+            set(self.persons(markers)) - {self.person} if self.person is not None else self._doubles(markers)
+        )
+        names: list[str] = []
+        for label in markers.names:
+            person, plain = divided(label)
+            new = label if label in exact else self.asked(label)
+            if new is None and person not in others:
+                new = self.asked(plain)
+            taken = exact | set(names) | set(markers.names)
+            names.append(new if new is not None and (new == label or new not in taken) else label)
+        return _with_names(markers, names)
+
+    def persons(self, markers: Markers) -> list[str]:
+        """Return the persons before labels that are asked for."""
+        exact = self.own & set(markers.names)
+        parts = [divided(label) for label in markers.names if label not in exact]
+        return list(
+            dict.fromkeys(person for person, plain in parts if person and self.asked(plain) is not None)
+        )
+
+    def _doubles(self, markers: Markers) -> set[str]:
+        """Return the persons of whose markers one is there without any person as well: these are of somebody else."""
+        alone = {self.asked(label) for label in markers.names} - {None}
+        parts = [divided(label) for label in markers.names]
+        return {person for person, plain in parts if person and self.asked(plain) in alone}
+
+    def checked(self, document: Document, markers: Markers) -> Markers:
+        """Return the markers by the names that are asked for.
+
+        Raises:
+            InputError: two persons are in the file and nothing says which one is meant, or that one is not there.
+        """
+        persons = self.persons(markers)
+        if self.person is None:
+            left = [person for person in persons if person not in self._doubles(markers)]
+            if len(left) > 1:
+                raise InputError(
+                    f"the same markers are there of {' and '.join(left)}",
+                    file=markers.path,
+                    expected="the markers of one person, or a word in the trial file on whose are meant",
+                    remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
+                )
+        elif persons and self.person not in persons:
+            raise document.error(
+                f"there are no markers of '{self.person}' in {markers.path}",
+                "markers",
+                "person",
+                expected=f"one of {', '.join(persons)}",
+                remedy="correct the name, or name another file",
+            )
+        return self.renamed(markers)
+
+
+def divided(label: str) -> tuple[str, str]:
+    """Return person and name of a label such as "Ann:LASI"; the person is "" where there is none."""
+    person, _, plain = label.partition(":")
+    return (person, plain) if person and plain else ("", label)
+
+
+def without_person(markers: Markers) -> Markers:
+    """Return the markers without the name of the person, if there is only one; labels without one stay."""
+    persons = {person for person, _ in map(divided, markers.names)} - {""}
+    plain = [divided(name)[1] for name in markers.names]
+    if len(persons) != 1 or len(set(plain)) < len(plain):
+        return markers
+    return _with_names(markers, plain)
+
+
+def _with_names(markers: Markers, names: Sequence[str]) -> Markers:
+    """Return the markers by other names, in the same order."""
+    new = dict(zip(markers.names, names, strict=True))
+    repeated = {new[name]: where for name, where in markers.repeated.items()}
+    return replace(markers, names=tuple(names), repeated=repeated)

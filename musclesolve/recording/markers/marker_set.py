@@ -1,0 +1,186 @@
+"""Marker sets: what the markers of a common laboratory protocol mean, as data files that stand in for [mapping].
+
+A set is asked for by the name of a file in ``recording/sets`` or by the path of a person's own. Of a set only that is
+taken whose markers the recordings have; tables of the trial file add to it and win over it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.markers.custom_marker_set import TABLES, check_own_set
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.marker_names import Names
+from musclesolve.recording.markers.resolve_landmarks import first_of, markers_of, served
+from musclesolve.recording.text.text_file import is_file, suggestion
+from musclesolve.recording.trial.schema import Document
+
+_FEWEST_IN_CLUSTER = 3
+
+
+@dataclass(frozen=True)
+class MarkerSet:
+    """A marker set.
+
+    Args:
+        name: of the set.
+        description: one sentence.
+        source: where the protocol is described.
+        mapping: landmark -> the ways to map it, the best first, each as a trial file would write it.
+        clusters: cluster -> markers that move as one body, of which three or more must be there.
+        carried: marker that only the standing trial shows -> the cluster that carries it.
+        aliases: marker -> other names that laboratories give it.
+    """
+
+    name: str
+    description: str
+    source: str
+    mapping: Mapping[str, list[Any]]
+    clusters: Mapping[str, list[str]]
+    carried: Mapping[str, str]
+    aliases: Mapping[str, list[str]]
+
+    @property
+    def markers(self) -> list[str]:
+        """The names of all markers of the set."""
+        mapped = (marker for ways in self.mapping.values() for way in ways for marker in markers_of(way))
+        clustered = (marker for markers in self.clusters.values() for marker in markers)
+        return list(dict.fromkeys([*mapped, *clustered, *self.carried]))
+
+
+@cache
+def marker_sets() -> dict[str, MarkerSet]:
+    """Return the bundled marker sets by name."""
+    folder = resources.files(__package__).joinpath("sets")
+    files = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
+    return {
+        name.removesuffix(".toml"): _marker_set(
+            name.removesuffix(".toml"), tomllib.loads(folder.joinpath(name).read_text(encoding="utf-8"))
+        )
+        for name in files
+    }
+
+
+def find_marker_set(document: Document, name: str) -> MarkerSet:
+    """Return the marker set that a trial file asks for: a bundled one by name, or a person's own by path.
+
+    Raises:
+        InputError: there is neither, or the person's own file is not a marker set.
+    """
+    known = marker_sets()
+    if name in known:
+        return known[name]
+    if not name.endswith(".toml") and not _is_beside(document, name):
+        raise document.error(
+            f"there is no marker set {name!r}",
+            "markers",
+            "set",
+            expected=f"one of {', '.join(known)}, or the path of your own (.toml)",
+            remedy=suggestion(name, known) or "leave set out, and write [mapping]",
+        )
+    own = Document(document.input_file("markers", "set", name))
+    check_own_set(own)
+    return _marker_set(own.path.stem, own.content)
+
+
+def _is_beside(document: Document, name: str) -> bool:
+    try:
+        return is_file(document.path.parent / name)
+    except InputError as error:
+        raise document.placed(error, "markers", "set") from None
+
+
+def _marker_set(name: str, content: Mapping[str, Any]) -> MarkerSet:
+    letters = content.get("letters", {"r": "R", "l": "L"})
+    tables = {table: dict(content.get(table, {})) for table in TABLES}
+    for side in SIDES:
+        for table, lines in content.get("sided", {}).items():
+            for key, value in lines.items():
+                # Markers are named by their letter, landmarks and clusters by the suffix of the side.
+                own = _lettered(key, letters[side]) if table in ("carried", "aliases") else f"{key}_{side}"
+                tables[table][own] = (
+                    f"{value}_{side}" if table == "carried" else _lettered(value, letters[side])
+                )
+    return MarkerSet(
+        name,
+        str(content.get("description", "")),
+        str(content.get("source", "")),
+        {key: value if isinstance(value, list) else [value] for key, value in tables["mapping"].items()},
+        tables["clusters"],
+        tables["carried"],
+        tables["aliases"],
+    )
+
+
+def _lettered(value: Any, letter: str) -> Any:
+    """Put the letter of a side where a text says {S}, in whatever holds the text."""
+    if isinstance(value, str):
+        return value.replace("{S}", letter)
+    if isinstance(value, list):
+        return [_lettered(part, letter) for part in value]
+    if isinstance(value, dict):
+        return {_lettered(key, letter): _lettered(part, letter) for key, part in value.items()}
+    return value
+
+
+def names_of(chosen: MarkerSet, own: Iterable[str] = (), person: str | None = None) -> Names:
+    """Return the names that are asked for: those of the set, whatever the case, its aliases, and those of one's own."""
+    known = {name.casefold(): name for name in chosen.markers}
+    known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
+    return Names(frozenset(own), known, person)
+
+
+def applied(
+    chosen: MarkerSet, tables: Mapping[str, Mapping[str, Any]], walk: Markers, static: Markers | None
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Return mapping, clusters and carried of a trial: those of the set that the recordings serve, and its own.
+
+    A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
+    trial shows when nothing carries it; a sentence for each of these comes with the tables.
+
+    Args:
+        chosen: the set.
+        tables: "mapping", "clusters" and "carried" of the trial file.
+        walk: markers of the motion, by the names of the set.
+        static: those of the standing trial, if there is one.
+    """
+    moving = set(walk.names)
+    standing = moving if static is None else set(static.names)
+    clusters = {
+        name: kept
+        for name, markers in chosen.clusters.items()
+        if static is not None
+        and len(kept := [m for m in markers if m in moving & standing]) >= _FEWEST_IN_CLUSTER
+    }
+    clusters |= tables["clusters"]
+    carried = {
+        marker: cluster
+        for marker, cluster in chosen.carried.items()
+        if marker in standing - moving and cluster in clusters
+    }
+    carried |= tables["carried"]
+    own = dict(tables["mapping"])
+    off = {name for name, way in own.items() if way is False and name in landmarks()}
+    ways = {name: ways for name, ways in chosen.mapping.items() if name not in own}
+    mapping, notes = served(
+        ways, {n: w for n, w in own.items() if n not in off}, moving, standing, set(carried)
+    )
+    return {"mapping": mapping, "clusters": clusters, "carried": carried}, notes
+
+
+def fitting(markers: Markers) -> tuple[str, int] | None:
+    """Return the bundled set most of whose landmarks a recording shows, and how many; None if none has half of them."""
+    counts = {}
+    for name, chosen in marker_sets().items():
+        names = set(names_of(chosen).renamed(markers).names)
+        count = sum(first_of(ways, names) is not None for ways in chosen.mapping.values())
+        if count >= 0.5 * len(chosen.mapping):
+            counts[name] = count
+    return max(counts.items(), key=lambda item: item[1]) if counts else None

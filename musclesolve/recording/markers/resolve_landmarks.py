@@ -1,0 +1,77 @@
+"""Which landmarks of a marker set two recordings serve, and by which of its ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from musclesolve.recording.markers.joint_requirements import follows_segment
+from musclesolve.recording.markers.landmark_names import Landmark, landmarks
+
+
+def markers_of(way: Any) -> list[str]:
+    """Return the markers of one way to map a landmark: a name, a midpoint or weights."""
+    if isinstance(way, str):
+        return [way]
+    named = [way.get(form) for form in ("midpoint", "weights")] if isinstance(way, dict) else []
+    return [
+        marker
+        for form in named
+        if isinstance(form, list | dict)
+        for marker in form
+        if isinstance(marker, str)
+    ]
+
+
+def first_of(ways: Iterable[Any], markers: set[str]) -> Any:
+    """Return the first way to map a landmark whose markers are all there, None where there is none."""
+    return next((way for way in ways if set(markers_of(way)) <= markers), None)
+
+
+def served(
+    offered: Mapping[str, list[Any]],
+    own: Mapping[str, Any],
+    moving: set[str],
+    standing: set[str],
+    carried: set[str],
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the mapping that the recordings serve, and a sentence on every landmark that just one of them shows.
+
+    The motion must show a landmark, unless a cluster or its segment carries it; the standing trial as well, where it
+    is measured there. What cannot do without is kept, so that the fault is told.
+
+    Args:
+        offered: landmark -> the ways of the set to map it.
+        own: landmark -> the way of the trial file.
+        moving: markers of the motion.
+        standing: markers of the standing trial; those of the motion when there is none.
+        carried: markers that clusters carry.
+    """
+    known, everywhere = landmarks(), moving | standing
+    mapping: dict[str, Any] = {}
+    # Medial landmarks follow the marker on the side of their segment: whether that is served is known before them.
+    for name in sorted(offered, key=lambda name: "_medial" in name):
+        shown = set(moving & standing if known[name].standing else moving) | carried
+        if follows_segment(dict(own) | mapping, name):
+            shown |= standing
+        way = first_of(offered[name], shown)
+        if way is not None:
+            mapping[name] = way
+    notes = []
+    for name, ways in offered.items():
+        way = None if name in mapping else first_of(ways, everywhere)
+        if way is not None and _wanted(known[name], {*mapping, *own}):
+            mapping[name] = way
+        elif way is not None:
+            lacking = sorted(set(markers_of(way)) - moving) or sorted(set(markers_of(way)) - standing)
+            which = "motion" if lacking[0] not in moving else "standing trial"
+            notes.append(f"{name} is left out: the {which} has no marker '{lacking[0]}'.")
+    return {name: mapping[name] for name in offered if name in mapping} | dict(own), notes
+
+
+def _wanted(landmark: Landmark, there: set[str]) -> bool:
+    """Return whether a landmark is required, or serves instead of a required one for which there is nothing else."""
+    return landmark.required or any(
+        other.required and landmark.name in other.instead and not {other.name, *other.instead} & there
+        for other in landmarks().values()
+    )

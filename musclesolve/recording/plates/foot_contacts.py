@@ -1,0 +1,188 @@
+"""When each foot is on the floor and when in the air, by the markers of heel and toe, and whether plates measure it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import long_enough, true_runs
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.recording.data import SIDES, Side, Trial
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+LOW, SLOW = 0.025, 0.4
+"""A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]."""
+HIGH, FAST = 0.045, 1.0
+"""It is in the air where heel and toe are each higher or faster than so much."""
+HALF_WINDOW = 0.02
+"""A velocity is a difference over so long before and after [s]: noise of 1 mm makes 0.04 m/s of it."""
+SHORTEST = 0.06
+"""The markers show no contact shorter than this [s], and none lacks a force that lacks it for a shorter time."""
+EDGE = 0.03
+"""Markers and plates may disagree by so long on the ends of a contact [s]."""
+ROLL = 0.15
+"""Heel or toe leaves its place, or comes to it, less than so long before the foot is in the air, or after [s]."""
+LOADED_SHARE = 0.03
+"""A foot carries something from this share of the body weight on."""
+FEWEST_SUPPORT = 0.12
+"""The force of a single support shorter than this says nothing of its plate [s]."""
+PARTIAL, WHOLE = 0.8, 0.9
+"""A plate that bears less than the first share of what moves the body in single support measures part of the foot, if
+another contact has the second."""
+
+
+@dataclass(frozen=True)
+class FootPath:
+    """One foot over the frames of the motion.
+
+    Args:
+        floor: (T,) whether heel or toe rests on the floor.
+        air: (T,) whether both are off it.
+        loaded: (T,) whether a plate carries the foot.
+        vertical: (T,) the vertical force of its plates [N].
+    """
+
+    floor: Mask
+    air: Mask
+    loaded: Mask
+    vertical: Array
+
+
+def foot_path(trial: Trial, side: Side) -> FootPath | None:
+    """Return what the markers and plates show of a foot; None where the motion does not show heel and toe."""
+    parts = [f"{part}_{side}" for part in ("heel", "toe")]
+    if not all(trial.sees(name) for name in parts):
+        return None
+    time, rate = trial.markers.time, trial.markers.rate
+    floor, air = np.zeros(time.size, bool), np.ones(time.size, bool)
+    for name in parts:
+        path = trial.markers.weighted(trial.mapping[name])
+        speed = np.linalg.norm(velocity(path, rate), axis=1)
+        above = path[:, 2] - _floor_level(path[:, 2], speed)
+        # Comparisons with what was not seen are false: then the foot is neither on the floor nor in the air.
+        floor |= (above < LOW) & (speed < SLOW)
+        air &= (above > HIGH) | (speed > FAST)
+    vertical = vertical_force(trial, side)
+    return FootPath(
+        long_enough(floor, round(SHORTEST * rate)), air & ~floor, vertical > touch(trial), vertical
+    )
+
+
+def velocity(path: Array, rate_hz: float) -> Array:
+    """Return central differences (T, k) of a path (T, k) [1/s], shorter ones at its ends; NaN near gaps."""
+    half = max(1, round(HALF_WINDOW * rate_hz))
+    frames = np.arange(len(path))
+    later, earlier = np.minimum(frames + half, len(path) - 1), np.maximum(frames - half, 0)
+    return np.asarray((path[later] - path[earlier]) * (rate_hz / (later - earlier))[:, None])
+
+
+def _floor_level(height: Array, speed: Array) -> float:
+    """Return the height (T,) of a marker while its foot stands [m]: the lower quartile of where it rests."""
+    seen = np.isfinite(height) & np.isfinite(speed)
+    slow = seen & (speed < SLOW)
+    resting = height[slow] if slow.sum() > 5 else height[seen]
+    return float(np.quantile(resting, 0.25)) if resting.size else np.nan
+
+
+def vertical_force(trial: Trial, side: Side) -> Array:
+    """Return the vertical force of the plates of a foot at the frames of the motion, (T,) [N]; 0 where unrecorded."""
+    plates = [plate for plate in trial.forces if plate.side == side]
+    forces = [np.interp(trial.markers.time, p.time, p.force[:, 2], 0.0, 0.0) for p in plates]
+    return np.asarray(np.sum(forces, axis=0)) if forces else np.zeros(trial.markers.time.size)
+
+
+def touch(trial: Trial) -> float:
+    """Return the vertical force from which a foot counts as loaded here [N]."""
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    return max(trial.unloaded_below, LOADED_SHARE * weight if np.isfinite(weight) else 0.0, 1.0)
+
+
+def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:
+    """Return the frames (T,) of contacts that no plate measures whole, by foot, of those that the motion shows."""
+    return unmeasured(trial, _feet(trial))
+
+
+def support_shares(trial: Trial) -> dict[Side, list[float]]:
+    """Return by foot what its plates bear in each single support over what moves the body then: 1 by Newton's law.
+
+    Of the contacts in the time range that plates measure whole, as far as the motion shows it.
+    """
+    feet, frames = _feet(trial), trial.frames()
+    lost, shares = unmeasured(trial, feet), {side: _shares(trial, feet, side) for side in feet}
+    return {
+        side: [
+            share
+            for (first, stop), share in shares[side].items()
+            if first >= frames.start and stop <= frames.stop and not lost[side][first:stop].any()
+        ]
+        for side in feet
+    }
+
+
+def _feet(trial: Trial) -> dict[Side, FootPath]:
+    return {side: foot for side in SIDES if (foot := foot_path(trial, side)) is not None}
+
+
+def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
+    """Return the frames (T,) in which a foot is on the floor, or may be, in a contact that no plate measures whole."""
+    shares = {side: _shares(trial, feet, side) for side in feet}
+    some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
+    found = {}
+    for side, foot in feet.items():
+        lost = np.zeros(trial.markers.time.size, bool)
+        for contact in true_runs(foot.floor):
+            partial = some_whole and shares[side].get(contact, 1.0) < PARTIAL
+            if partial or _lacks_force(foot, contact, trial.markers.rate):
+                lost[_whole_contact(foot, contact, trial.markers.rate)] = True
+        found[side] = lost
+    return found
+
+
+def _lacks_force(foot: FootPath, contact: tuple[int, int], rate: float) -> bool:
+    """Return whether no plate carries a foot during its contact, or for a while between its ends."""
+    edge, (first, stop) = round(EDGE * rate), contact
+    between = slice(first + edge * (first > 0), stop - edge * (stop < foot.floor.size))
+    lacking = true_runs(~foot.loaded[between])
+    longest = max((b - a for a, b in lacking), default=0)
+    return longest >= max(1, round(SHORTEST * rate)) or not foot.loaded[first:stop].any()
+
+
+def _whole_contact(foot: FootPath, contact: tuple[int, int], rate: float) -> slice:
+    """Return the frames of a contact with those before and after it in which the foot is not yet in the air."""
+    (first, stop), reach = contact, round(ROLL * rate)
+    before, after = foot.air[max(first - reach, 0) : first], foot.air[stop : stop + reach]
+    landed = before.size - int(np.argmax(before[::-1])) if before.any() else 0
+    left = int(np.argmax(after)) if after.any() else after.size
+    return slice(first - before.size + landed, stop + left)
+
+
+def _shares(trial: Trial, feet: dict[Side, FootPath], side: Side) -> dict[tuple[int, int], float]:
+    """Return contact -> the impulse of its plates in single support over what moved the body, m (g T + dv)."""
+    other = feet.get("l" if side == "r" else "r")
+    rising = _pelvis_velocity(trial)
+    mass = trial.subject.mass
+    if other is None or rising is None or not np.isfinite(mass):
+        return {}
+    rate, shares = trial.markers.rate, {}
+    alone = feet[side].floor & feet[side].loaded & other.air & np.isfinite(rising)
+    for first, stop in true_runs(feet[side].floor):
+        runs = [(first + a, first + b - 1) for a, b in true_runs(alone[first:stop])]
+        start, end = max(runs, key=lambda run: run[1] - run[0], default=(0, 0))
+        duration = (end - start) / rate
+        if duration >= FEWEST_SUPPORT:
+            impulse = float(np.trapezoid(feet[side].vertical[start : end + 1], dx=1.0 / rate))
+            needed = mass * (STANDARD_GRAVITY * duration + float(rising[end] - rising[start]))
+            shares[first, stop] = impulse / needed
+    return shares
+
+
+def _pelvis_velocity(trial: Trial) -> Array | None:
+    """Return how fast the markers of the pelvis rise, (T,) [m/s]; None where none of its landmarks is seen."""
+    names = [f"{part}_{side}" for part in ("asis", "psis", "hip_center") for side in SIDES]
+    seen = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
+    heights = [trial.markers.weighted(weights)[:, 2:] for weights in seen]
+    return velocity(np.mean(heights, axis=0), trial.markers.rate)[:, 0] if heights else None

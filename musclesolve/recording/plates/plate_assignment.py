@@ -1,0 +1,199 @@
+"""Which foot stands on which force plate: contact by contact, the foot that is nearest to the centre of pressure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
+from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
+
+Array = NDArray[np.float64]
+
+# A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
+_BRIEF, _LIGHT = 0.05, 50.0
+# The centre of pressure of a foot is never farther from the line of its heel and toe [m].
+_FAR = 0.25
+# The share of a contact's force that has to be nearer to one foot than to the other.
+_CLEAR = 0.9
+# Markers of heel and toe may stand so far beyond the edge of a plate while the sole is on it [m].
+_OVERHANG = 0.03
+# A foot that moves more slowly stands [m/s]; for so long [s] it has to.
+_STANDING, _STANDING_TIME = 0.3, 0.1
+
+
+@dataclass(frozen=True)
+class Foot:
+    """Where a foot is: time (T,) [s], heel and toe (T, 3) [m], NaN where they were not seen."""
+
+    time: Array
+    heel: Array
+    toe: Array
+
+    @cached_property
+    def middle(self) -> Array:
+        """The point between heel and toe, (T, 3) [m]."""
+        return 0.5 * (self.heel + self.toe)
+
+    @cached_property
+    def still(self) -> NDArray[np.bool_]:
+        """(T,) whether it stands still."""
+        return np.asarray(np.linalg.norm(np.gradient(self.middle, self.time, axis=0), axis=1) < _STANDING)
+
+    def distance(self, point: Array, time: Array) -> Array:
+        """Return how far points (S, 3) are at times (S,) from the line of heel and toe, seen from above (S,) [m]."""
+        heel, toe = self.at(time)
+        along, beyond = toe - heel, point[:, :2] - heel
+        length = np.maximum(np.sum(along**2, axis=1), 1e-12)
+        share = np.clip(np.sum(beyond * along, axis=1) / length, 0.0, 1.0)
+        return np.asarray(np.linalg.norm(beyond - share[:, None] * along, axis=1))
+
+    def at(self, time: Array) -> tuple[Array, Array]:
+        """Return where heel and toe are at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
+        heel, toe = (
+            np.stack([np.interp(time, self.time, path[:, k], np.nan, np.nan) for k in range(2)], axis=1)
+            for path in (self.heel, self.toe)
+        )
+        return heel, toe
+
+
+Feet = Mapping[Side, Foot]
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One plate, loaded from one sample to before another.
+
+    Args:
+        plate: number of the plate.
+        first, last: its samples, the last one not included.
+        start, end: their times [s].
+        peak: the greatest vertical force [N].
+        side: the foot; None when that is not clear.
+        reason: why it is not clear, or "".
+    """
+
+    plate: int
+    first: int
+    last: int
+    start: float
+    end: float
+    peak: float
+    side: Side | None
+    reason: str = ""
+
+    @property
+    def weighty(self) -> bool:
+        """Whether it is more than noise."""
+        return self.peak >= _LIGHT and self.end - self.start >= _BRIEF
+
+    def __str__(self) -> str:
+        return f"plate {self.plate} from {self.start:.3f} to {self.end:.3f} s"
+
+
+def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
+    """Return the contacts of a plate and whose they are.
+
+    Args:
+        recording: the plate, global frame.
+        walk: the markers, for their rate.
+        feet: where the feet are.
+        threshold: vertical force from which on the plate counts as loaded [N].
+    """
+    found = []
+    for first, last in _stretches(recording, threshold):
+        side, reason = _whose(recording, slice(first, last), feet, walk.rate)
+        times = float(recording.time[first]), float(recording.time[last - 1])
+        peak = float(recording.force[first:last, 2].max())
+        found.append(Contact(recording.plate.number, first, last, *times, peak, side, reason))
+    return found
+
+
+def on_plates_whole(found: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
+    """Return contacts (of one plate) of which those are nobody's whose foot stands partly beside all plates."""
+    return [replace(contact, **_beside(contact, feet, plates)) for contact in found]
+
+
+def _beside(contact: Contact, feet: Feet, plates: Sequence[Plate]) -> dict[str, Any]:
+    """Return what changes of a contact whose foot stands partly beside the plates; nothing where it does not."""
+    if contact.side is None or not contact.weighty:
+        return {}
+    foot = feet[contact.side]
+    frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
+    still = foot.still[frames]
+    for part, path in (("heel", foot.heel), ("toe", foot.toe)):
+        points = path[frames][still]
+        points = points[np.isfinite(points).all(axis=1)]
+        over = [plate.contains(points, _OVERHANG).mean() for plate in plates] if len(points) else [1.0]
+        if max(over) < 0.5:
+            reason = f"the {part} of the {SIDE_NAMES[contact.side]} foot stands beside the plates"
+            return {"side": None, "reason": reason}
+    return {}
+
+
+def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:
+    """Return what a plate does to each foot that stood on it: its own contacts, and nothing in between."""
+    forces = []
+    for side in SIDES:
+        under = np.zeros(recording.time.size, bool)
+        for contact in own:
+            if contact.side == side:
+                under[contact.first : contact.last] = True
+        if under.any():
+            force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
+            forces.append(
+                PlateForce(
+                    side,
+                    recording.time,
+                    force,
+                    recording.point,
+                    moment,
+                    recording.path,
+                    recording.plate.number,
+                )
+            )
+    return forces
+
+
+def _stretches(recording: PlateRecording, threshold: float) -> list[tuple[int, int]]:
+    """Return first and last sample of every contact; a foot does not leave and return within a moment."""
+    loaded = (recording.force[:, 2] >= threshold) & (recording.force[:, 2] > 0.0)
+    first, last = np.array(true_runs(loaded), int).reshape(-1, 2).T
+    if not first.size:
+        return []
+    step = (recording.time[-1] - recording.time[0]) / (recording.time.size - 1)
+    apart = (first[1:] - last[:-1]) * step > _BRIEF
+    return list(
+        zip(first[np.append(True, apart)].tolist(), last[np.append(apart, True)].tolist(), strict=True)
+    )
+
+
+def _whose(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
+    """Return the foot of a contact, or None and why."""
+    time, point, weight = recording.time[samples], recording.point[samples], recording.force[samples, 2]
+    distance = np.stack([feet[side].distance(point, time) for side in SIDES])
+    known = np.isfinite(distance).all(axis=0) & (weight > 0.0)
+    if not known.any():
+        return None, "the markers of heel or toe are missing"
+    distance, weight = distance[:, known], weight[known]
+    share = float(weight[distance[0] <= distance[1]].sum() / weight.sum())
+    side = SIDES[0] if share >= 0.5 else SIDES[1]
+    away = float(np.median(distance[SIDES.index(side)]))
+    if away > _FAR:
+        return None, f"no foot is near, the {SIDE_NAMES[side]} one is {away:.2f} m away"
+    if max(share, 1.0 - share) < _CLEAR or all(_stands(recording, time, feet[s], rate) for s in SIDES):
+        return None, "both feet stand on it"
+    return side, ""
+
+
+def _stands(recording: PlateRecording, time: Array, foot: Foot, rate: float) -> bool:
+    """Return whether a foot stands still on the plate for a while."""
+    frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))
+    still = foot.still[frames] & recording.plate.contains(foot.middle[frames], 0.0)
+    return bool(still.sum() >= max(1.0, _STANDING_TIME * rate))

@@ -1,0 +1,153 @@
+"""Are these the forces of this person's feet? Sign, size, direction, steadiness and place of every plate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import InputError
+from musclesolve.recording.data import PlateForce, Trial
+from musclesolve.recording.plates.plate_fault import PlateFault, foot_name, in_reach, inside, loaded
+from musclesolve.recording.plates.pressure_under_foot import nearness, strays
+from musclesolve.recording.trial.schema import Document
+
+# Peak of the vertical force in body weights: a light touch, and more than any jump.
+PEAK_SHARE = (0.1, 12.0)
+# Horizontal force over vertical force, with some newtons for the ends of contact: no sole holds more.
+GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
+# A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
+# is none of a foot: the hardest landings reach some hundreds.
+LEAP, FASTEST = 1.0, 1000.0
+# Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that turns
+# on the floor makes a third of it.
+MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
+
+
+def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document) -> None:
+    """Refuse a plate whose forces cannot be those of the ground on this foot.
+
+    Raises:
+        InputError: at the first thing that is wrong.
+    """
+    if (found := plate_error(trial, plate, index, document)) is not None:
+        raise found[1]
+
+
+def plate_error(
+    trial: Trial, plate: PlateForce, index: int, document: Document
+) -> tuple[str, InputError] | None:
+    """Return the first thing that is wrong with a plate and the name of the test that found it, None if nothing is."""
+    for name, test in PLATE_TESTS.items():
+        if (fault := test(trial, plate)) is not None:
+            return name, fault.error(plate, index, document)
+    return None
+
+
+def check_any_load(trial: Trial, document: Document) -> None:
+    """Refuse forces of which none ever counts as a load: they are in another unit, or of another recording.
+
+    Raises:
+        InputError: no plate is ever loaded.
+    """
+    if any(loaded(trial, plate).any() for plate in trial.forces):
+        return
+    peak = max(float(np.abs(plate.force[:, 2]).max()) for plate in trial.forces)
+    fault = PlateFault(
+        f"no foot ever stands on a plate: the vertical force reaches {peak:.3g} N",
+        "force",
+        f"{trial.unloaded_below:g} N at least, somewhere in the recording",
+        "check that the forces are in newtons, not in kilonewtons or body weights, and of this recording",
+    )
+    raise fault.error(trial.forces[0], 0, document)
+
+
+def _sign(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    vertical = plate.force[inside(trial, plate), 2]
+    peak = float(vertical.min(initial=0.0))
+    if peak >= -trial.unloaded_below or float(vertical.max()) > -peak:
+        return None
+    return PlateFault(
+        f"the plate pulls the {foot_name(plate)} down with {-peak:.0f} N",
+        "force",
+        "the force of the ground on the foot, which points up",
+        "the file holds the force on the plate (turn its sign), or up in [laboratory] is wrong",
+        "correct the sign of this plate's vertical channels in the capture software, or up in [laboratory]",
+    )
+
+
+def _size(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    peak = float(plate.force[inside(trial, plate), 2].max(initial=0.0))
+    near = float(plate.force[in_reach(trial, plate), 2].max(initial=0.0))
+    light = peak >= trial.unloaded_below and 0.0 < peak < PEAK_SHARE[0] * weight
+    if not light and not near > PEAK_SHARE[1] * weight:
+        return None
+    return PlateFault(
+        f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N",
+        "force",
+        f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N",
+        "check that the file is in newtons, and mass_kg",
+        "check the unit of the forces (ANALOG:UNITS) and the scale of the channels, and mass_kg",
+    )
+
+
+def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    force = plate.force[in_reach(trial, plate)]
+    sideways = np.hypot(force[:, 0], force[:, 1])
+    beyond = sideways > GREATEST_FRICTION * np.abs(force[:, 2]) + FRICTION_FLOOR
+    if not beyond.any():
+        return None
+    return PlateFault(
+        f"the plate of the {foot_name(plate)} is pushed sideways by {sideways[beyond].max():.4g} N",
+        "force",
+        f"less than {GREATEST_FRICTION:g} times the vertical force",
+        "check the columns and their order, and up in [laboratory]",
+        "check the order of this plate's channels (CHANNEL) and its CORNERS, and up in [laboratory]",
+    )
+
+
+def _leaps(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    """A spike, or a contact that was cut off, rings through the filter."""
+    near = in_reach(trial, plate)
+    weight = trial.subject.mass * STANDARD_GRAVITY
+    change = np.linalg.norm(np.diff(plate.force[near], axis=0), axis=1)
+    fast = (change > LEAP * weight) & (change > FASTEST * weight * np.diff(plate.time[near]))
+    if not fast.any():
+        return None
+    return PlateFault(
+        f"the force on the {foot_name(plate)} leaps by {change[fast].max():.0f} N from one sample to the next "
+        f"at {plate.time[near][1:][fast][0]:g} s",
+        "force",
+        "a force that rises and falls steadily",
+        "mend the spike in the software that exported it, or choose a range away from it ([time])",
+    )
+
+
+def _moments(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    samples = in_reach(trial, plate) & loaded(trial, plate)
+    size = np.linalg.norm(plate.moment[samples], axis=1)
+    beyond = size > MOMENT_ARM * np.abs(plate.force[samples, 2]) + MOMENT_FLOOR
+    if not beyond.any():
+        return None
+    return PlateFault(
+        f"the moment about the point of force on the {foot_name(plate)} reaches {size[beyond].max():.4g} N m "
+        f"at {plate.time[samples][size == size[beyond].max()][0]:g} s",
+        "moment",
+        f"less than {MOMENT_ARM:g} m times the vertical force, and {MOMENT_FLOOR:g} N m",
+        "check that moments are in newton metres, and that these are the columns of the free moment",
+        "check the unit of the moments (ANALOG:UNITS), and the order of this plate's channels (CHANNEL)",
+    )
+
+
+PLATE_TESTS: dict[str, Callable[[Trial, PlateForce], PlateFault | None]] = {
+    "sign": _sign,
+    "size": _size,
+    "sideways": _sideways,
+    "leaps": _leaps,
+    "moments": _moments,
+    "nearness": nearness,
+    "strays": strays,
+}
+"""What finds a fault, by name; every test may rely on the ones before it."""

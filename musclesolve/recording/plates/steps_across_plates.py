@@ -1,0 +1,137 @@
+"""A foot that steps on a plate and walks on shows whether the plate is what its file says.
+
+From where a foot lands to where it leaves, the centre of pressure travels the way that the person goes, forwards or
+backwards, and the ground first brakes and then drives on. A plate whose corners begin at the wrong one, or are listed
+the wrong way round, shows one or both of them turned; one whose moments are in another unit than its file says shows a
+centre of pressure that rests near its middle.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot
+from musclesolve.recording.plates.plate_wrench import PlateRecording
+
+Array = NDArray[np.float64]
+
+SURE = 100.0
+"""Above this force the centre of pressure is sure [N]."""
+
+# A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
+# its toe or heel (cosine), and while it is loaded it stays where it is [m].
+_LONG, _AROUND, _FAR, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
+# The centre of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
+# second shows its direction [m].
+_RESTS, _TRAVELS = 0.03, 0.06
+# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is turned.
+_TURNED = -0.1
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a plate shows of one step.
+
+    Args:
+        contact: the contact.
+        extent: how far the centre of pressure spreads, the longer way [m].
+        travel: (2,) how far it travels along the way of the person and to the left of it [m].
+        drive: change of the force along that way, in vertical peaks.
+    """
+
+    contact: Contact
+    extent: float
+    travel: Array
+    drive: float
+
+
+def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> None:
+    """Refuse a plate on which every step runs the wrong way, or nowhere.
+
+    Args:
+        recording: the plate, global frame.
+        found: its contacts.
+        feet: where the feet are.
+
+    Raises:
+        InputError: corners or units that cannot be those of the plate.
+    """
+    steps = [step for contact in found if (step := _step(recording, contact, feet)) is not None]
+    for problem, expected, remedy, wrong in (
+        (
+            "the centre of pressure rests in one place while a foot steps on the plate and walks on",
+            "a centre of pressure that travels under the foot",
+            "correct ORIGIN, or the unit of the moments (ANALOG:UNITS), in the capture software",
+            _rests,
+        ),
+        (
+            "the centre of pressure does not travel the way that the foot goes",
+            "travel from where the foot lands to where it leaves",
+            "correct CORNERS in the capture software: they begin in the quadrant of +x and +y of the plate, then -x +y",
+            _strays,
+        ),
+        (
+            "the force drives the foot on first and brakes it then",
+            "braking first, then driving on",
+            "correct CORNERS, their order and sense, or the signs of the horizontal channels in the capture software",
+            _reversed,
+        ),
+    ):
+        if steps and all(wrong(step) for step in steps):
+            raise InputError(
+                problem, file=recording.path, where=str(steps[0].contact), expected=expected, remedy=remedy
+            )
+
+
+def _rests(step: Step) -> bool:
+    return step.extent < _RESTS
+
+
+def _strays(step: Step) -> bool:
+    length = float(np.linalg.norm(step.travel))
+    return length > _TRAVELS and float(step.travel[0]) < 0.5 * length
+
+
+def _reversed(step: Step) -> bool:
+    return step.drive < _TURNED
+
+
+def _step(recording: PlateRecording, contact: Contact, feet: Feet) -> Step | None:
+    """Return what a contact shows, None where it is no whole step straight ahead or back."""
+    whole = 0 < contact.first and contact.last < recording.time.size
+    if contact.side is None or not contact.weighty or not whole or contact.end - contact.start < _LONG:
+        return None
+    way = _way(feet[contact.side], contact)
+    samples = np.arange(contact.first, contact.last)
+    samples = samples[recording.force[samples, 2] > SURE]
+    if way is None or samples.size < 10:
+        return None
+    axes = np.stack([way, [-way[1], way[0]]], axis=1)
+    point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
+    fifth, part = samples.size // 5, 2 * samples.size // 5
+    return Step(
+        contact,
+        float((np.quantile(point, 0.95, axis=0) - np.quantile(point, 0.05, axis=0)).max()),
+        point[-fifth:].mean(axis=0) - point[:fifth].mean(axis=0),
+        float(force[-part:, 0].mean() - force[:part, 0].mean()) / contact.peak,
+    )
+
+
+def _way(foot: Foot, contact: Contact) -> Array | None:
+    """Return the horizontal direction (2,) in which a foot goes on over a contact, None where it is not clear."""
+    quarter = 0.25 * (contact.end - contact.start)
+    times = np.array(
+        [contact.start - _AROUND, contact.start + quarter, contact.end - quarter, contact.end + _AROUND]
+    )
+    heel, toe = foot.at(times)
+    gone = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
+    far, axis = float(np.linalg.norm(gone)), toe[1] - heel[1]
+    straight = abs(float(gone @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))
+    # Comparisons with what was not seen are false.
+    if far > _FAR and straight and float(np.linalg.norm(toe[2] - toe[1])) < _PLANTED:
+        return np.asarray(gone / far)
+    return None

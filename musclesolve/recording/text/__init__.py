@@ -1,0 +1,1 @@
+"""Text files: TRC, MOT, STO, CSV."""

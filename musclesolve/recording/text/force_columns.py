@@ -1,0 +1,63 @@
+"""The columns that [[force]] names: each stands for one component of one vector, in a unit that fits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from musclesolve.recording.data import Table
+from musclesolve.recording.trial.schema import Document
+
+ROLES = ("force", "point", "moment")
+
+
+def column_names(given: str | list[str]) -> list[str]:
+    """Return the names of the three columns of a vector, given as such or as their common beginning."""
+    return [given + axis for axis in "xyz"] if isinstance(given, str) else given
+
+
+def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: int, table: Table) -> None:
+    """Refuse columns of one [[force]] whose unit is of another vector, or that were named before.
+
+    A column of nothing but zeros may stand for as many components as are not measured.
+
+    Args:
+        document: the trial file.
+        entries: all [[force]].
+        index: the one to examine; the ones before it count as named.
+        table: what was read of the file of the forces.
+
+    Raises:
+        InputError: with the line of the vector.
+    """
+    taken = {name: k for k, entry in enumerate(entries[:index]) for _, name in _named(entry)}
+    for role, name in _named(entries[index]):
+        if name not in table.names:
+            continue
+        stated = table.roles[table.names.index(name)] if table.roles else ""
+        if stated not in ("", role):
+            raise document.error(
+                f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
+                "force",
+                role,
+                index,
+                expected=f"the columns of the {role}",
+                remedy="correct the name of the column here, or its unit in the header of the file",
+            )
+        if name in taken and np.nan_to_num(table[name]).any():
+            raise document.error(
+                f"the column '{name}' is named twice" + (", for two plates" if taken[name] != index else ""),
+                "force",
+                role,
+                index,
+                expected="a column of its own for every component",
+                remedy="correct the name of one of them",
+            )
+        taken[name] = index
+
+
+def _named(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (role, column) of every component that an entry names."""
+    return [(role, name) for role in ROLES if entry[role] is not None for name in column_names(entry[role])]

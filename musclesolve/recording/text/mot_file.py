@@ -1,0 +1,197 @@
+"""MOT and STO files: named columns over time, as text.
+
+A header of ``name=value`` lines (older files: ``name value``) up to ``endheader``, one line of column names that
+begins with ``time``, then one row per sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.number_rows import RowReader
+from musclesolve.recording.text.repeated_names import blanked, first_places, repeated_names, repeated_notes
+from musclesolve.recording.text.row_stack import Stack
+from musclesolve.recording.text.text_file import (
+    EXPORT_AGAIN,
+    check_unique,
+    file_path,
+    split_cells,
+    write_text,
+)
+from musclesolve.recording.text.time_grid import checked_times
+from musclesolve.recording.text.writable import check_writable
+
+# What the two generations of the format call the same thing.
+_ROWS = ("nRows", "datarows")
+_COLUMNS = ("nColumns", "datacolumns")
+_LONGEST_HEADER = 10_000
+
+
+def read_mot(path: str | Path) -> Table:
+    """Read a MOT or STO file.
+
+    Raises:
+        InputError: with the line, for anything that does not fit together.
+    """
+    path = file_path(path)
+    with RowReader(path) as reader:
+        header = _header(reader, path)
+        names = _column_names(reader, path)
+        _check_columns(header, len(names), path)
+        places, heading = first_places(names[1:]), f"line {reader.line_number}"
+        repeated = repeated_names(names[1:], lambda _: heading)
+        time, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
+        for block in reader.blocks(names, str.split):
+            time.append(block.values[:, 0], reader.share_read)
+            own = block.values[:, 1:] if not repeated else block.values[:, 1:][:, list(places.values())]
+            blanked(own, tuple(places), repeated)
+            values.append(own, reader.share_read)
+            lines.append(block.lines, reader.share_read)
+    printed, numbers = time.finished(), lines.finished()
+    kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
+    if kept < 2:
+        raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
+    times, notes = checked_times(printed[:kept], numbers[:kept], path)
+    return Table(
+        times,
+        tuple(places),
+        values.finished()[:kept],
+        _in_degrees(header, path),
+        path,
+        numbers[:kept],
+        notes=(*repeated_notes("column", repeated, path), *notes),
+        repeated=repeated,
+        row_warning=warning,
+    )
+
+
+def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, str]:
+    """Return how many of the rows count, and a warning where the header states another number.
+
+    The last row of a file that lacks rows and the end of its last line may be cut short within a number.
+    """
+    if stated == str(found):
+        return found, ""
+    cut = reader.open_end and stated.isdecimal() and int(stated) > found
+    warning = f"{path.name} holds {found} rows of data, its header says {stated[:40]}: it may be cut short"
+    return found - cut, f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
+
+
+def _column_names(reader: RowReader, path: Path) -> list[str]:
+    end = reader.line_number
+    line = reader.filled_line()
+    if line is None:
+        raise InputError(
+            "nothing follows the header",
+            file=path,
+            where=f"line {end}",
+            expected="a line of column names and rows of numbers",
+            remedy=EXPORT_AGAIN,
+        )
+    names = [cell for cell in split_cells(line) if cell]
+    if names[0].casefold() != "time":
+        raise InputError(
+            f"the first column is '{names[0]}'",
+            file=path,
+            where=f"line {reader.line_number}",
+            expected="time",
+            remedy="export the time as the first column, and call it time",
+        )
+    check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
+    return names
+
+
+def _header(reader: RowReader, path: Path) -> dict[str, str]:
+    """Return the fields of the header, up to the line endheader."""
+    fields: dict[str, str] = {}
+    while reader.line_number < _LONGEST_HEADER and (line := reader.line()) is not None:
+        if line.strip().casefold() == "endheader":
+            return fields
+        name, separator, value = line.partition("=")
+        if not separator:
+            name, _, value = line.strip().partition(" ")
+        fields[name.strip().casefold()] = value.strip()
+    raise InputError(
+        "the header does not end",
+        file=path,
+        expected="a line that says endheader",
+        remedy="name a MOT or STO file, or export it again",
+    )
+
+
+def _stated_count(header: dict[str, str], keys: tuple[str, str], found: int, path: Path) -> str:
+    """Return a count as the header states it."""
+    given = next((header[key.casefold()] for key in keys if key.casefold() in header), None)
+    if given is None:
+        line = f"{keys[0]}={found}"
+        raise InputError(
+            f"the header has no {keys[0]}", file=path, expected=line, remedy=f"add {line} above endheader"
+        )
+    return given
+
+
+def _check_columns(header: dict[str, str], found: int, path: Path) -> None:
+    """Refuse a header that counts other columns than have a name."""
+    given = _stated_count(header, _COLUMNS, found, path)
+    if given != str(found):
+        raise InputError(
+            f"{found} column names, but {_COLUMNS[0]} is {given}",
+            file=path,
+            expected="as many as the header says",
+            remedy=f"the header is of another file; {EXPORT_AGAIN}",
+        )
+
+
+def _in_degrees(header: dict[str, str], path: Path) -> bool:
+    given = header.get("indegrees", "no").casefold()
+    if given not in ("yes", "no"):
+        raise InputError(
+            f"inDegrees is '{given}'", file=path, expected="yes or no", remedy="write inDegrees=no for forces"
+        )
+    return given == "yes"
+
+
+def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
+    """Write columns over time as a MOT or STO file.
+
+    Args:
+        path: the file to write; it appears complete or not at all.
+        table: what to write.
+        decimals: decimals of every number except the time, which has eight.
+
+    Raises:
+        InputError: what no reader would take back: a name that the format cannot hold or that stands twice, fewer than
+            two rows, infinite numbers; or a place where nothing can be written.
+    """
+    path = check_writable(path, "column", table.names, table.time, table.values, decimals)
+    if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
+        raise InputError(
+            f"a MOT file cannot hold the column name {bad[0]!r}",
+            file=path,
+            expected="a name without blanks, other than time",
+            remedy="rename the column before writing",
+        )
+    rows, columns = table.values.shape
+    header = [
+        path.stem,
+        "version=1",
+        f"nRows={rows}",
+        f"nColumns={columns + 1}",
+        f"inDegrees={'yes' if table.in_degrees else 'no'}",
+        "endheader",
+        "\t".join(("time", *table.names)) + "\n",
+    ]
+    write_text(path, chain(["\n".join(header)], _rows(table, decimals)))
+
+
+def _rows(table: Table, decimals: int) -> Iterator[str]:
+    """Yield the line of every row."""
+    form = "%.8f" + f"\t%.{decimals}f" * len(table.names) + "\n"
+    for time, row in zip(table.time, table.values, strict=True):
+        yield form % (time, *row.tolist())

@@ -1,0 +1,326 @@
+"""Rows of numbers out of a text file of any size: piece by piece, so that memory holds little beside the numbers.
+
+The lines of a piece become numbers all at once in numpy's parser, which is stricter than Python's. Only a piece that
+it refuses is read cell by cell, to understand what it does not (cells of blanks) or to name the line at fault.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.text.text_file import (
+    EXPORT_AGAIN,
+    TEXT,
+    binary_file,
+    decimal_point,
+    decoded,
+    empty_file,
+    open_input,
+    opening,
+)
+from musclesolve.recording.units import LARGEST
+
+Array = NDArray[np.float64]
+Split = Callable[[str], list[str]]
+
+PIECE = 1 << 18
+"""Characters read at a time: enough to keep numpy busy, little beside any recording."""
+
+LONGEST_LINE = 1 << 24
+"""Characters after which a line without an end is no row of a recording: a million numbers."""
+
+_MEND_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some rows: values (r, k), NaN for an empty cell, and lines (r,), the line of every row in the file."""
+
+    values: Array
+    lines: NDArray[np.int64]
+
+
+class RowReader:
+    """An open text file: first its header line by line, then its rows block by block."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file.
+
+        Raises:
+            InputError: the file is missing, unreadable, binary or empty.
+        """
+        self.path = path
+        self.line_number = 0
+        self.open_end = False
+        """Whether the file has ended without the end of its last line: that line may be cut short."""
+        self._rest = ""
+        self._read = 0
+        # Every byte is a character in Latin-1, so positions in the text are positions in the file.
+        self._stream = io.TextIOWrapper(open_input(path), encoding="latin-1")
+        self._size = os.fstat(self._stream.fileno()).st_size
+        try:
+            self._lines = deque(self._more())
+            if not any(line.strip() for line in self._lines):
+                raise empty_file(path)
+        except BaseException:
+            self._stream.close()
+            raise
+
+    def __enter__(self) -> RowReader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stream.close()
+
+    @property
+    def share_read(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        return min(self._read / self._size, 1.0) if self._size else 1.0
+
+    def line(self) -> str | None:
+        """Return the next line without its end; None at the end of the file."""
+        if not self._lines:
+            self._lines.extend(self._more())
+        if not self._lines:
+            return None
+        self.line_number += 1
+        text = decoded(self._lines.popleft())
+        return text.removeprefix("\ufeff") if self.line_number == 1 else text
+
+    @property
+    def ahead(self) -> list[str]:
+        """The lines that have been read from the file already and not been handed out; some, unless it ends here."""
+        if not self._lines:
+            self._lines.extend(self._more())
+        return list(self._lines)
+
+    def put_back(self, line: str) -> None:
+        """Let the line that came last come again."""
+        self._lines.appendleft(line.encode("utf-8").decode("latin-1"))
+        self.line_number -= 1
+
+    def filled_line(self) -> str | None:
+        """Return the next line that is not blank; None at the end of the file."""
+        while (text := self.line()) is not None:
+            if text.strip():
+                return text
+        return None
+
+    def blocks(
+        self,
+        names: Sequence[str],
+        split: Split,
+        separator: str | None = None,
+        decimal: str = ".",
+        blank_end: bool = False,
+    ) -> Iterator[Block]:
+        """Read the rest of the file as rows of numbers; blank lines are passed over, an empty cell is a gap (NaN).
+
+        Args:
+            names: the k column names.
+            split: cuts a line into cells.
+            separator: what stands between cells wherever that is one and the same character; None for blanks.
+            decimal: "." or ",".
+            blank_end: whether a row may have blank cells beyond its last column. Not where a decimal comma could be
+                taken for a separator: it would move the numbers behind it by a cell, and a gap at the end hide that.
+
+        Raises:
+            InputError: a row has too few or too many cells, or a cell is not a finite number.
+        """
+        while lines := (list(self._lines) or self._more()):
+            self._lines.clear()
+            first = self.line_number + 1
+            self.line_number += len(lines)
+            kept = [k for k, line in enumerate(lines) if line and not line.isspace()]
+            if not kept:
+                continue
+            if len(kept) < len(lines):
+                lines = [lines[k] for k in kept]
+            numbers = np.array(kept, dtype=np.int64) + first
+            values = _all_at_once(lines, len(names), separator, decimal, blank_end)
+            if values is None:
+                rows = [split(decoded(line)) for line in lines]
+                if blank_end:
+                    rows = [_without_blank_end(row, len(names)) for row in rows]
+                values = _cell_by_cell(rows, numbers, names, decimal, self.path)
+            _check_finite(values, numbers, names, self.path)
+            yield Block(values, numbers)
+
+    def _more(self) -> list[str]:
+        """Return the next lines of the file; none at its end."""
+        lines: list[str] = []
+        while not lines:
+            with opening(self.path):
+                piece = self._stream.read(PIECE)
+            if not piece:
+                lines, self._rest = ([self._rest] if self._rest else []), ""
+                self.open_end = self.open_end or any(line.strip() for line in lines)
+                return lines
+            if "\0" in piece:
+                raise binary_file(self.path)
+            self._read += len(piece)
+            *lines, self._rest = (self._rest + piece).split("\n")
+            if len(self._rest) > LONGEST_LINE:
+                raise InputError(
+                    f"a line of more than {LONGEST_LINE} characters",
+                    file=self.path,
+                    expected=TEXT,
+                    remedy=f"the line ends are lost; {EXPORT_AGAIN}",
+                )
+        return lines
+
+
+def _all_at_once(
+    lines: list[str], width: int, separator: str | None, decimal: str, blank_end: bool
+) -> Array | None:
+    """Return the numbers (r, width) of lines, or None where they are not as plain as this needs."""
+    if decimal == ",":
+        if any("." in line for line in lines):
+            return None
+        lines = [line.replace(",", ".") for line in lines]
+    if separator:
+        if blank_end:
+            lines = [
+                line
+                if line.count(separator) < width
+                else separator.join(_without_blank_end(line.split(separator), width))
+                for line in lines
+            ]
+        double = separator + separator
+        if any(double in line or line[0] == separator or line[-1] == separator for line in lines):
+            lines = [_with_nan(line, separator) for line in lines]
+    try:
+        values = np.loadtxt(lines, dtype=np.float64, delimiter=separator, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return values if values.shape == (len(lines), width) else None
+
+
+def _without_blank_end(cells: list[str], width: int) -> list[str]:
+    """Return the cells without the empty ones that stand beyond the last column."""
+    while len(cells) > width and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _with_nan(line: str, separator: str) -> str:
+    """Return the line with nan in its empty cells."""
+    gap = separator + "nan" + separator
+    # Twice: of three separators in a row the middle one belongs to two gaps.
+    line = line.replace(separator + separator, gap).replace(separator + separator, gap)
+    return ("nan" if line[0] == separator else "") + line + ("nan" if line[-1] == separator else "")
+
+
+def without_lost(position: Array) -> Array:
+    """Return positions (..., 3) with NaN in all coordinates wherever one is missing, or all are exactly zero.
+
+    Several programs write a marker that was lost as (0, 0, 0).
+    """
+    lost = np.isnan(position).any(axis=-1) | (position == 0.0).all(axis=-1)
+    return np.where(lost[..., None], np.nan, position)
+
+
+def number_table(
+    rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], path: Path
+) -> Array:
+    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN).
+
+    Raises:
+        InputError: a row has too few or too many cells, or a cell is not a finite number.
+    """
+    values = _cell_by_cell(rows, line_numbers, names, ".", path)
+    _check_finite(values, line_numbers, names, path)
+    return values
+
+
+def _cell_by_cell(
+    rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], decimal: str, path: Path
+) -> Array:
+    values = np.empty((len(rows), len(names)))
+    for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
+        if heading := _lone_word(cells):
+            raise _another_table(heading, line, path)
+        if len(cells) != len(names):
+            raise InputError(
+                f"{len(cells)} cells in this row",
+                file=path,
+                where=f"line {line}",
+                expected=f"{len(names)} cells, as the column names say",
+                remedy=f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}",
+            )
+        values[k] = [
+            _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
+        ]
+    return values
+
+
+def _lone_word(cells: list[str]) -> str:
+    """Return the word that a row consists of, beside cells that are empty; "" for any other row."""
+    if not cells or not cells[0][:1].isalpha() or any(cells[1:]):
+        return ""
+    try:
+        float(cells[0])
+    except ValueError:
+        return cells[0]
+    return ""
+
+
+def _another_table(heading: str, line: int, path: Path) -> InputError:
+    """Return the refusal of a file in which a second table follows, as capture software exports them."""
+    return InputError(
+        f"after the rows of numbers another table begins, '{_short(heading)}'",
+        file=path,
+        where=f"line {line}",
+        expected="one table in a file",
+        remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
+    )
+
+
+def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
+    if not cell:
+        return np.nan
+    try:
+        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal
+        # point among decimal commas.
+        if "_" not in cell and (decimal == "." or "." not in cell):
+            return float(cell.replace(decimal, "."))
+    except ValueError:
+        pass
+    raise InputError(
+        f"{_short(cell)!r} is not a number",
+        file=path,
+        where=f"line {line}, column '{name}'",
+        expected="a number" if decimal == "." else "a number with a decimal comma, as in the rows before",
+        remedy=(decimal_point(cell) if decimal == "." else None) or _MEND_CELL,
+    )
+
+
+def _short(cell: str) -> str:
+    return cell if len(cell) <= 40 else cell[:40] + "..."
+
+
+def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
+    """Refuse numbers that nothing measured; empty cells (NaN) are none."""
+    beyond = np.abs(values) > LARGEST
+    if beyond.any():
+        row, column = np.argwhere(beyond)[0]
+        value = values[row, column]
+        raise InputError(
+            "an infinite number" if np.isinf(value) else f"{value:g} is no number that was measured",
+            file=path,
+            where=f"line {line_numbers[row]}, column '{names[column]}'",
+            expected="a finite number" if np.isinf(value) else f"a number of at most {LARGEST:g}",
+            remedy=_MEND_CELL,
+        )

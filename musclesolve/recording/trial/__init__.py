@@ -1,0 +1,1 @@
+"""The trial file: schema, reading, filter options, functional trials, analysed range."""

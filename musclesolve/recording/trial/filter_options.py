@@ -1,0 +1,50 @@
+"""What the table [filter] of a trial file asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from musclesolve.recording.data import FilterOptions
+from musclesolve.recording.trial.schema import Document
+
+SPLINE_ORDERS = (2, 3)
+# The one way to let the data choose that belongs to the spline alone.
+OF_SPLINES = "cross_validation"
+
+
+def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
+    """Return the filter options.
+
+    Raises:
+        InputError: a method, an order and a choice of the cut-off that do not go together.
+    """
+    method, order, cutoff = given["method"], int(given["order"]), given["cutoff_hz"]
+    if method == "spline" and order not in SPLINE_ORDERS:
+        raise document.error(
+            f"there is no smoothing spline of half order {order}",
+            "filter",
+            "order",
+            expected="2 (cubic) or 3 (quintic)",
+            remedy="order = 3",
+        )
+    if cutoff == OF_SPLINES and method != "spline":
+        raise document.error(
+            "cross-validation chooses the smoothness of splines",
+            "filter",
+            "cutoff_hz",
+            expected="a number or a residual analysis for a Butterworth filter",
+            remedy='method = "spline", or cutoff_hz = "residual_analysis"',
+        )
+    if cutoff == "residual_analysis" and order < 2:
+        raise document.error(
+            "a filter of order 1 has no best cut-off",
+            "filter",
+            "order",
+            expected="order 2 or higher where the data choose the cut-off for accelerations",
+            remedy='order = 2, cutoff_hz = "residual_analysis_silva_2003", or cutoff_hz as a number',
+        )
+    unloaded, forces = float(given["unloaded_below_n"]), given["force_cutoff_hz"]
+    forces = None if forces is None else float(forces)
+    if isinstance(cutoff, str):
+        return FilterOptions(method, order, None, cutoff, unloaded, forces)
+    return FilterOptions(method, order, float(cutoff), unloaded_below=unloaded, force_cutoff_hz=forces)

@@ -1,0 +1,205 @@
+"""Is this recording plausible? Units, axes, sides, gaps and forces are tested before anything is computed from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+from musclesolve.errors import InputError
+from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.gaps.gap_filling import missing
+from musclesolve.recording.gaps.marker_jumps import farthest_leap, leaps
+from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
+from musclesolve.recording.markers.left_right import check_sides
+from musclesolve.recording.plates.plate_checks import check_any_load, check_plate
+from musclesolve.recording.trial.schema import Document
+
+Array = NDArray[np.float64]
+
+# Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
+# axes and a stature that is off by a factor are refused; less shows in the segments.
+STANDING_SHARE = (0.45, 1.5)
+MOVING_SHARE = (0.2, 1.5)
+
+
+def check_trial(trial: Trial, document: Document) -> None:
+    """Refuse a trial whose recordings cannot be what the trial file says they are.
+
+    Raises:
+        InputError: at the first thing that is wrong.
+    """
+    check_sampling(trial.markers.time, trial.markers.path)
+    check_sampling(trial.forces[0].time, trial.forces[0].path)
+    check_cutoff(trial, document)
+    check_gaps(trial)
+    # Before leaps and sides: in wrong units or axes everything leaps.
+    check_size(trial, document)
+    check_leaps(trial)
+    check_heading(trial, document)
+    check_sides(trial, {name: _seen(trial, name) for name in trial.mapping if trial.sees(name)})
+    for index, plate in enumerate(trial.forces):
+        check_plate(trial, plate, index, document)
+    check_any_load(trial, document)
+
+
+def check_sampling(time: Array, path: Path) -> None:
+    """Refuse samples that are not evenly spaced: a filter over them would bend the motion."""
+    even = np.linspace(time[0], time[-1], time.size)
+    step = (time[-1] - time[0]) / (time.size - 1)
+    off = np.abs(time - even)
+    if off.max() > 0.25 * step:
+        raise InputError(
+            "the samples are not evenly spaced in time",
+            file=path,
+            where=f"near {time[off.argmax()]:g} s",
+            expected=f"one sample every {step:g} s",
+            remedy="export all frames, with empty cells where nothing was seen",
+        )
+
+
+def check_cutoff(trial: Trial, document: Document) -> None:
+    """Refuse a cut-off that the recording rates cannot hold."""
+    given = trial.filter
+    key = "cutoff_hz" if given.force_cutoff_hz is None else "force_cutoff_hz"
+    asked = (
+        ("markers", "cutoff_hz", given.cutoff_hz, trial.markers.rate),
+        ("forces", key, given.force_cutoff_hz or given.cutoff_hz, trial.forces[0].rate),
+    )
+    for what, key, cutoff, rate in asked:
+        if cutoff is not None and cutoff >= 0.5 * rate:
+            raise document.error(
+                f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz",
+                "filter",
+                key,
+                expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
+                remedy="walking needs about 6 Hz, running 10 to 20 Hz",
+            )
+
+
+def check_gaps(trial: Trial) -> None:
+    """Refuse a marker that is needed and missing within the time range, or never seen standing."""
+    frames = trial.frames()
+    for name in trial.used_markers:
+        lost = missing(trial.markers[name][frames])
+        if lost.any():
+            start, stop = true_runs(lost)[0]
+            first, last = trial.markers.time[frames][[start, stop - 1]]
+            left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
+            raise InputError(
+                f"the marker '{name}' is missing from {first:g} to {last:g} s "
+                f"({lost.sum()} of {lost.size} frames are without it)",
+                file=trial.markers.path,
+                expected="every mapped marker in every frame of the time range"
+                + (f"; the gap is not filled: {left[0].account}" if left else ""),
+                remedy="fill the gap in the capture software, or choose a range without it ([time])",
+            )
+    if trial.static is not None:
+        for name in _standing_markers(trial):
+            if np.isnan(trial.static[name]).any(axis=1).all():
+                raise InputError(
+                    f"the marker '{name}' is never seen",
+                    file=trial.static.path,
+                    expected="every marker that is needed in at least one frame of the standing trial",
+                    remedy="label it in the capture software, or record the standing trial again",
+                )
+
+
+def check_leaps(trial: Trial) -> None:
+    """Refuse a marker that leaps within the time range: labels exchanged, or a ghost taken for the marker."""
+    frames, rate = trial.frames(), trial.markers.rate
+    for name in trial.used_markers:
+        path = trial.markers[name][frames]
+        leaping = leaps(path, rate)
+        if leaping.any():
+            size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
+            raise InputError(
+                f"the marker '{name}' leaps by {1000 * size:.4g} mm within a frame",
+                file=trial.markers.path,
+                where=f"first near {trial.markers.time[frames][np.argmax(leaping)]:g} s",
+                expected=f"a marker that moves on evenly: no leap above {1000 * farthest_leap(rate):.0f} mm",
+                remedy="correct its label in the capture software, or choose a range without the leap ([time])",
+            )
+
+
+def _standing_markers(trial: Trial) -> list[str]:
+    """Return the markers that are read from the standing trial."""
+    known = landmarks()
+    mapped = {m for name, weights in trial.mapping.items() if known[name].standing for m in weights}
+    clustered = {m for markers in trial.clusters.values() for m in markers}
+    return sorted(mapped | clustered | set(trial.carried))
+
+
+def check_size(trial: Trial, document: Document) -> None:
+    """Compare the height of the shoulders over the feet with the stature: wrong units and axes show here."""
+    if all(trial.sees(f"{part}_{side}") for part in ("heel", "toe", "shoulder") for side in SIDES):
+        _check_height(trial, trial.markers, trial.frames(), MOVING_SHARE, document)
+    needed = {
+        m
+        for part in ("heel", "toe", "shoulder")
+        for side in SIDES
+        for m in trial.mapping.get(f"{part}_{side}", {"": 1.0})
+    }
+    if trial.static is not None and needed <= set(trial.static.names):
+        _check_height(trial, trial.static, slice(None), STANDING_SHARE, document)
+
+
+def _check_height(
+    trial: Trial, markers: Markers, frames: slice, share: tuple[float, float], document: Document
+) -> None:
+    feet = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
+    low = np.min([_height(trial, markers, name)[frames] for name in feet], axis=0)
+    high = np.mean([_height(trial, markers, f"shoulder_{side}")[frames] for side in SIDES], axis=0)
+    seen = np.isfinite(high - low)
+    if not seen.any():
+        return
+    height = float(np.median((high - low)[seen]))
+    if not share[0] <= height / trial.subject.stature <= share[1]:
+        raise document.error(
+            f"the shoulders are {height:.3g} m above the feet of a {trial.subject.stature:g} m tall person "
+            f"in {markers.path}",
+            "subject",
+            "stature_m",
+            expected=f"{share[0]:g} to {share[1]:g} of the stature",
+            remedy=f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]",
+        )
+
+
+def _unit_of(path: Path) -> str:
+    """Return where a file of markers says which unit of length it is in."""
+    places = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
+    return places.get(path.suffix.casefold(), "its unit of length")
+
+
+def _seen(trial: Trial, landmark: str) -> Array:
+    return trial.markers.weighted(trial.mapping[landmark])[trial.frames()]
+
+
+def _height(trial: Trial, markers: Markers, landmark: str) -> Array:
+    return markers.weighted(trial.mapping[landmark])[:, 2]
+
+
+def check_heading(trial: Trial, document: Document) -> None:
+    """Refuse a pelvis whose right and left are swapped, whichever way the subject faces in the laboratory."""
+    frames = trial.frames()
+
+    def first(name: str) -> Array:
+        return trial.markers.weighted(trial.mapping[name])[frames][0]
+
+    behind = back_landmarks(trial.mapping)
+    if not behind or not all(trial.sees(name) for name in ("asis_r", "asis_l", *behind)):
+        return
+    back = np.mean([first(name) for name in behind], axis=0)
+    ahead = 0.5 * (first("asis_r") + first("asis_l")) - back
+    left = first("asis_l") - first("asis_r")
+    ahead[2] = 0.0
+    if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
+        raise document.error(
+            "the right side of the pelvis lies left of the left side",
+            "mapping",
+            "asis_r",
+            expected="the right of the pelvis on the right, seen from behind",
+            remedy="swap the markers of right and left, or check up in [laboratory]",
+        )

@@ -1,0 +1,378 @@
+"""What a trial file may say: unknown keys, missing keys and wrong values are refused with the line and the way out."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from musclesolve.errors import InputError
+from musclesolve.recording.text.text_file import decimal_point, is_file, no_file, read_lines, suggestion
+
+Fields = Mapping[str, Any]
+
+_KINDS = {
+    "text": "a text in quotes",
+    "number": "a number",
+    "whole": "a whole number",
+    "name_list": "a list of names",
+    "columns": "a list of three column names, or their common beginning",
+    "weights": "names with a number each",
+}
+
+_FORMS = {
+    "text": '"..."',
+    "number": "a number such as 1.5, without quotes and with a decimal point",
+    "whole": "a whole number such as 1, without quotes",
+    "name_list": '["...", "..."]',
+    "columns": '["...x", "...y", "...z"] or their common beginning "..."',
+    "weights": "{ heel_r = 2.0 }",
+}
+
+
+class Document:
+    """The text of a trial file beside its content, so that every complaint can name a line.
+
+    Args:
+        path: the file.
+        keys: the file beside this one that describes what it may say.
+    """
+
+    def __init__(self, path: Path, keys: str = "trial_keys.toml") -> None:
+        self.path = path
+        self.tables = described_keys(keys)
+        self.lines = read_lines(path)
+        try:
+            self.content: dict[str, Any] = tomllib.loads("\n".join(self.lines))
+        except tomllib.TOMLDecodeError as reason:
+            raise self._not_toml(str(reason)) from None
+        except (ValueError, RecursionError):
+            raise self._not_sane() from None
+
+    def _not_sane(self) -> InputError:
+        """Return the refusal of what no one means: a number of thousands of digits, or as many brackets in brackets."""
+        worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
+        return InputError(
+            "a number has thousands of digits, or brackets are nested too deep",
+            file=self.path,
+            where=f"line {worst + 1}",
+            expected="what a trial is described with",
+            remedy="correct the line",
+        )
+
+    def _not_toml(self, reason: str) -> InputError:
+        place = re.search(r"\s*\(at line (\d+), column \d+\)", reason)
+        text = self.lines[int(place[1]) - 1] if place else ""
+        value = text.partition("=")[2].partition("#")[0].strip()
+        return InputError(
+            "the file is not valid TOML: " + (reason.replace(place[0], "") if place else reason),
+            file=self.path,
+            where=f"line {place[1]}" if place else None,
+            expected="key = value, each on a line of its own, below the [table] it belongs to; each of them once",
+            remedy=decimal_point(value)
+            or (f"correct {text.strip()!r}" if text.strip() else "close every quote and bracket"),
+        )
+
+    def error(
+        self, problem: str, table: str, key: str | None = None, index: int = 0, **more: str | None
+    ) -> InputError:
+        """Return an InputError that points at a key of a table."""
+        line = self.line(table, key, index)
+        place = self.header(table) + (f" {key}" if key else "")
+        return InputError(problem, file=self.path, where=f"line {line}, {place}" if line else place, **more)
+
+    def header(self, table: str) -> str:
+        """Return the heading of a table as the file writes it."""
+        return f"[[{table}]]" if self.tables.get(table, {}).get("list") else f"[{table}]"
+
+    def placed(self, error: InputError, table: str, key: str | None = None) -> InputError:
+        """Return an error of a stage that knows no trial file, pointing at a key of a table."""
+        return self.error(error.problem, table, key, expected=error.expected, remedy=error.remedy)
+
+    def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
+        """Return the path of a file that the trial file names, from the folder of the trial file.
+
+        Raises:
+            InputError: there is no such file, or it cannot be looked at.
+        """
+        path = self.path.parent / name
+        try:
+            if is_file(path):
+                return path
+        except InputError as error:
+            problem, expected, remedy = error.problem, error.expected, error.remedy
+        else:
+            problem, expected, remedy = no_file(path)
+        raise self.error(f"{name!r}: {problem}", table, key, index, expected=expected, remedy=remedy)
+
+    def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
+        """Return the line of a key, else that of its table, else None."""
+        header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
+        starts = [k for k, line in enumerate(self.lines) if header.match(line)]
+        if index >= len(starts):
+            return None
+        start = starts[index]
+        if key is None:
+            return start + 1
+        pattern = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
+        for k in range(start + 1, len(self.lines)):
+            if self.lines[k].lstrip().startswith("["):
+                break
+            if pattern.match(self.lines[k]):
+                return k + 1
+        return start + 1
+
+
+@cache
+def described_keys(file: str) -> dict[str, Any]:
+    """Return the description of every table and key, from a file of this package."""
+    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def trial_keys() -> dict[str, Any]:
+    """Return the description of every table and key, as ``trial_keys.toml`` has it."""
+    return described_keys("trial_keys.toml")
+
+
+def validated(document: Document) -> dict[str, Any]:
+    """Return the content of a trial file with defaults filled in.
+
+    Tables with free keys (mapping, clusters, carried) come as they are; "force" is a list of tables.
+
+    Raises:
+        InputError: an unknown or missing table or key, a value of the wrong type or outside its range.
+    """
+    content, errors = examined(document)
+    if errors:
+        raise errors[0]
+    return content
+
+
+def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
+    """Return what ``validated`` returns, as far as it goes, and everything that is wrong with it.
+
+    A table or key that is at fault is left out: it has its default, or None where there is none.
+    """
+    tables = {name: _for_forces(rules, document.content) for name, rules in document.tables.items()}
+    errors: list[InputError] = []
+    for name in document.content:
+        if name not in tables:
+            errors.append(
+                document.error(
+                    "there is no such table",
+                    name,
+                    expected=f"one of {_list(tables)}",
+                    remedy=suggestion(name, tables) or "correct the name, or remove the table",
+                )
+            )
+    return {name: _table(document, name, rules, errors) for name, rules in tables.items()}, errors
+
+
+def _for_forces(rules: Fields, content: Fields) -> dict[str, Any]:
+    """Return the rules of a table for the trial's own kind of force file.
+
+    A C3D file has plates by number; a file of text has columns. ``needed_with`` and ``only_with`` name the kind that
+    a table or key is required or of use with.
+    """
+    files = content.get("files")
+    given = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
+    kind = "plates" if isinstance(given, str) and given.casefold().endswith(".c3d") else "columns"
+
+    def own(rule: Fields) -> dict[str, Any]:
+        needed = rule.get("required", False) or rule.get("needed_with") == kind
+        return {**rule, "required": needed, "barred": rule.get("only_with", kind) != kind}
+
+    keys = {key: own(rule) for key, rule in rules.get("keys", {}).items()}
+    return {**own(rules), "keys": keys} if keys else own(rules)
+
+
+def _table(document: Document, name: str, rules: Fields, errors: list[InputError]) -> Any:
+    given = document.content.get(name)
+    if given in (None, []) and rules.get("required"):
+        errors.append(
+            InputError(
+                f"the table {document.header(name)} is missing",
+                file=document.path,
+                expected=_needed(rules),
+                remedy=f"add {document.header(name)} with these keys, each on a line of its own",
+            )
+        )
+    if rules.get("list"):
+        if given is not None and not (
+            isinstance(given, list) and all(isinstance(part, dict) for part in given)
+        ):
+            errors.append(
+                document.error(
+                    "this is not a list of tables",
+                    name,
+                    expected=f"one {document.header(name)} per {rules.get('one_per', 'entry')}",
+                    remedy=f"write the heading {document.header(name)}, with two brackets on either side",
+                )
+            )
+            given = None
+        parts = given or []
+        return [_fields(document, name, part, rules["keys"], k, errors) for k, part in enumerate(parts)]
+    if given is not None and not isinstance(given, dict):
+        errors.append(
+            document.error(
+                "this is not a table",
+                name,
+                expected=f"[{name}] on a line of its own",
+                remedy="write the heading with one bracket on either side, and its keys below",
+            )
+        )
+        given = None
+    # What an absent table lacks was said in one sentence.
+    told = errors if given is not None or not rules.get("required") else []
+    return (
+        dict(given or {})
+        if rules.get("free")
+        else _fields(document, name, given or {}, rules["keys"], 0, told)
+    )
+
+
+def _fields(
+    document: Document, table: str, given: Fields, keys: Fields, index: int, errors: list[InputError]
+) -> dict[str, Any]:
+    for key in given:
+        if key not in keys:
+            errors.append(
+                document.error(
+                    "there is no such key",
+                    table,
+                    key,
+                    index,
+                    expected=f"one of {_list(keys)}",
+                    remedy=suggestion(key, keys) or "correct the name, or remove the line",
+                )
+            )
+        elif keys[key]["barred"]:
+            errors.append(_barred(document, table, key, index, keys))
+    values: dict[str, Any] = {}
+    for key, rule in keys.items():
+        problem = _problem(given[key], rule) if key in given else None
+        if problem:
+            errors.append(
+                document.error(
+                    problem[0], table, key, index, expected=problem[1], remedy=_remedy(key, given[key], rule)
+                )
+            )
+        elif key not in given and rule.get("required"):
+            errors.append(
+                document.error(
+                    f"'{key}' is missing",
+                    table,
+                    None,
+                    index,
+                    expected=f"{key}: {rule['about']}",
+                    remedy=f"add a line {_example(key, rule)}",
+                )
+            )
+        values[key] = given[key] if key in given and not problem else rule.get("default")
+    return values
+
+
+def _barred(document: Document, table: str, key: str, index: int, keys: Fields) -> InputError:
+    """Return the error of a key that is of use with the other kind of force file only."""
+    own = [name for name, rule in keys.items() if not rule["barred"] and "only_with" in rule]
+    plates = keys[key]["only_with"] == "columns"
+    return document.error(
+        f"'{key}' is of no use with forces that come from "
+        + ("a C3D file, which has no columns" if plates else "columns"),
+        table,
+        key,
+        index,
+        expected=_list(own),
+        remedy=f"write {_example(own[0], keys[own[0]])} instead, the number of the plate in the file"
+        if plates
+        else "name the columns of force and point instead",
+    )
+
+
+def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:
+    """Return what is wrong with a value and what was expected, or None."""
+    kind = rule["type"]
+    if isinstance(value, str) and value in rule.get("words", ()):
+        return None
+    instead = f" or one of {_list(rule['words'])}" if "words" in rule else ""
+    expected = f"{_KINDS[kind]}{instead}: {rule['about']}"
+    if not is_kind(value, kind):
+        return f"the value is {value!r}", expected
+    if "choices" in rule and value not in rule["choices"]:
+        return f"the value is {value!r}", f"one of {_list(rule['choices'])}"
+    if kind in ("number", "whole") and not _within(value, rule):
+        return f"the value is {value!r}", _range(rule) + f": {rule['about']}"
+    if kind == "weights":
+        for name, part in value.items():
+            if not _within(part, rule):
+                return (
+                    f"the value of '{name}' is {part!r}",
+                    f"{_KINDS[kind]}, {_range(rule)}: {rule['about']}",
+                )
+    return None
+
+
+def _within(value: float, rule: Fields) -> bool:
+    """Return whether a number is finite and in the range of its rule."""
+    low, high = rule.get("minimum", -math.inf), rule.get("maximum", math.inf)
+    return bool(low <= value <= high and value > rule.get("above", -math.inf) and math.isfinite(value))
+
+
+def _remedy(key: str, value: Any, rule: Fields) -> str:
+    if "choices" not in rule and is_kind(value, rule["type"]):
+        return "check the value and its unit"
+    known = rule.get("choices", rule.get("words"))
+    near = suggestion(value, known) if isinstance(value, str) and known else None
+    return near or f"write {_example(key, rule)}"
+
+
+def _example(key: str, rule: Fields) -> str:
+    """Return a line of a trial file in the right form."""
+    if "choices" in rule:
+        return f"{key} = " + " or ".join(f'"{choice}"' for choice in rule["choices"])
+    return f"{key} = {_FORMS[rule['type']]}" + "".join(f' or "{word}"' for word in rule.get("words", ()))
+
+
+def is_kind(value: Any, kind: str) -> bool:
+    """Return whether a value is of a kind of ``trial_keys.toml``."""
+    if kind == "text":
+        return isinstance(value, str) and bool(value.strip())
+    if kind in ("number", "whole"):
+        # A TOML integer has any number of digits; one that no float can hold is no measure of anything.
+        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**18
+        return whole or (kind == "number" and isinstance(value, float))
+    if kind == "weights":
+        return isinstance(value, dict) and all(is_kind(part, "number") for part in value.values())
+    names = isinstance(value, list) and bool(value) and all(isinstance(part, str) and part for part in value)
+    if kind == "columns":
+        return (isinstance(value, str) and bool(value)) or (names and len(value) == 3)
+    return names
+
+
+def _range(rule: Fields) -> str:
+    parts = []
+    if "minimum" in rule:
+        parts.append(f"at least {rule['minimum']:g}")
+    if "above" in rule:
+        parts.append(f"above {rule['above']:g}")
+    if "maximum" in rule:
+        parts.append(f"at most {rule['maximum']:g}")
+    number = "a whole number" if rule["type"] == "whole" else "a finite number"
+    return f"{number} " + " and ".join(parts) if parts else number
+
+
+def _needed(rules: Fields) -> str | None:
+    if rules.get("free"):
+        return "one line for every landmark"
+    keys = [key for key, rule in rules.get("keys", {}).items() if rule.get("required")]
+    return f"it needs {_list(keys)}" if keys else None
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(str(name) for name in names)

@@ -1,0 +1,403 @@
+"""Reading a trial file: the recordings, who was recorded, what the markers mean, and what to compute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.recording.c3d.foot_forces import c3d_forces
+from musclesolve.recording.c3d.stored_events import stated_events
+from musclesolve.recording.data import (
+    SIDES,
+    ConsistencyOptions,
+    Markers,
+    MuscleOptions,
+    PlateForce,
+    SharingOptions,
+    Side,
+    Subject,
+    Table,
+    Trial,
+)
+from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
+from musclesolve.recording.gaps.gap_filling import fill_trial
+from musclesolve.recording.gaps.upper_body_completion import Completed, complete_upper_body
+from musclesolve.recording.markers.marker_mapping import Meaning, read_meaning
+from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.text.force_columns import check_columns, column_names
+from musclesolve.recording.text.repeated_names import repeated_name
+from musclesolve.recording.text.text_file import suggestion
+from musclesolve.recording.trial.analysed_range import NOTHING_FOUND, find_range, finds_range, without_ends
+from musclesolve.recording.trial.filter_options import filter_of
+from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
+from musclesolve.recording.trial.recording_checks import check_trial
+from musclesolve.recording.trial.schema import Document, validated
+
+Array = NDArray[np.float64]
+
+FEWEST_FRAMES = 10
+# No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
+LARGEST = 1e5
+
+
+def read_trial(path: str | Path) -> Trial:
+    """Read a trial file and the recordings it names, and check that they can be analysed.
+
+    Raises:
+        InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
+    """
+    if not isinstance(path, str | Path):
+        raise InputError(
+            f"{path!r} is not a path",
+            where="read_trial",
+            expected="the path of a trial file",
+            remedy='read_trial("trial.toml")',
+        )
+    document = Document(Path(path))
+    content = validated(document)
+    files = input_files(document, content["files"])
+    rotation = rotation_of(document, content["laboratory"])
+    walk = read_markers(files["markers"]).rotated(rotation)
+    static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
+    meaning = read_meaning(document, content, walk, static)
+    functional = read_functional(document, content, rotation, meaning)
+    forces, said = forces_of(document, content, files, meaning, rotation)
+    trial = assembled(
+        document,
+        content,
+        files,
+        meaning,
+        functional,
+        forces,
+        subject_of(content["subject"]),
+        time_range_of(document, content["time"], walk, forces),
+        (*marker_notes(walk, static), *said),
+    )
+    trial = prepared(trial, content)
+    check_trial(trial, document)
+    return trial
+
+
+def prepared(trial: Trial, content: dict[str, Any]) -> Trial:
+    """Return a trial with its time range, where the trial file gives none, and with gaps of markers filled."""
+    trial, completed = completed_trial(ranged(trial, content), content)
+    return replace(trial, notes=(*trial.notes, *(marker.sentence for marker in completed)))
+
+
+def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
+    """Return a trial with the range that its recording allows; unchanged where the trial file gives one."""
+    if not finds_range(content):
+        return trial
+    found = find_range(filled_trial(trial, content))
+    if found is None:
+        return replace(trial, time_range=without_ends(trial), analysed=NOTHING_FOUND)
+    return replace(trial, time_range=found.time_range, legs=found.legs, analysed=found.sentences)
+
+
+def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
+    """Return a trial with gaps filled, and with what is left of those above the hips completed, and what that was."""
+    return complete_upper_body(filled_trial(trial, content))
+
+
+def filled_trial(trial: Trial, content: dict[str, Any]) -> Trial:
+    """Return a trial with gaps filled as its trial file asks for."""
+    return fill_trial(trial, float(content["gaps"]["spline_s"]), float(content["gaps"]["rigid_s"]))
+
+
+def assembled(
+    document: Document,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    meaning: Meaning,
+    functional: dict[Side, Markers],
+    forces: tuple[PlateForce, ...],
+    subject: Subject,
+    time_range: tuple[float, float],
+    notes: tuple[str, ...],
+) -> Trial:
+    """Return the trial made of its parts, not checked yet."""
+    return Trial(
+        path=document.path,
+        subject=subject,
+        markers=meaning.walk,
+        static=meaning.static,
+        forces=forces,
+        mapping=meaning.mapping,
+        clusters=meaning.clusters,
+        carried=meaning.carried,
+        time_range=time_range,
+        filter=filter_of(document, content["filter"]),
+        hip_regression=hip_regression(content),
+        functional=functional,
+        consistency=consistency_of(content["consistency"]),
+        muscles=muscles_of(document, content["muscles"]),
+        sharing=sharing_of(content["sharing"]),
+        uncertainty={key: float(sd) for key, sd in content["uncertainty"].items() if sd is not None},
+        files={
+            "trial": document.path,
+            **files,
+            **further_files(meaning.walk, meaning.static, *functional.values()),
+            **own_tables(document, content),
+        },
+        events=stated_events(files),
+        notes=(*meaning.notes, *notes_of(content, forces), *notes),
+    )
+
+
+def input_files(document: Document, given: dict[str, Any]) -> dict[str, Path]:
+    """Return role -> path of every file that the trial file names."""
+    return {
+        role: document.input_file("files", role, name) for role, name in given.items() if name is not None
+    }
+
+
+def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
+    """Return the rotation (3, 3) from the axes of the files to the global frame."""
+    try:
+        return global_from_laboratory(laboratory["forward"], laboratory["up"])
+    except InputError as error:
+        raise document.placed(error, "laboratory", "up") from None
+
+
+def subject_of(given: dict[str, Any]) -> Subject:
+    """Return the person."""
+    return Subject(
+        name=given["name"],
+        mass=float(given["mass_kg"]),
+        stature=float(given["stature_m"]),
+        sex=given["sex"],
+        leg_length=_optional(given["leg_length_m"]),
+        shoe_mass=float(given["shoe_mass_kg"]),
+        knee_width=_optional(given["knee_width_m"]),
+        ankle_width=_optional(given["ankle_width_m"]),
+        marker_diameter=float(given["marker_diameter_m"]),
+    )
+
+
+def _optional(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def forces_of(
+    document: Document,
+    content: dict[str, Any],
+    files: dict[str, Path],
+    meaning: Meaning,
+    rotation: Array,
+) -> tuple[tuple[PlateForce, ...], list[str]]:
+    """Return the forces on the feet in the global frame, and sentences on how they came about."""
+    path = files.get("forces", files["markers"])
+    if is_c3d(path):
+        return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
+    table = read_forces_table(path)
+    return plates_of(document, content, table, rotation), table.sentences
+
+
+def plates_of(
+    document: Document, content: dict[str, Any], table: Table, rotation: Array
+) -> tuple[PlateForce, ...]:
+    """Return every plate of the trial file, in the global frame."""
+    return tuple(
+        plate_of(document, content, index, table, rotation) for index in range(len(content["force"]))
+    )
+
+
+def plate_of(
+    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
+) -> PlateForce:
+    """Return one plate of the trial file, in the global frame."""
+    entry, threshold = content["force"][index], content["filter"]["unloaded_below_n"]
+    everything = np.ones(table.time.size, bool)
+    names = {
+        role: _columns(document, entry[role], role, index, table)
+        for role in ("force", "point", "moment")
+        if entry[role] is not None
+    }
+    check_columns(document, content["force"], index, table)
+    force = _vectors(table, names["force"], everything) @ rotation.T
+    # The point of a force that is nothing may be anything.
+    loaded = np.abs(force[:, 2]) >= threshold
+    point = _vectors(table, names["point"], loaded) @ rotation.T
+    moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
+    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
+
+
+def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
+    names = column_names(given)
+    for name in names:
+        if name not in table.names:
+            raise document.error(
+                f"the column '{name}' is not in {table.path}",
+                "force",
+                role,
+                index,
+                expected="a column of this file",
+                remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
+            )
+        if name in table.repeated:
+            raise repeated_name("column", name, table.repeated[name], table.path)
+    return names
+
+
+def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array:
+    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
+    vectors = np.stack([table[name] for name in names], axis=-1)
+    lacking = np.isnan(vectors) & needed[:, None]
+    if lacking.any():
+        row, column = np.argwhere(lacking)[0]
+        raise InputError(
+            f"a number is missing at {table.time[row]:g} s",
+            file=table.path,
+            where=f"line {table.lines[row]}, column '{names[column]}'",
+            expected="a force in every row; its point and moment wherever it is not nothing",
+            remedy="fill the gap in the software that exported the file; nothing on the plate is a force of 0",
+        )
+    beyond = (np.abs(vectors) > LARGEST) & needed[:, None]
+    if beyond.any():
+        row, column = np.argwhere(beyond)[0]
+        raise InputError(
+            f"the number is {vectors[row, column]:.3g}",
+            file=table.path,
+            where=f"line {table.lines[row]}, column '{names[column]}'",
+            expected="a number that was measured, in newtons and metres",
+            remedy="correct it in the software that exported the file",
+        )
+    return vectors
+
+
+def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
+    """Return first and last time at which both markers and forces were recorded [s]; the last first if never."""
+    times = [walk.time, *(plate.time for plate in forces)]
+    return float(max(t[0] for t in times)), float(min(t[-1] for t in times))
+
+
+def time_range_of(
+    document: Document, given: dict[str, Any], walk: Markers, forces: tuple[PlateForce, ...]
+) -> tuple[float, float]:
+    """Return first and last time to analyse [s], within what was recorded."""
+    earliest, latest = recorded_range(walk, forces)
+    recorded = (
+        f"markers {walk.time[0]:g} to {walk.time[-1]:g} s, "
+        f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
+    )
+    if latest <= earliest:
+        raise document.error(
+            "markers and forces were not recorded at the same time",
+            "files",
+            "forces",
+            expected=f"recordings that overlap, not {recorded}",
+            remedy="name files of one trial, or export both with the same start of time",
+        )
+    start = earliest if given["start_s"] is None else float(given["start_s"])
+    end = latest if given["end_s"] is None else float(given["end_s"])
+    half = 0.5 / walk.rate
+    for key, value in (("start_s", start), ("end_s", end)):
+        if not earliest - half < value < latest + half:
+            raise document.error(
+                f"{value:g} s lies outside of what was recorded",
+                "time",
+                key,
+                expected=f"a time within both: {recorded}",
+                remedy=f"choose a time from {earliest:g} to {latest:g} s",
+            )
+    _check_length(document, given, start, end, walk.rate, recorded)
+    return float(start), float(end)
+
+
+def _check_length(
+    document: Document, given: dict[str, Any], start: float, end: float, rate: float, recorded: str
+) -> None:
+    """Refuse a time range that ends before it begins, or has too few frames."""
+    if start >= end:
+        raise document.error(
+            f"the start, {start:g} s, does not lie before the end, {end:g} s",
+            "time",
+            "end_s" if given["start_s"] is None else "start_s",
+            expected="start_s before end_s",
+            remedy="exchange the two times, or correct one of them",
+        )
+    if end - start < FEWEST_FRAMES / rate:
+        raise document.error(
+            f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
+            "time",
+            "end_s",
+            expected=f"a longer range within both recordings: {recorded}",
+            remedy=f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start",
+        )
+
+
+def consistency_of(given: dict[str, Any]) -> ConsistencyOptions:
+    """Return how the motion is made consistent."""
+    return ConsistencyOptions(given["method"], given["derivatives"], given["weights"] or {})
+
+
+def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
+    """Return the muscle options."""
+    name = given["database"]
+    # A path is meant from the trial file, like every other path in it.
+    if name.endswith(".toml"):
+        name = str(document.path.parent / name)
+    return MuscleOptions(database=name, strength_factor=float(given["strength_factor"]))
+
+
+def sharing_of(given: dict[str, Any]) -> SharingOptions:
+    """Return the force-sharing options."""
+    weight, dofs = given["reserve_weight"], given["dofs"]
+    return SharingOptions(
+        cost=given["cost"],
+        solver=given["solver"],
+        reserve_weight=None if weight is None else float(weight),
+        dofs=None if dofs is None else tuple(dofs),
+    )
+
+
+def further_files(*recordings: Markers | None) -> dict[str, Path]:
+    """Return the files that the named files of markers were put together from, such as the pixels of cameras."""
+    sources = dict.fromkeys(path for markers in recordings if markers is not None for path in markers.sources)
+    return {f"markers part {k}": path for k, path in enumerate(sources, start=1)}
+
+
+def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
+    """Return a marker set and a muscle database that are files of one's own, not names of bundled ones."""
+    asked, database = content["markers"]["set"], content["muscles"]["database"]
+    found = {}
+    if asked is not None and asked not in marker_sets():
+        found["marker set"] = document.input_file("markers", "set", asked)
+    if database.endswith(".toml"):
+        found["muscles"] = document.path.parent / database
+    return found
+
+
+def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
+    """Return what the readers of the marker files found worth telling."""
+    standing = () if static is None else (f"Standing trial: {note}" for note in static.notes)
+    return (*walk.notes, *standing)
+
+
+def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
+    """Return sentences on what the trial file leaves out."""
+    notes = []
+    names = {"r": "right", "l": "left"}
+    for side in SIDES:
+        if not any(plate.side == side for plate in forces):
+            without = (
+                "only swings of its leg are analysed"
+                if finds_range(content)
+                else "it is taken as unloaded all the time"
+            )
+            notes.append(f"No plate is given for the {names[side]} foot: {without}.")
+    for entry in content["force"]:
+        if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
+            notes.append(
+                f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero."
+            )
+    if content["files"]["static"] is None:
+        notes.append("There is no standing trial: segments are measured on the motion itself.")
+    return tuple(notes)

@@ -1,0 +1,1 @@
+"""Gait cycles of a result, and their averages."""

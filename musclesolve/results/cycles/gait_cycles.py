@@ -1,0 +1,282 @@
+"""Gait cycles of a result, from heel strike to heel strike, over 0 to 100 %."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.results.cycles.normalise import sampled
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.dataset.walking_axes import along_heading
+
+Array = NDArray[np.float64]
+
+POINTS = 101
+LABELS = ("dof", "muscle", "joint")
+"""Dimensions whose names end in the side they belong to."""
+OF_SHARING = frozenset(
+    {"activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment"}
+)
+"""What has no valid value in a frame without a valid solution."""
+OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_force"})
+"""What means nothing where the motion cannot be true or the ground forces do not carry it."""
+PERSON = ("subject", "subject_mass_kg", "subject_stature_m")
+METHODS = (
+    "musclesolve_version",
+    "cost",
+    "solver",
+    "filter_method",
+    "filter_order",
+    "cutoff_hz",
+    "cutoff_choice",
+    "hip_method",
+    "consistency_method",
+    "consistency_derivatives",
+    "consistency_weights",
+    "muscle_database",
+    "strength_factor",
+    "shared_dofs",
+)
+"""Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
+RESERVES = "with_reserve"
+"""Where a value comes from a frame that needed a reserve."""
+NEARLY = 0.95
+"""A cycle counts of which the frames cover so much: what was measured of a leg ends a little before the foot strikes
+the floor beside the plates."""
+ROUND_OFF = 1e-6
+LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
+"""Places in the laboratory, which differ from cycle to cycle, and verdicts."""
+
+
+def gait_cycles(
+    result: xr.Dataset,
+    side: Literal["r", "l"],
+    *,
+    points: int = POINTS,
+    partial: bool = False,
+    without_side: bool = False,
+) -> xr.Dataset:
+    """Every gait cycle of one leg at the same percentages of the cycle.
+
+    Between the frames the curves are interpolated by ``normalise.sampled``; where one of two neighbouring frames has
+    no valid value there is none between them. A strike up to 1 % of the cycle beyond the first or last frame counts as
+    reached, since so much later or earlier than the foot the force crosses its threshold, and so does one less than a
+    frame beyond.
+
+    Args:
+        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
+        side: "r" or "l".
+        points: number of percentages from 0 to 100.
+        partial: whether cycles count of which the frames cover less than 95 %. What they do not cover is NaN. Without
+            it they are left out, as are intervals in which a strike is missing. ``attrs["left_out"]`` says which,
+            ``attrs["invalid"]`` which cycles have frames without a valid solution, ``attrs["reserves"]`` which have
+            frames that needed a reserve.
+        without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
+            legs can be compared or put together. What belongs to no side is left out, the axis x of forces points along
+            the walking direction, and y from either leg to the median plane.
+
+    Returns:
+        Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg that the result has
+        over time, except places in the laboratory; over cycle the measures of the stride. with_reserve says where a
+        reserve was needed: muscle forces are a lower bound there. cycle_start and cycle_end say when it was [s].
+
+    Raises:
+        InputError: it is no result (``checked.checked_result``), the leg is not in it, or fewer than two points are
+            asked for.
+    """
+    _check(checked_result(result), side, points)
+    percent = np.linspace(0.0, 100.0, points)
+    every = frames.cycles(result, side)
+    used = [cycle for cycle in every if partial or cycle.complete or cycle.share >= NEARLY]
+    time = np.asarray(result["time"].values, dtype=float)
+    own = _own(result, side, without_side)
+    at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]
+
+    def cut(values: Array, straight: bool) -> Array:
+        ends = zip(at, (cycle.reach for cycle in used), strict=True)
+        stacked = [sampled(time, values, *each, straight=straight) for each in ends]
+        return np.stack(stacked) if stacked else np.zeros((0, points, *values.shape[1:]))
+
+    variables: dict[str, xr.Variable] = {}
+    for name, variable in own.data_vars.items():
+        cube = cut(_valid(result, side, str(name), variable), name not in OF_SHARING)
+        variables[str(name)] = xr.Variable(("cycle", "percent", *variable.dims[1:]), cube, variable.attrs)
+    # The curve leaves 0 only between frames of which one or both needed a reserve.
+    needed = cut(_reserves(result, side), straight=False) > ROUND_OFF
+    variables[RESERVES] = xr.Variable(("cycle", "percent"), needed, {"long_name": "reserve was needed"})
+    coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
+    coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
+    coords |= _cycle_coords(result, side, used)
+    measures = _measures(result, side, used)
+    cycles = xr.Dataset(variables | measures, coords, _attributes(result, side, every, used))
+    cycles.encoding["source"] = result.encoding.get("source")
+    return cycles
+
+
+def _check(result: xr.Dataset, side: str, points: int) -> None:
+    if side not in frames.sides(result):
+        raise InputError(
+            f"the leg {side!r} is not in this result",
+            file=result.encoding.get("source"),
+            expected=f"one of its legs: {', '.join(frames.sides(result))}",
+            remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
+        )
+    if not isinstance(points, int | np.integer) or points < 2:
+        raise InputError(
+            f"{points!r} points of a cycle", where="points", expected="a number, two or more; 101 is usual"
+        )
+
+
+def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
+    """The variables over time of one leg, time first."""
+    names = [
+        str(name)
+        for name, variable in result.data_vars.items()
+        if "time" in variable.dims
+        and {*LABELS, "side"} & set(variable.dims)
+        and np.issubdtype(variable.dtype, np.floating)
+        and name not in LEFT_OUT
+    ]
+    own = result[names].transpose("time", ...)
+    for label in LABELS:
+        if label in own.dims:
+            own = own.isel({label: _of_side(own[label].values, side, without_side)})
+    if without_side:
+        names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
+        plain = {name: [str(each)[:-2] for each in own[name].values] for name in names_of}
+        own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
+    own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
+    if without_side and "axis" in own.dims:
+        toward = xr.DataArray([1.0, -1.0 if side == "l" else 1.0, 1.0], {"axis": ["x", "y", "z"]}, "axis")
+        with xr.set_options(keep_attrs=True):
+            vectors = {name: v for name, v in own.data_vars.items() if "axis" in v.dims}
+            own = own.assign({name: along_heading(result, v) * toward for name, v in vectors.items()})
+        own["axis"].attrs["long_name"] = (
+            "x along the walking direction, y from either leg to the median plane, z up"
+        )
+    return own
+
+
+def _of_side(names: Array, side: str, without_side: bool) -> list[int]:
+    """Places of the names of a side and, unless the side is dropped, of those that have none."""
+    ends = [str(name)[-2:] for name in names]
+    return [
+        place
+        for place, end in enumerate(ends)
+        if end == f"_{side}" or not (without_side or end in ("_r", "_l"))
+    ]
+
+
+def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> Array:
+    """Values (T, ...) with NaN in the frames in which the variable has no valid one."""
+    values = np.array(variable.values, dtype=float)
+    if name in OF_SHARING:
+        values[frames.failed(result, side)] = np.nan
+    if name in OF_FORCES:
+        values[~frames.credible(result, side)] = np.nan
+    return values
+
+
+def _reserves(result: xr.Dataset, side: str) -> Array:
+    """(T,) 1 where a frame needed a reserve, 0 where not, NaN where there is no valid solution."""
+    needed = frames.solved_with_reserve(result, side).astype(float)
+    return np.where(frames.failed(result, side), np.nan, needed)
+
+
+def short_path(path: str) -> str:
+    """A file with its folder: trials are often all called trial.toml."""
+    return "/".join(Path(path).parts[-2:])
+
+
+def cycle_names(cycles: xr.Dataset) -> list[str]:
+    """Trial, leg and time of each cycle."""
+    columns = (cycles[f"cycle_{name}"].values for name in ("trial", "side", "start", "end"))
+    return [
+        _cycle_name(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
+        for trial, side, start, end in zip(*columns, strict=True)
+    ]
+
+
+def _cycle_name(leg: str, start: float, end: float) -> str:
+    return f"{leg}, {start:.3f} to {end:.3f} s"
+
+
+def _cycle_coords(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
+    source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
+    return {
+        "cycle_start": xr.Variable("cycle", np.array([c.start for c in used], float), {"units": "s"}),
+        "cycle_end": xr.Variable("cycle", np.array([c.end for c in used], float), {"units": "s"}),
+        "cycle_side": xr.Variable("cycle", np.array([side] * len(used), np.str_)),
+        "cycle_trial": xr.Variable("cycle", np.array([source] * len(used), np.str_)),
+    }
+
+
+def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
+    """Cadence, stance and the like of the strides that are these cycles; NaN where a strike was not recorded."""
+    if "stride" not in result.dims:
+        return {}
+    own = np.flatnonzero(result["stride_side"].values == side)
+    starts = result["stride_start"].values[own]
+    measures = {}
+    for name, variable in result.data_vars.items():
+        if variable.dims == ("stride",):
+            values = np.full(len(used), np.nan)
+            for place, cycle in enumerate(used):
+                same = own[np.abs(starts - cycle.start) < 1e-6]
+                values[place] = variable.values[same[0]] if same.size else np.nan
+            measures[str(name)] = xr.Variable("cycle", values, variable.attrs)
+    return measures
+
+
+def _attributes(
+    result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
+) -> dict[str, object]:
+    kept = {key: result.attrs[key] for key in (*PERSON, *METHODS, "inputs") if key in result.attrs}
+    if "shared_dofs" in kept:
+        dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
+        kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
+    leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {frames.SIDE_NAMES[side]} leg"
+    left_out = [
+        f"{_cycle_name(leg, cycle.start, cycle.end)}: {why}"
+        for cycle, why in _left_out(result, side, every, used)
+    ]
+    return {
+        **kept,
+        "side": side,
+        "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
+        "left_out": left_out
+        if every or left_out
+        else [f"{leg}: no two heel strikes with frames between them"],
+        "invalid": _counted(leg, used, frames.unsolved(result, side), "without a valid solution"),
+        "reserves": _counted(leg, used, frames.solved_with_reserve(result, side), "with a reserve"),
+    }
+
+
+def _counted(leg: str, used: list[frames.Cycle], mask: frames.Mask, what: str) -> list[str]:
+    """A sentence for every cycle with frames of the mask."""
+    counts = [(cycle, int(mask[cycle.index].sum())) for cycle in used]
+    return [
+        f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frame{'s' if count > 1 else ''} {what}"
+        for cycle, count in counts
+        if count
+    ]
+
+
+def _left_out(
+    result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
+) -> list[tuple[frames.Cycle, str]]:
+    """The intervals between strikes that do not count, and why not."""
+    partly = [
+        (cycle, f"the frames cover {100.0 * cycle.share:.0f} % of it") for cycle in every if cycle not in used
+    ]
+    long = [
+        (cycle, "much longer than the other cycles, as if a heel strike in it were missing")
+        for cycle in frames.overlong(result, side)
+    ]
+    return sorted(partly + long, key=lambda each: each[0].start)

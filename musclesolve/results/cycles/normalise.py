@@ -1,0 +1,61 @@
+"""Curves over time brought to given times, without a bridge over frames that have no value."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+
+Array = NDArray[np.float64]
+
+ROUND_OFF = 1e-9  # s
+NEIGHBOURS = 3
+"""The slope at a frame follows from this many frames at most: three at an end, one to either side elsewhere."""
+
+
+def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straight: bool = True) -> Array:
+    """Values at other times, by a cubic through the frames that neither overshoots nor bends what is straight.
+
+    Piecewise cubic Hermite interpolation with the slopes of Fritsch and Butland (1984, SIAM J Sci Stat Comput
+    5:300-304): between two frames a value lies between theirs, a linear function of time stays linear.
+
+    Args:
+        time: (T,) [s], increasing.
+        values: (T, ...) NaN where a frame has no valid value.
+        at: (P,) times wanted [s].
+        reach: so far beyond the first and the last frame there are values too [s].
+        straight: whether the curve goes straight on there, but what is nowhere negative not below zero; otherwise it
+            keeps the value of the first or last frame.
+
+    Returns:
+        (P, ...) NaN outside of the frames and between two frames of which one has no value.
+    """
+    flat = values.reshape(time.size, -1)
+    result = np.full((at.size, flat.shape[1]), np.nan)
+    # The slopes are local: the frames around the wanted times give the same curve as all of them.
+    start = max(int(np.searchsorted(time, at.min())) - NEIGHBOURS, 0)
+    stop = int(np.searchsorted(time, at.max())) + NEIGHBOURS + 1
+    patterns, which = np.unique(np.isfinite(flat[start:stop]), axis=1, return_inverse=True)
+    for number, pattern in enumerate(patterns.T):
+        columns = np.flatnonzero(which.ravel() == number)
+        for first, end in [(start + a, start + b) for a, b in true_runs(pattern)]:
+            early, late = (reach if first == 0 else 0.0), (reach if end == time.size else 0.0)
+            inside = (at >= time[first] - early - ROUND_OFF) & (at <= time[end - 1] + late + ROUND_OFF)
+            if end - first > 1 and inside.any():
+                curve = _curve(time[first:end], flat[first:end, columns], at[inside], straight)
+                result[np.ix_(inside, columns)] = curve
+    beyond = (at < time[0]) | (at > time[-1])
+    if beyond.any():
+        result[beyond] = np.maximum(result[beyond], np.where((flat < 0.0).any(axis=0), -np.inf, 0.0))
+    return result.reshape(at.size, *values.shape[1:])
+
+
+def _curve(time: Array, values: Array, at: Array, straight: bool) -> Array:
+    """The cubic through frames that all have values and, beyond its ends, its tangents or the values there."""
+    from scipy.interpolate import PchipInterpolator
+
+    cubic = PchipInterpolator(time, values, axis=0)
+    nearest = np.clip(at, time[0], time[-1])
+    found: Array = cubic(nearest)
+    return found + (at - nearest)[:, None] * cubic(nearest, 1) if straight else found

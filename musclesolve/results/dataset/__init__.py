@@ -1,0 +1,1 @@
+"""The variables of a result and how they are assembled."""

@@ -1,0 +1,153 @@
+"""A dataset is a result that can be averaged and drawn, or it is refused with what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.errors import InputError
+from musclesolve.results.dataset import frame_validity as frames
+
+DIMENSIONS = {
+    "time": {"time"},
+    "muscle": {"muscle"},
+    "side": {"side"},
+    "group": {"muscle"},
+    "status": {"time", "side"},
+    "valid": {"time", "side"},
+    "steady": {"time"},
+    "foot_in_place": {"time", "side"},
+    "balanced": {"time"},
+    "activation": {"time", "muscle"},
+    "muscle_force": {"time", "muscle"},
+    "joint_angle": {"time", "dof"},
+    "joint_moment": {"time", "dof"},
+    "ground_reaction_force": {"time", "side", "axis"},
+    "stride_side": {"stride"},
+    "stride_start": {"stride"},
+}
+"""Over what these extend, in every result."""
+ALWAYS = ("time", "muscle", "side", "status", "valid")
+NUMBERS = ("activation", "muscle_force", "joint_angle", "joint_moment", "ground_reaction_force")
+"""What is a number wherever there is a valid solution."""
+POSITIVE = ("subject_mass_kg", "strength_factor")
+
+
+def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
+    """Return the result if it is one.
+
+    Args:
+        result: what is said to be a result.
+        needed: names of variables that it must have besides status and coordinates.
+
+    Raises:
+        InputError: it is no dataset; a name is missing or extends over other dimensions; there are fewer than two
+            frames or their times do not increase; a status has no meaning, or `valid` contradicts it; a heel strike is
+            no time; a quantity has no number in a valid frame; the mass of the person is no positive number.
+    """
+    if not isinstance(result, xr.Dataset):
+        raise InputError(
+            f"{str(result)[:80]!r} ({type(result).__name__}) is not a result of musclesolve",
+            expected="what ms.run or ms.read_result returns",
+            remedy="read the file first: ms.read_result(path)",
+        )
+    _check_names(result, needed)
+    _check_time(result)
+    _check_status(result)
+    _check_attributes(result)
+    _check_numbers(result)
+    return result
+
+
+def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> InputError:
+    return InputError(
+        problem,
+        file=result.encoding.get("source"),
+        where=where,
+        expected="a result as `musclesolve run` of this version writes it",
+        remedy="read its file with ms.read_result, or compute it again: musclesolve run TRIAL.toml -o FOLDER",
+    )
+
+
+def _check_names(result: xr.Dataset, needed: Collection[str]) -> None:
+    names = {*ALWAYS, *needed}
+    if not all(f"heel_strike_times_{side}" in result.attrs for side in frames.SIDE_NAMES):
+        names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
+    if "stride" in result.dims:
+        names |= {"stride_side", "stride_start"}
+    names |= {str(dim) for name in names & set(result.variables) for dim in result[name].dims} - {"stride"}
+    if missing := sorted(names - set(result.variables)):
+        raise _refused(result, f"this is not a result of musclesolve: it has no {', '.join(missing)}")
+    for name, dims in DIMENSIONS.items():
+        if name in result.variables and set(result[name].dims) != dims:
+            found = ", ".join(map(str, result[name].dims))
+            raise _refused(result, f"it is over ({found}), not over ({', '.join(sorted(dims))})", name)
+    if empty := sorted(str(dim) for dim in names & set(result.dims) - {"time"} if result.sizes[dim] == 0):
+        raise _refused(result, f"there is nothing in {', '.join(empty)}")
+    if not frames.sides(result):
+        raise _refused(result, "none of these muscles is of the right or the left leg", "muscle")
+    if lost := set(frames.sides(result)) - set(map(str, result["side"].values)):
+        raise _refused(result, f"the leg {', '.join(sorted(lost))} has muscles but no status", "side")
+
+
+def _check_time(result: xr.Dataset) -> None:
+    time = result["time"].values
+    if time.size < 2:
+        raise _refused(result, f"it has {time.size} frame{'s' if time.size != 1 else ''}", "time")
+    if (
+        not np.issubdtype(time.dtype, np.number)
+        or not np.isfinite(time).all()
+        or (np.diff(time) <= 0.0).any()
+    ):
+        raise _refused(result, "the times of its frames do not increase", "time")
+
+
+def _check_status(result: xr.Dataset) -> None:
+    given = result["status"].attrs
+    values = np.atleast_1d(given.get("flag_values", []))
+    meanings = str(given.get("flag_meanings", "")).split()
+    if not values.size or values.size != len(meanings):
+        raise _refused(
+            result, f"flag_values holds {values.size} values, flag_meanings {len(meanings)} names", "status"
+        )
+    status = result["status"].values
+    unknown = np.unique(status[~np.isin(status, values)])
+    if unknown.size:
+        raise _refused(result, f"the status {unknown[0]} has no meaning among its flags", "status")
+    if result["valid"].dtype != bool:
+        raise _refused(result, "these are no truth values", "valid")
+    solved = [code for code, name in zip(values, meanings, strict=True) if name.lower() in frames.VALID]
+    unlike = result["valid"] != result["status"].isin(solved)
+    if unlike.any():
+        raise _refused(result, f"it contradicts the status in {int(unlike.sum())} frames", "valid")
+
+
+def _check_attributes(result: xr.Dataset) -> None:
+    for side in frames.SIDE_NAMES:
+        name = f"heel_strike_times_{side}"
+        times = np.atleast_1d(result.attrs.get(name, []))
+        number = times.size == 0 or np.issubdtype(times.dtype, np.number)
+        if not number or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+            raise _refused(result, f"these are no increasing times: {str(times.tolist())[:80]}", name)
+    for name in POSITIVE:
+        value = np.asarray(result.attrs.get(name, 1.0))
+        if value.size != 1 or not np.issubdtype(value.dtype, np.number) or not 0.0 < value.item() < np.inf:
+            raise _refused(result, f"{value.tolist()!r} is no positive number", name)
+
+
+def _check_numbers(result: xr.Dataset) -> None:
+    valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
+    for name in NUMBERS:
+        if name not in result:
+            continue
+        values = result[name].transpose("time", ...).values
+        if not np.issubdtype(values.dtype, np.floating):
+            raise _refused(result, "these are no numbers", name)
+        lost = valid & ~np.isfinite(values.reshape(values.shape[0], -1)).all(axis=1)
+        if lost.any():
+            at = result["time"].values[lost][0]
+            raise _refused(
+                result, f"no number in {lost.sum()} frames with a valid solution, first at {at:.3f} s", name
+            )

@@ -1,0 +1,66 @@
+"""From a result back to the force-sharing problem of one leg, to look into it further."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.errors import InputError
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.sharing.problem import Problem
+
+NEEDED = (
+    *("moment_arm", "joint_moment", "passive_force", "force_capacity"),
+    *("max_isometric_force", "fiber_velocity", "optimal_fiber_length", "status", "valid"),
+)
+
+
+def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = None) -> Problem:
+    """What the contractile elements of one leg were asked for in every frame.
+
+        b = joint_moment - moment_arm @ passive_force,    on the shared degrees of freedom
+
+    Frames of an invalid motion (status INVALID_MOTION) have no moments (NaN): whatever is asked of the problem passes
+    them over. It holds all that the costs of muscles need, but not the joint reactions of `joint_reaction_squared`.
+
+    Args:
+        result: of `run`, or read from its file.
+        side: "r" or "l".
+        reserve_weight: see Problem.
+
+    Raises:
+        InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
+    """
+    if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
+        raise InputError(
+            f"the result has no {', '.join(missing)}",
+            expected="a result of musclesolve.run, or result.nc",
+            remedy="a file of an earlier version is brought up to date by ms.read_result(path)",
+        )
+    if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
+        raise InputError(
+            f"the result has no axis {lost[0]!r}",
+            expected="the axes time, dof and muscle",
+            remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
+        )
+    sides = sorted({str(name)[-1] for name in result["muscle"].values})
+    if side not in sides:
+        raise InputError(f"the result has no muscles of side {side!r}", expected="one of " + ", ".join(sides))
+    dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if str(dof).endswith("_" + side)]
+    muscles = [str(name) for name in result["muscle"].values if str(name).endswith("_" + side)]
+    leg = result.sel(dof=dofs, muscle=muscles)
+    arm = leg["moment_arm"].values
+    needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
+    usable = frames.credible(result, side)
+    return Problem(
+        moment_arm=arm,
+        moment=np.where(usable[:, None], needed, np.nan),
+        force_capacity=leg["force_capacity"].values,
+        max_isometric_force=leg["max_isometric_force"].values,
+        reserve_weight=None if reserve_weight is None else np.array(reserve_weight),
+        muscle=tuple(muscles),
+        dof=tuple(dofs),
+        fiber_velocity=leg["fiber_velocity"].values,
+        optimal_fiber_length=leg["optimal_fiber_length"].values,
+        passive_force=leg["passive_force"].values,
+    )

@@ -1,0 +1,1 @@
+"""The files of a result: NetCDF, complete or not at all."""

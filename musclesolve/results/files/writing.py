@@ -1,0 +1,165 @@
+"""Writing files that belong together so that nobody ever sees some of them, or half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from musclesolve._util.interrupts import undisturbed
+from musclesolve._util.locks import Lock
+from musclesolve._util.written_files import HIDDEN, PART, note
+from musclesolve.errors import BusyError, InputError
+
+LOCK = f"{HIDDEN}lock"
+REMEDY = "choose another place with -o, or make room or permission there"
+
+_locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+"""Folder -> its lock, if this process has it: one whose owner Ctrl-C has ended is gone."""
+
+
+def write_files(
+    folder: str | Path, contents: Mapping[str, bytes], outdated: Iterable[str] = ()
+) -> list[Path]:
+    """Write files into a folder; those of the same names are replaced when all new ones are complete.
+
+    Args:
+        folder: where to; made when it is missing.
+        contents: what each file shall hold, by name.
+        outdated: names of files that would belong to what was there before: removed where they are not written.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: the folder or a file cannot be written, or another run writes into the folder; then nothing has
+            changed.
+    """
+    folder = Path(folder)
+    if odd := [name for name in contents if Path(name).name != name or name in ("", "..")]:
+        raise ValueError(f"{odd[0]!r} would not be a file in the folder")
+    paths = [folder / name for name in contents]
+    removed = [folder / name for name in outdated if name not in contents]
+    with reserved(folder), _input_error(paths[0] if len(paths) == 1 else folder):
+        beside = Path(tempfile.mkdtemp(dir=folder, prefix=HIDDEN))
+        try:
+            for name, content in contents.items():
+                (beside / name).write_bytes(content)
+            _replace(beside, paths, removed)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+    return paths
+
+
+def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
+    """Put complete files in their places, all of them, and take away what they make untrue."""
+    for path in paths:
+        if path.is_dir():
+            raise IsADirectoryError(0, f"there is a folder of the name {path.name}")
+    with undisturbed():
+        for place, path in enumerate(paths):
+            try:
+                (beside / path.name).replace(path)
+            except OSError as error:
+                raise _half_way(error, paths, place) from error
+        note(paths)
+        _remove(removed)
+        with contextlib.suppress(OSError):
+            beside.rmdir()
+
+
+def _half_way(error: OSError, paths: list[Path], place: int) -> InputError:
+    """The error of a file that cannot be replaced, such as one that another program has open on Windows."""
+    done = ", ".join(path.name for path in paths[:place])
+    return InputError(
+        f"cannot be replaced: {error.strerror or error}" + (f"; {done} already are" if done else ""),
+        file=paths[place],
+        remedy="close it where it is open, and give the command again",
+    )
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        try:
+            if path.is_file():
+                path.unlink()
+        except OSError as error:
+            raise InputError(
+                f"the new files are written, but this one cannot be removed: {error.strerror or error}",
+                file=path,
+                remedy="remove it: it belongs to an earlier result",
+            ) from error
+
+
+@contextlib.contextmanager
+def reserved(folder: Path) -> Iterator[None]:
+    """Keep other runs from writing into a folder, which is made when it is missing; free it of what killed ones left.
+
+    The folder is not made in the end if nothing was written into it. Within it, this thread may reserve it again.
+
+    Raises:
+        InputError: another run has it, or it cannot be written.
+    """
+    with _input_error(folder):
+        key = os.path.realpath(folder)
+    mine = _locks.get(key)
+    if mine is not None and mine.is_held and mine.thread == threading.get_ident():
+        yield
+        return
+    missing = [each for each in (folder, *folder.parents) if not os.path.lexists(each)]
+    try:
+        with _lock_of(folder) as lock:
+            _locks[key] = lock
+            if lock.exclusive:
+                _remove_leftovers(folder)
+            yield
+    finally:
+        for each in missing:
+            # What holds something stays: the files, or what somebody else put there.
+            with contextlib.suppress(OSError):
+                each.rmdir()
+
+
+def _lock_of(folder: Path) -> Lock:
+    with _input_error(folder):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = Lock.acquire(folder / LOCK)
+        except FileNotFoundError:  # another run has just ended, and taken its empty folder away
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = Lock.acquire(folder / LOCK)
+    if lock is None:
+        raise BusyError(
+            "another run is writing into this folder",
+            file=folder,
+            expected="one run at a time into a folder",
+            remedy="wait until it has ended, or choose another folder with -o",
+        )
+    return lock
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the hidden files of runs that were killed."""
+    with contextlib.suppress(OSError):
+        for path in folder.glob(f"{HIDDEN}*"):
+            if path.name.endswith(PART):
+                if (lock := Lock.acquire(path)) is not None:
+                    lock.release()
+            elif path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _input_error(place: Path) -> Iterator[None]:
+    """Turn what keeps a place from being written into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"cannot be written: {error.strerror or error}", file=place, remedy=REMEDY
+        ) from error

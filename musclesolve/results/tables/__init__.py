@@ -1,0 +1,1 @@
+"""Summaries of a result for people."""

@@ -1,0 +1,166 @@
+"""A comparison of costs for people: how the frames ended, and how far the costs agree."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import xarray as xr
+from rich.table import Table
+
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.subject_variables import body_weight
+
+MOST_MUSCLES = 10
+JOINTS = ("hip", "knee", "ankle")
+OF_PAIR = {"rms [N]": "rms_difference", "correlation": "correlation", "peak ratio": "peak_ratio"}
+
+
+def tables(comparison: xr.Dataset) -> list[Table]:
+    """All of them: how the frames ended, the joints, the function groups, the muscles that differ most."""
+    return [each(comparison) for each in (verdicts, joints, groups, muscles)]
+
+
+def any_failed(comparison: xr.Dataset) -> bool:
+    """Whether a frame of an analysed leg has no valid solution under one of the costs."""
+    return any(
+        frames.unsolved(comparison.sel(cost=name), side).any()
+        for name in comparison["cost"].values
+        for side in frames.sides(comparison)
+    )
+
+
+def verdicts(comparison: xr.Dataset) -> Table:
+    """How the frames of each cost and leg ended."""
+    table = Table(title="frames", title_justify="left")
+    for heading in (
+        "cost",
+        "leg",
+        "solved",
+        "with reserve",
+        "without valid solution",
+        "not analysed",
+        "largest KKT residual",
+    ):
+        named = heading in ("cost", "leg")
+        table.add_column(heading, justify="left" if named else "right", no_wrap=named)
+    for name in comparison["cost"].values:
+        one = comparison.sel(cost=name)
+        for side in frames.sides(comparison):
+            failed = frames.failed(one, side)
+            residual = one["kkt_residual"].sel(side=side).values[~failed]
+            counts = (
+                frames.solved(one, side).sum(),
+                frames.solved_with_reserve(one, side).sum(),
+                frames.unsolved(one, side).sum(),
+                frames.not_measured(one, side).sum(),
+            )
+            largest = f"{residual.max():.1e}" if residual.size else "-"
+            table.add_row(str(name), side, *(str(int(count)) for count in counts), largest)
+    return table
+
+
+def groups(comparison: xr.Dataset) -> Table:
+    """Peak force of every function group, and its agreement with the first cost."""
+    first = str(comparison["cost"].values[0])
+    return _agreement(
+        comparison, "function_group", "group_", comparison["function_group"].values, f"against {first}"
+    )
+
+
+def muscles(comparison: xr.Dataset, most: int = MOST_MUSCLES) -> Table:
+    """The muscles about which the costs disagree most, by the root mean square of the difference."""
+    first = str(comparison["cost"].values[0])
+    apart = comparison["rms_difference"].sel(other=first).max("cost").fillna(0.0)
+    order = np.argsort(-apart.values, kind="stable")[:most]
+    title = f"against {first}: the {len(order)} muscles that differ most"
+    return _agreement(comparison, "muscle", "", comparison["muscle"].values[order], title)
+
+
+def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: np.ndarray, title: str) -> Table:
+    """A section for each row, in it a line for each cost: names stay whole on a terminal of 80 columns."""
+    table = Table(title=title, title_justify="left")
+    names = [str(name) for name in comparison["cost"].values]
+    table.add_column(dim.replace("_", " "), overflow="fold")
+    for heading in ("peak [N]", *OF_PAIR):
+        table.add_column(heading, justify="right", no_wrap=True)
+    peak = _peak(comparison, dim)
+    for row in rows:
+        table.add_row(str(row))
+        for number, name in enumerate(names):
+            at = {"cost": name, "other": names[0], dim: row}
+            pair = [float(comparison[prefix + measure].sel(at)) for measure in OF_PAIR.values()]
+            numbers = [_plain(pair[0], 0), _plain(pair[1], 3), _plain(pair[2], 2)] if number else ["", "", ""]
+            most = _plain(float(peak.sel({"cost": name, dim: row})), 0)
+            table.add_row(f"  {name}", most, *numbers, end_section=number == len(names) - 1)
+    return table
+
+
+def joints(comparison: xr.Dataset) -> Table:
+    """Peak contact forces [body weights] and mean co-contraction [%] under every cost."""
+    names = [str(name) for name in comparison["cost"].values]
+    table = Table(title="joints", title_justify="left")
+    table.add_column("quantity", overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    size = _magnitude(comparison) / body_weight(comparison)
+    for joint in comparison["joint"].values:
+        values = [_plain(float(size.sel(cost=name, joint=joint).max()), 2) for name in names]
+        table.add_row(f"{joint}: peak contact force [body weights]", *values)
+    mean = 100.0 * comparison["co_contraction"].mean("time")
+    for dof in comparison["dof"].values:
+        if mean.sel(dof=dof).notnull().any():
+            values = [_plain(float(mean.sel(cost=name, dof=dof)), 0) for name in names]
+            table.add_row(f"{dof}: mean co-contraction [%]", *values)
+    return table
+
+
+def agreement_csv(comparison: xr.Dataset) -> bytes:
+    """The whole agreement, every muscle and function group, every pair of costs, as a table for other programs."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        ["kind", "name", "cost", "other", "peak_N", "rms_difference_N", "correlation", "peak_ratio"]
+    )
+    for dim, prefix in (("function_group", "group_"), ("muscle", "")):
+        peak = _peak(comparison, dim)
+        pairs = {measure: comparison[prefix + measure] for measure in OF_PAIR.values()}
+        for row in comparison[dim].values:
+            for cost in comparison["cost"].values:
+                for other in comparison["cost"].values:
+                    if cost == other:
+                        continue
+                    at = {"cost": cost, "other": other, dim: row}
+                    numbers = [float(peak.sel({"cost": cost, dim: row}))]
+                    numbers += [float(array.sel(at)) for array in pairs.values()]
+                    writer.writerow([dim, row, cost, other, *(f"{number:.6g}" for number in numbers)])
+    return out.getvalue().encode()
+
+
+def _peak(comparison: xr.Dataset, dim: str) -> xr.DataArray:
+    """Largest force (cost, dim) [N] over the frames with a valid solution."""
+    force = comparison["group_force" if dim == "function_group" else "muscle_force"]
+    sides = [str(name)[-1] for name in comparison[dim].values]
+    valid = np.stack(
+        [
+            np.stack([frames.valid(comparison.sel(cost=name), side) for side in sides], axis=-1)
+            for name in comparison["cost"].values
+        ]
+    )
+    return force.transpose("cost", "time", dim).where(valid).max("time")
+
+
+def _magnitude(comparison: xr.Dataset) -> xr.DataArray:
+    """Size of the contact force [N], NaN in frames without a valid solution."""
+    size = (comparison["joint_reaction"] ** 2).sum("axis", skipna=False) ** 0.5
+    size = size.transpose("cost", "time", "joint")
+    for place, joint in enumerate(comparison["joint"].values):
+        for number, name in enumerate(comparison["cost"].values):
+            failed = frames.failed(comparison.sel(cost=name), str(joint)[-1])
+            size[number, failed, place] = np.nan
+    return size
+
+
+def _plain(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if np.isfinite(value) else "-"

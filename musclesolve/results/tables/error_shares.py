@@ -1,0 +1,67 @@
+"""How sure a force is at its peak in stance, and which sources of error that hangs on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.results.dataset import frame_validity as frames
+
+DIM = {"muscle_force": "muscle", "contact_force": "joint"}
+"""Over what a force extends besides time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Peak:
+    """A force in the frame in which it is largest without errors; all numbers are of this frame.
+
+    Args:
+        time: of the frame [s].
+        value: without errors [N].
+        mean: of the samples [N].
+        sd: standard deviation of the samples [N].
+        shares: (source,) shares of the sources in the variance, to first order; None without contributions.
+    """
+
+    time: float
+    value: float
+    mean: float
+    sd: float
+    shares: xr.DataArray | None
+
+
+def counted(result: xr.Dataset, side: str) -> frames.Mask:
+    """Valid frames of a leg among which peaks are sought, (T,): those of stance, all of them where there is none.
+
+    In early swing passive forces of stretched fibers make bands that are no physiology (docs/uncertainty.md).
+    """
+    valid = frames.valid(result, side)
+    in_stance = valid & frames.stance(result, side)
+    return in_stance if in_stance.any() else valid
+
+
+def peak(found: xr.Dataset, name: str, which: str) -> Peak | None:
+    """The peak of a force over the frames that count; None where none does.
+
+    Args:
+        found: of `uncertainty`.
+        name: "muscle_force" or "contact_force".
+        which: the muscle or joint, such as "hip_r".
+    """
+    own = {DIM[name]: which}
+    nominal = found[name].sel(own).values
+    known = counted(found, which[-1]) & np.isfinite(nominal)
+    if not known.any():
+        return None
+    frame = int(np.where(known, nominal, -np.inf).argmax())
+    mean, sd = (float(found[f"{name}_{part}"].sel(own).values[frame]) for part in ("mean", "sd"))
+    shares = found.get(f"{name}_contribution")
+    return Peak(
+        time=float(found["time"].values[frame]),
+        value=float(nominal[frame]),
+        mean=mean,
+        sd=sd,
+        shares=None if shares is None else shares.sel(own).isel(time=frame),
+    )

@@ -1,0 +1,180 @@
+"""The summary of a result for people: what was solved, what was not and why, how far to trust it."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset import marker_residuals as consistency
+from musclesolve.results.dataset.filter_variables import filter_line
+from musclesolve.results.dataset.pelvis_residual import pelvis_residual
+from musclesolve.results.dataset.subject_variables import body_weight, identity
+
+LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
+MOST_STRETCHES = 5
+LARGE = 0.08
+"""Root mean square of the pelvis residual beyond which it is called large, a share of the peak ground force."""
+
+
+REASON = {
+    frames.LEAPING: "a joint turns faster than joints can",
+    frames.DISPLACED: "the foot lies far from where it was seen",
+    frames.UNBALANCED: "the ground forces do not carry the motion",
+}
+"""What is wrong with a frame where its name does not say it."""
+
+
+def summary(result: xr.Dataset) -> str:
+    """Several lines: the choices made, frames, each leg, optimality, residual at the pelvis, what else to know."""
+    time = result["time"].values
+    choices = {"trial": identity(result), "methods": _methods(result)}
+    lines = [_line(subject, text) for subject, text in choices.items() if text]
+    lines.append(_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
+    analysed = _sentences(result.attrs.get("analysed", []))
+    lines += [_line("" if number else "analysed", sentence) for number, sentence in enumerate(analysed)]
+    for side in frames.sides(result):
+        lines += [_line(LEG[side], _counts(result, side)), *_failures(result, side)]
+        lines += [_line("", reason) for reason in _sentences(result.attrs.get(f"reasons_{side}", []))]
+    lines.append(_line("optimality", _optimality(result)))
+    if "consistency_shift" in result:
+        said = consistency.sentences(result)
+        lines += [_line("" if number else "consistency", sentence) for number, sentence in enumerate(said)]
+    if "pelvis_residual" in result:
+        lines.append(_line("pelvis residual", _pelvis_residual(result)))
+    lines += [_line("" if number else "strides", text) for number, text in enumerate(_strides(result))]
+    for name in ("notes", "completed"):
+        sentences = _sentences(result.attrs.get(name, []))
+        lines += [_line("" if number else name, sentence) for number, sentence in enumerate(sentences)]
+    return "\n".join(lines)
+
+
+def any_failed(result: xr.Dataset) -> bool:
+    """Whether a frame that was analysed has no valid solution."""
+    return any(frames.unsolved(result, side).any() for side in frames.sides(result))
+
+
+def _line(subject: str, text: str) -> str:
+    return f"{subject:<17} {text}"
+
+
+def _methods(result: xr.Dataset) -> str:
+    """Filter and hip centers, which the numbers hang on as much as on what `identity` says."""
+    given = result.attrs
+    parts = [filtered] if (filtered := filter_line(result)) else []
+    if "hip_method" in given:
+        parts.append(f"hip centers {given['hip_method']}")
+    return ",  ".join(parts)
+
+
+def _counts(result: xr.Dataset, side: str) -> str:
+    reserve = frames.solved_with_reserve(result, side)
+    parts = [f"{frames.solved(result, side).sum()} solved"]
+    if reserve.any():
+        parts.append(f"{reserve.sum()} with reserve ({_largest_reserve(result, side, reserve)})")
+    if others := int(frames.not_measured(result, side).sum()):
+        parts.append(f"{others} not analysed (forces not measured)")
+    if failures := int(frames.unsolved(result, side).sum()):
+        parts.append(f"{failures} WITHOUT VALID SOLUTION")
+    return ", ".join(parts)
+
+
+def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str:
+    shared = result.attrs.get("shared_dofs", result["dof"].values)
+    dofs = [str(dof) for dof in shared if str(dof).endswith(f"_{side}")]
+    moment = result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
+    size = np.where(reserve[:, None] & np.isfinite(moment), np.abs(moment), 0.0)
+    frame, dof = np.unravel_index(int(size.argmax()), size.shape)
+    return f"largest {_plain(size[frame, dof], 3)} N m, {dofs[dof]} at {result['time'].values[frame]:.3f} s"
+
+
+def _failures(result: xr.Dataset, side: str) -> list[str]:
+    """One line per reason: how many frames, and when."""
+    names = frames.reason_names(result, side)
+    failed = frames.unsolved(result, side)
+    lines = []
+    for reason in dict.fromkeys(names[failed]):
+        of_reason = names == reason
+        stretches = _stretches(of_reason, result["time"].values)
+        shown = ", ".join(stretches[:MOST_STRETCHES])
+        more = f" and {len(stretches) - MOST_STRETCHES} more" if len(stretches) > MOST_STRETCHES else ""
+        why = REASON.get(str(reason), str(reason).replace("_", " "))
+        lines.append(_line("", f"{why}: {of_reason.sum()} at {shown} s{more}"))
+    return lines
+
+
+def _stretches(mask: frames.Mask, time: NDArray[np.float64]) -> list[str]:
+    """Times of the runs of frames in a mask: "0.450" or "0.450 to 0.510"."""
+    return [
+        f"{time[first]:.3f}" + (f" to {time[stop - 1]:.3f}" if stop - first > 1 else "")
+        for first, stop in true_runs(mask)
+    ]
+
+
+def _optimality(result: xr.Dataset) -> str:
+    valid = np.concatenate(
+        [result["kkt_residual"].sel(side=s).values[frames.valid(result, s)] for s in frames.sides(result)]
+    )
+    if not valid.size:
+        return "no frame has a valid solution"
+    return f"largest KKT residual {valid.max():.1e} of the frames with a solution"
+
+
+def _pelvis_residual(result: xr.Dataset) -> str:
+    """Peak and root mean square over the frames of the size of the residual force and moment."""
+    force, moment = (size[np.isfinite(size)] for size in pelvis_residual(result))
+    if not force.size:
+        return "not known: there is no frame in which both feet were measured"
+    percent = 100.0 * force / body_weight(result)
+    limit = (
+        f" (limit {_plain(100.0 * result.attrs['balance_limit'], 2)} %)"
+        if "balance_limit" in result.attrs
+        else ""
+    )
+    peak_force = 100.0 * result.attrs.get("balance_limit", BALANCE_LIMIT) / BALANCE_LIMIT
+    large = "; large: see masses, synchronisation, filter" if _rms(percent) > LARGE * peak_force else ""
+    return (
+        f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
+        f"moment: peak {_plain(moment.max(), 3)} N m, rms {_plain(_rms(moment), 3)} N m{large}"
+    )
+
+
+def _strides(result: xr.Dataset) -> list[str]:
+    """A line per recorded stride: when, how long, how much of it stance and double support, how fast."""
+    lines = []
+    for number in range(result.sizes.get("stride", 0)):
+        stride = result.isel(stride=number)
+        parts = {
+            "{:.1f} steps a minute": stride["cadence"],
+            "stance {:.0f} %": stride["stance_percent"],
+            "double support {:.0f} %": stride["double_support_percent"],
+            "{:.2f} m": stride["stride_length"],
+            "{:.2f} m/s": stride["walking_speed"],
+        }
+        known = [text.format(float(value)) for text, value in parts.items() if np.isfinite(value)]
+        start, end = float(stride["stride_start"]), float(stride["stride_end"])
+        lines.append(
+            f"{LEG[str(stride['stride_side'].values)]} {start:.3f} to {end:.3f} s: {', '.join(known)}"
+        )
+    return lines[:MOST_STRETCHES] + [f"and {len(lines) - MOST_STRETCHES} more"] * (
+        len(lines) > MOST_STRETCHES
+    )
+
+
+def _plain(value: float, digits: int) -> str:
+    """A number to so many digits, never as a power of ten."""
+    return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+
+
+def _rms(values: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _sentences(value: object) -> list[str]:
+    """An attribute that holds sentences: a list, or one text with a sentence per line (as NetCDF likes it)."""
+    if isinstance(value, str):
+        return value.splitlines()
+    return [str(sentence) for sentence in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]

@@ -1,0 +1,256 @@
+"""Which non-negative mixture of given costs explains a given activation pattern best.
+
+An activation pattern is optimal for the cost sum_j w_j f_j if in every frame there are multipliers lambda with
+
+    r_i = sum_j w_j df_j/da_i - (A^T lambda)_i     r_i = 0 between the bounds, r_i >= 0 at the lower, r_i <= 0 at the
+                                                  upper one.
+
+Those conditions are linear in w and lambda. The mixture sought is the one with sum_j w_j s_j = 1, w >= 0, that violates
+them least in the sense of least squares, over all frames at once (inverse optimal control by the residual of the
+conditions of optimality: Keshavarz, Wang and Boyd 2011, "Imputing a convex objective function"). s_j is the root mean
+square of the slopes of cost j, so that costs of different units stand side by side; every frame counts the same.
+
+The multipliers are eliminated frame by frame, by projection. What is left is a non-negative least-squares problem with
+one unknown per cost: the least of |M v|^2 + (1 - sum v)^2 over v >= 0 has the direction of the least of |M v|^2 with
+sum v = 1, because for v = t u, sum u = 1, the best t leaves |M u|^2 / (1 + |M u|^2). A condition at a bound takes part
+only while it is violated; which ones do is found by repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_number, a_problem, an_array, members
+from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Array, Problem
+
+Mask = NDArray[np.bool_]
+
+MOST_REPETITIONS = 100
+DEPENDENT = 1e-10
+NO_ROOM = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The mixture found, and how well it explains the pattern.
+
+    Attributes:
+        costs: J costs.
+        weight: (J,) w, such that sum_j weight_j cost_j is the mixture.
+        share: (J,) weight times the root mean square slope of its cost; sums to one.
+        multiplier: (T, m) what the moments then pay, in units of the mixture per N m; NaN in frames that say
+            nothing.
+        residual: (T,) violation of the conditions of optimality over the size of the slopes, root mean squares; zero
+            for a pattern that is exactly optimal, NaN in frames that say nothing.
+        total_residual: the same over all frames.
+        distinctness: how sharply the pattern tells the costs apart: the second smallest singular value of the
+            conditions over the size of the slopes. Where it is as small as the residual, other mixtures explain as
+            much; one for a single cost.
+    """
+
+    costs: tuple[Cost, ...]
+    weight: Array
+    share: Array
+    multiplier: Array
+    residual: Array
+    total_residual: float
+    distinctness: float
+
+    @property
+    def cost(self) -> Cost:
+        """The mixture as a cost; costs without weight are left out."""
+        terms = [float(w) * cost for w, cost in zip(self.weight, self.costs, strict=True) if w > 0]
+        return reduce(add, terms)
+
+
+def explain(
+    problem: Problem, activation: ArrayLike, costs: Sequence[str | Cost], at_bound: float = 1e-4
+) -> Mixture:
+    """The non-negative mixture of costs for which an activation pattern is nearest to optimal.
+
+    The moments are those that the pattern produces; those of the problem are not used. Frames in which nothing can be
+    learnt are passed over: without a finite activation, or with no more muscles between their bounds than there are
+    moments.
+
+    Args:
+        problem: moment arms, capacities and bounds; T frames.
+        activation: (T, n) the pattern, or (n,) for a single frame.
+        costs: J names or Cost objects with a gradient.
+        at_bound: activations nearer to a bound than this count as lying on it; larger than zero, because solvers end
+            a little away from the bounds.
+
+    Raises:
+        InputError: a distance `at_bound` that is not a positive number, the shape of the pattern, an activation beyond
+            its bounds, a cost that has no gradient or does not fit the problem, or a pattern that says nothing about
+            these costs.
+    """
+    found = _suitable(costs, problem)
+    at_bound = a_number(at_bound, "at_bound", "a positive number", above=0.0)
+    for cost in found:
+        problem = within_domain(problem, cost)
+    pattern = _checked(problem, activation, at_bound)
+    conditions = _Conditions.of(problem, pattern, found, at_bound)
+    v, price, taking, factor = conditions.solve()
+    share = v / v.sum()
+    slope = np.einsum("tnj,j->tn", conditions.slope, share)
+    miss = np.where(taking, slope - conditions.pull(price / v.sum()), 0.0)
+    telling = conditions.telling & taking.any(axis=1)
+    violation, size = (
+        np.square(miss).sum(axis=1),
+        np.square(np.where(conditions.inside, slope, 0.0)).sum(axis=1),
+    )
+    residual = np.sqrt(np.divide(violation, size, out=np.full_like(size, np.nan), where=telling & (size > 0)))
+    multiplier = np.where(telling[:, None], price / v.sum() * conditions.size[:, None], np.nan)
+    return Mixture(
+        costs=tuple(found),
+        weight=share / conditions.unit,
+        share=share,
+        multiplier=multiplier,
+        residual=residual,
+        total_residual=float(np.sqrt(violation[telling].sum() / size[telling].sum())),
+        distinctness=_distinctness(factor, conditions.slope[taking]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Conditions:
+    """The conditions of optimality, every frame and cost divided by its size."""
+
+    matrix: Array  # A, (T, m, n)
+    slope: Array  # (T, n, J)
+    unit: Array  # s_j, (J,)
+    size: Array  # of the slopes of a frame, (T,)
+    inside: Mask  # (T, n)
+    at_lower: Mask
+    at_upper: Mask
+    telling: Mask  # (T,)
+
+    @classmethod
+    def of(cls, problem: Problem, activation: Array, costs: Sequence[Cost], at_bound: float) -> _Conditions:
+        room = problem.upper - problem.lower > NO_ROOM
+        known = room & (problem.valid & np.isfinite(activation).all(axis=1))[:, None]
+        at_lower = known & (activation - problem.lower <= at_bound)
+        at_upper = known & (problem.upper - activation <= at_bound) & ~at_lower
+        inside = known & ~at_lower & ~at_upper
+        telling = inside.sum(axis=1) > problem.n_dof
+        if not telling.any():
+            raise InputError(
+                "the activation pattern says nothing about costs",
+                where="activation",
+                expected=f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds",
+            )
+        a = np.where(known, activation, problem.lower)
+        slope = np.stack([cost.total_gradient(problem, a) for cost in costs], axis=-1)
+        usable = np.isfinite(slope).all(axis=-1)
+        slope = np.where((known & usable)[..., None], slope, 0.0)
+        inside, at_lower, at_upper = inside & usable, at_lower & usable, at_upper & usable
+        unit = np.sqrt(np.square(slope[inside & telling[:, None]]).mean(axis=0))
+        _refuse_flat(costs, unit)
+        slope = slope / unit
+        square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
+        size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))
+        telling = telling & (size > 0)
+        divisor = np.where(telling, size, 1.0)[:, None, None]
+        inside, at_lower, at_upper = (mask & telling[:, None] for mask in (inside, at_lower, at_upper))
+        matrix = np.where(known[:, None, :], problem.moment_matrix, 0.0)
+        return cls(matrix, slope / divisor, unit, size, inside, at_lower, at_upper, telling)
+
+    def pull(self, price: Array) -> Array:
+        return np.matmul(price[:, None, :], self.matrix)[:, 0, :]
+
+    def solve(self) -> tuple[Array, Array, Mask, Array]:
+        """The mixture v (J,), price (T, m), which conditions take part (T, n), and a factor R with |R v| = |M v|."""
+        taking, least = self.inside.copy(), np.inf
+        for _ in range(MOST_REPETITIONS):
+            v, price, factor = self._with(taking)
+            miss = np.einsum("tnj,j->tn", self.slope, v) - self.pull(price)
+            violated = self.inside | (self.at_lower & (miss < 0)) | (self.at_upper & (miss > 0))
+            size = float(np.square(miss[violated]).sum() / v.sum() ** 2)
+            if size < least:
+                least, best = size, (v, price, violated, factor)
+            if (violated == taking).all():
+                break
+            taking = violated
+        return best
+
+    def _with(self, taking: Mask) -> tuple[Array, Array, Array]:
+        """The least squares of the conditions that take part."""
+        from scipy.optimize import nnls
+
+        rows = np.where(taking[..., None], self.matrix.transpose(0, 2, 1), 0.0)  # (T, n, m)
+        left, values, right = np.linalg.svd(rows, full_matrices=False)
+        keep = values > DEPENDENT * values.max(axis=1, keepdims=True)
+        left = left * keep[:, None, :]
+        slope = np.where(taking[..., None], self.slope, 0.0)
+        seen = np.matmul(left.transpose(0, 2, 1), slope)  # (T, m, J)
+        rest = (slope - np.matmul(left, seen)).reshape(-1, slope.shape[-1])
+        factor: Array = np.asarray(np.linalg.qr(rest, mode="r"))
+        count = factor.shape[1]
+        v, _ = nnls(np.vstack([factor, np.ones((1, count))]), np.append(np.zeros(len(factor)), 1.0))
+        inverse = np.divide(1.0, values, out=np.zeros_like(values), where=keep)
+        price = np.einsum("tkm,tk,tkj,j->tm", right, inverse, seen, v)
+        return v, price, factor
+
+
+def _distinctness(factor: Array, slope: Array) -> float:
+    if factor.shape[1] == 1:
+        return 1.0
+    return float(np.linalg.svd(factor, compute_uv=False)[-2] / np.linalg.norm(slope))
+
+
+def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
+    given = members(costs)
+    if not given:
+        raise InputError(
+            "there are no costs to mix", where="costs", expected="a list of names or Cost objects"
+        )
+    a_problem(problem)
+    found = [find_cost(cost) for cost in given]
+    for cost in found:
+        lacking = cost.needs & {"linear_programme", "nonsmooth"}
+        if lacking:
+            raise InputError(
+                f"the cost {cost.name} has no gradient everywhere", where="costs", expected="smooth costs"
+            )
+        cost.require(problem)
+    return found
+
+
+def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
+    expected = f"{problem.force_capacity.shape}"
+    pattern = an_array(activation, "activation", expected)
+    pattern = pattern[None] if pattern.ndim == 1 and problem.n_frames == 1 else pattern
+    if pattern.shape != problem.force_capacity.shape:
+        raise InputError(f"the pattern has the shape {pattern.shape}", where="activation", expected=expected)
+    beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
+    if beyond.any():
+        t, i = (int(index) for index in np.argwhere(beyond)[0])
+        name = (problem.muscle or ())[i]
+        raise InputError(
+            f"the activation of {name} in frame {t} is {pattern[t, i]:g}",
+            where="activation",
+            expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain of the costs",
+            remedy="leave the cost out whose domain ends there, or the frame (as NaN)",
+        )
+    return pattern
+
+
+def _refuse_flat(costs: Sequence[Cost], unit: Array) -> None:
+    for cost, size in zip(costs, unit, strict=True):
+        if not size > 0:
+            raise InputError(
+                f"the cost {cost.name} has no slope anywhere along the pattern",
+                where="costs",
+                expected="costs that depend on the activations of this pattern",
+                remedy="leave it out",
+            )

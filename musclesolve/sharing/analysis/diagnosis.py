@@ -1,0 +1,386 @@
+"""Why a frame is infeasible: what is missing where, which muscles are at their limit, how much stronger they should be.
+
+Everything is a linear programme in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
+
+    least shortage           minimise sum_k |s_k|      subject to A a + s = b,               lower <= a <= upper
+    of one degree alone      minimise |s_k|            the same with all other s = 0
+    of one degree for sure   b_k beyond what row k of A a can be, by itself
+
+The multiplier y of the first programme is the proof: y . b exceeds what any admissible activation gives by the least
+shortage. The muscles that y asks for, (A^T y)_i > 0, are at their upper bound; they are the limited ones. How much
+stronger they, or all muscles, should be: `strength`; whether passive forces are the cause: `passive_cause`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.sharing.analysis.passive_cause import (
+    MAIN_PART,
+    PassiveCause,
+    passive_cause,
+    shortage_without,
+)
+from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, tried_remedy
+from musclesolve.sharing.arguments import a_problem, an_array
+from musclesolve.sharing.infeasibility import excess, is_proof
+from musclesolve.sharing.linear_programme import minimise
+from musclesolve.sharing.problem import Array, Problem
+
+_PULLS = 1e-9
+"""A muscle pulls at the moments if its price is more than this share of the largest one."""
+_SHOWN = 1e-3
+"""Shortages below this share of the largest one of the frame are not spoken of."""
+_NAMED = 3
+_NOTHING = 1e-9
+"""Moments below this are none [N m]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What is wrong with the k infeasible frames of a problem.
+
+    Attributes:
+        frame: (k,) their numbers.
+        shortage: (k, m) [N m], signed: the moment that the muscles lack, with the least sum of its sizes.
+        certain: (k, m) [N m], signed: what is lacking even if all other degrees of freedom may lack anything.
+        limited: (k, n) the muscles that could help, but are at their upper bound.
+        weight: (k, n) [N m], what those muscles contribute along the proof; says in which order to name them.
+        proof: (k, m) y of the module's text; checked.
+        muscle: n names.
+        dof: m names.
+
+    What takes programmes of its own is found when it is asked for, from `part`, the k frames of the problem, and
+    `passive`, the moments of their passive forces (k, m, n) [N m].
+    """
+
+    frame: NDArray[np.int64]
+    shortage: Array
+    certain: Array
+    limited: NDArray[np.bool_]
+    weight: Array
+    proof: Array
+    muscle: tuple[str, ...]
+    dof: tuple[str, ...]
+    part: Problem = field(repr=False)
+    passive: Array = field(repr=False)
+
+    @cached_property
+    def alone(self) -> Array:
+        """(k, m) [N m], signed: the least shortage if this degree of freedom alone may lack something, or infinite."""
+        return np.array([_alone(self.part, k) for k in range(len(self.frame))]).reshape(self.shortage.shape)
+
+    @cached_property
+    def strength_factor(self) -> Array:
+        """(k,) the smallest factor above one on the strength of all muscles that makes the frame feasible.
+
+        Infinite if there is none.
+        """
+        every = np.ones(self.limited.shape[1], dtype=bool)
+        return np.array([smallest_factor(self.part, self.passive, k, every) for k in range(len(self.frame))])
+
+    @cached_property
+    def limited_factor(self) -> Array:
+        """(k,) the same with the limited muscles alone made stronger."""
+        return np.array(
+            [smallest_factor(self.part, self.passive, k, who) for k, who in enumerate(self.limited)]
+        )
+
+    @cached_property
+    def passive_shortage(self) -> Array:
+        """(k,) [N m], what passive forces make up of `total`: so much less would be lacking if they were smaller."""
+        less = [shortage_without(self.part, self.passive, k) for k in range(len(self.frame))]
+        return np.asarray(np.maximum(self.total - np.array(less).reshape(-1), 0.0))
+
+    def passive_cause(self, number: int) -> PassiveCause | None:
+        """The passive forces that make up most of the shortage of one of the k frames; None where they do not."""
+        if self.passive_shortage[number] < MAIN_PART * self.total[number]:
+            return None
+        return passive_cause(self.part.moment[number], self.passive[number], self.proof[number])
+
+    def remedy(self, number: int) -> Remedy | None:
+        """How much stronger muscles should be for one of the k frames to be feasible; None where no strength helps.
+
+        First comes a factor that does for the limited muscles and for all of them alike, then one for all of them
+        (`strength_factor` of a trial file), then one for the limited muscles alone; the last not where passive forces
+        are the cause. The frame has been solved with the factor.
+        """
+        one = self.part.frames(np.array([number]))
+        own = tried_remedy(one, self.limited[number], self.limited_factor[number])
+        if own is not None and own.also_of_all:
+            return own
+        every = np.ones_like(self.limited[number])
+        together = tried_remedy(one, every, self.strength_factor[number])
+        if together is not None or self.passive_cause(number) is not None:
+            return together
+        return own
+
+    @property
+    def total(self) -> Array:
+        """(k,) [N m], the sum of the sizes of the shortages."""
+        return np.asarray(np.abs(self.shortage).sum(axis=1))
+
+    def lacking(self, number: int) -> list[str]:
+        """Degrees of freedom that lack something in one of the k frames, the largest shortage first."""
+        size = np.abs(self.shortage[number])
+        order = np.argsort(-size, kind="stable")
+        return [self.dof[k] for k in order if size[k] > _SHOWN * size.max()]
+
+    def limited_muscles(self, number: int) -> list[str]:
+        """Names of the muscles at their limit in one of the k frames, the one that contributes most first."""
+        order = np.argsort(-self.weight[number], kind="stable")
+        return [self.muscle[i] for i in order if self.limited[number, i]]
+
+    def sentence(
+        self,
+        number: int,
+        time: ArrayLike | None = None,
+        directions: Mapping[str, tuple[str, str]] | None = None,
+    ) -> str:
+        """The reason in words.
+
+        Args:
+            number: which of the k frames.
+            time: (T,) [s] of all frames of the problem; the number of the frame is given without it.
+            directions: what the positive and the negative moment of a degree of freedom are called.
+        """
+        frame = int(self.frame[number])
+        when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
+        names = _Directions(directions or {})
+        parts = []
+        for dof in self.lacking(number):
+            short = self.shortage[number, self.dof.index(dof)]
+            parts.append(f"{dof} lacks {names.text(short, dof)}")
+        clauses = (
+            f"{_listed(parts)} {when}",
+            self._limit(number),
+            self._passive(number, names),
+            self._remedy(number),
+        )
+        return "; ".join(part for part in clauses if part)
+
+    def _limit(self, number: int) -> str:
+        """Which muscles could help, but give all that they have."""
+        names = self.limited_muscles(number)
+        verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
+        return f"{_shown(names)} {verb} at {whose} limit" if names else ""
+
+    def _passive(self, number: int, names: _Directions) -> str:
+        """Which passive forces are in the way, if that is the cause."""
+        cause = self.passive_cause(number)
+        if cause is None:
+            return ""
+        dof = self.dof[cause.dof]
+        return (
+            f"the passive force of {_shown([self.muscle[i] for i in cause.muscles])} gives "
+            f"{names.text(cause.moment, dof)} at {dof}, where the motion needs {names.text(cause.needed, dof)}"
+        )
+
+    def _remedy(self, number: int) -> str:
+        remedy = self.remedy(number)
+        if remedy is None:
+            return self._why_not(number)
+        factor = f"{remedy.factor:.{_digits(remedy.factor)}f} times"
+        if remedy.muscles.all() and not self.limited[number].all():
+            return f"{factor} the strength of all muscles would do"
+        whose = "its" if self.limited[number].sum() == 1 else "their"
+        alone = "" if remedy.also_of_all else ", with that of the others as it is,"
+        return f"{factor} {whose} strength{alone} would do"
+
+    def _why_not(self, number: int) -> str:
+        """Why no strength is proposed; nothing where one exists, but fails when it is tried."""
+        if not self.limited[number].any():
+            return "no muscle can produce it"
+        if np.isfinite(self.strength_factor[number]):
+            return ""
+        if self.passive_cause(number) is not None:
+            return "a larger strength factor would not help, for passive force grows with it"
+        return "" if np.isfinite(self.limited_factor[number]) else "no strength would do"
+
+
+@dataclass(frozen=True)
+class _Directions:
+    """What the positive and the negative moment of a degree of freedom are called."""
+
+    names: Mapping[str, tuple[str, str]]
+
+    def text(self, moment: float, dof: str) -> str:
+        """A signed moment [N m] in words."""
+        if abs(moment) < _NOTHING:
+            return "no moment"
+        positive, negative = self.names.get(dof, ("positive moment", "negative moment"))
+        return f"{_plain(abs(moment))} N m of {negative if moment < 0 else positive}"
+
+
+def diagnose(
+    problem: Problem,
+    passive_force: ArrayLike | None = None,
+    frames: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None,
+) -> Diagnosis:
+    """Find the infeasible frames of a problem and what is wrong with each.
+
+    Args:
+        problem: its reserves are left out of account; frames that are not valid are passed over.
+        passive_force: (T, n) [N] passive tendon forces that grow with the strength; those of the problem unless given.
+        frames: numbers of the frames to look at, or (T,) truth values; all unless given.
+
+    Raises:
+        InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
+            not exist.
+    """
+    problem = _with_passive(a_problem(problem), passive_force)
+    passive = _passive_moment(problem)
+    number = _chosen(problem, frames)
+    found = [_least_shortage(problem, int(t)) for t in number]
+    shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
+    proof = np.array([one[1] for one in found]).reshape(-1, problem.n_dof)
+    short = is_proof(excess(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
+    number, shortage, proof = number[short], shortage[short], proof[short]
+    part = problem.frames(number)
+    pull = np.matmul(proof[:, None, :], part.moment_matrix)[:, 0, :]
+    largest = np.abs(pull).max(axis=1, keepdims=True)
+    limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
+    return Diagnosis(
+        frame=number,
+        shortage=shortage,
+        certain=_certain(part),
+        limited=limited,
+        weight=np.where(limited, pull * part.upper, 0.0),
+        proof=proof,
+        muscle=problem.muscle or (),
+        dof=problem.dof or (),
+        part=part,
+        passive=passive[number],
+    )
+
+
+def _chosen(
+    problem: Problem, frames: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """Numbers of the valid frames among those asked for."""
+    if frames is None:
+        return np.flatnonzero(problem.valid)
+    number = _numbers(problem, frames)
+    for unknown in number[(number < 0) | (number >= problem.n_frames)]:
+        raise InputError(
+            f"there is no frame {unknown}", where="diagnose", expected=f"0 to {problem.n_frames - 1}"
+        )
+    return number[problem.valid[number]]
+
+
+def _numbers(problem: Problem, frames: object) -> NDArray[np.int64]:
+    """Frames that are given by their numbers or by one truth value each."""
+    given = np.asarray(frames)
+    if given.dtype == bool and given.shape == (problem.n_frames,):
+        return np.flatnonzero(given)
+    if given.size and not np.issubdtype(given.dtype, np.integer):
+        raise InputError(
+            f"the frames are {frames!r}",
+            where="diagnose",
+            expected=f"whole numbers, or {problem.n_frames} truth values",
+        )
+    return given.astype(np.int64).reshape(-1)
+
+
+def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
+    """The problem with the passive forces that are given, or its own, checked."""
+    shape = problem.force_capacity.shape
+    if force is not None:
+        given = an_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
+        if given.shape not in (shape, shape[1:]):
+            raise InputError(
+                f"passive_force has the shape {given.shape}",
+                where="diagnose",
+                expected=f"{shape} or {shape[1:]}",
+            )
+        _check_passive(problem, np.broadcast_to(given, shape))
+        usable = np.where(problem.valid[:, None], np.broadcast_to(given, shape), np.nan)
+        return replace(problem, passive_force=usable)
+    if problem.passive_force is not None:
+        _check_passive(problem, problem.passive_force)
+    return problem
+
+
+def _check_passive(problem: Problem, tension: Array) -> None:
+    for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
+        raise InputError(
+            f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
+            where="diagnose",
+            expected="zero or more [N]",
+        )
+
+
+def _passive_moment(problem: Problem) -> Array:
+    """Moments of the passive forces, (T, m, n) [N m]."""
+    if problem.passive_force is None:
+        return np.zeros_like(problem.moment_arm)
+    return problem.moment_arm * problem.passive_force[:, None, :]
+
+
+def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
+    """The shortage of least sum and the multiplier that proves it."""
+    matrix, dofs = problem.moment_matrix[frame], problem.n_dof
+    cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2 * dofs)])
+    found = minimise(
+        cost,
+        np.hstack([matrix, np.eye(dofs), -np.eye(dofs)]),
+        problem.moment[frame],
+        _box(problem, frame, 2 * dofs),
+    )
+    if found is None:
+        raise MuscleSolveError(f"HiGHS finds no shortage in frame {frame}, though there always is one")
+    x, price = found
+    reserve = x[problem.n_muscles :]
+    return reserve[:dofs] - reserve[dofs:], price
+
+
+def _alone(problem: Problem, frame: int) -> Array:
+    """(m,) the least shortage of each degree of freedom if no other lacks anything."""
+    matrix, dofs = problem.moment_matrix[frame], problem.n_dof
+    cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2)])
+    least = np.full(dofs, np.inf)
+    for k, unit in enumerate(np.eye(dofs)):
+        rows = np.column_stack([matrix, unit, -unit])
+        found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2))
+        if found is not None:
+            least[k] = found[0][-2] - found[0][-1]
+    return least
+
+
+def _certain(problem: Problem) -> Array:
+    """(T, m) by how much each moment by itself is beyond what all muscles together can do about it."""
+    matrix = problem.moment_matrix
+    low, high = matrix * problem.lower[:, None, :], matrix * problem.upper[:, None, :]
+    least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
+    return np.asarray(np.maximum(problem.moment - most, 0.0) + np.minimum(problem.moment - least, 0.0))
+
+
+def _box(problem: Problem, frame: int, more: int) -> list[tuple[float, float | None]]:
+    inside = zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True)
+    return [*inside, *([(0.0, None)] * more)]
+
+
+def _listed(parts: list[str]) -> str:
+    """One, two and three."""
+    return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
+
+
+def _plain(value: float) -> str:
+    return f"{value:.1f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def _shown(names: list[str]) -> str:
+    """The first names, and how many more."""
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return _listed(names[:_NAMED] + more)
+
+
+def _digits(factor: float) -> int:
+    """Two decimals, or as many more as the factor has."""
+    return max(2, len(f"{factor:.4f}".rstrip("0").partition(".")[2]))

@@ -1,0 +1,278 @@
+"""More than one wish at once: the Pareto front of several costs (Silva 2003, sections 6.9 and 7.1, asks for it).
+
+Costs of different units are brought to one scale by their ranges. With the least value l_j of each cost, and the
+largest one u_j that it takes where another cost is least (the payoff table; Miettinen 1999, Nonlinear Multiobjective
+Optimization), every point of the front minimises
+
+    sum_j w_j (f_j - l_j) / (u_j - l_j),      w_j >= 0,  sum_j w_j = 1.
+
+For convex costs every point of the front is the answer to some weights, and every answer to positive weights is on it
+(Geoffrion 1968, J Math Anal Appl 22:618-630).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, a_whole_number, members, one_of
+from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.cost.cost_base import Cost, described
+from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
+from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+SCOPES = ("frame", "motion")
+NO_RANGE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFront:
+    """W points of the front of J costs.
+
+    Attributes:
+        costs: names of the J costs.
+        weight: (W, J), sums to one; the points for which one weight is 1 are the optima of the single costs.
+        activation: (W, T, n); NaN where a frame is not solved.
+        cost: (W, T, J) value of every cost.
+        least: (T, J) the least value of each cost; (J,) of their sums over the frames for the scope "motion".
+        largest: the same, the largest value at the optimum of another cost.
+        status: (W, T) members of Status, as integers.
+        scope: "frame" or "motion".
+    """
+
+    costs: tuple[str, ...]
+    weight: Array
+    activation: Array
+    cost: Array
+    least: Array
+    largest: Array
+    status: NDArray[np.int8]
+    scope: str
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """(T,) which frames are solved at every point."""
+        return (self.status == Status.SOLVED).all(axis=0)
+
+    @property
+    def total(self) -> Array:
+        """(W, J) every cost summed over the complete frames."""
+        return self.cost[:, self.complete].sum(axis=1)
+
+    @property
+    def normalized(self) -> Array:
+        """Every cost on the scale from its least (0) to its largest value (1): (W, T, J), or (W, J) for "motion".
+
+        Zero where a cost is the same at every optimum.
+        """
+        value = self.total if self.scope == "motion" else self.cost
+        above, reach = value - self.least, self.largest - self.least
+        return np.divide(above, reach, out=np.zeros_like(above), where=_wide(self.least, self.largest))
+
+
+def pareto_front(
+    problem: Problem,
+    costs: Sequence[str | Cost],
+    divisions: int = 10,
+    scope: str = "frame",
+    solver: str | Solver = "batch",
+) -> ParetoFront:
+    """Points of the Pareto front of two or more convex costs.
+
+    Args:
+        problem: without reserve weights: a reserve is a wish of its own and would have to have a place in the front.
+            Frames whose moments are out of reach have no front.
+        costs: J names or Cost objects. Where the domain of one of them ends, it ends for all.
+        divisions: weights are all multiples of 1 / divisions that sum to one, divisions + 1 points for two costs.
+        scope: "frame": each frame is a front of its own and has its own scale. "motion": the wishes are the sums of the
+            costs over the motion; the same weights and scales hold in every frame.
+        solver: a name or a Solver.
+
+    Raises:
+        InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
+    """
+    found = _suitable(costs, problem)
+    weight = _lattice(len(found), divisions)
+    one_of(scope, "the scope", SCOPES, "scope")
+    for cost in found:
+        problem = within_domain(problem, cost)
+    corners = [_point(problem, found, row, solver) for row in np.eye(len(found))]
+    least, largest = _ranges(corners, scope)
+    reach = np.where(_wide(least, largest), largest - least, 1.0)
+    points = []
+    for row in weight:
+        corner = int(np.argmax(row)) if row.max() == 1.0 else None
+        points.append(corners[corner] if corner is not None else _point(problem, found, row / reach, solver))
+    return ParetoFront(
+        costs=tuple(cost.label for cost in found),
+        weight=weight,
+        activation=np.stack([point.activation for point in points]),
+        cost=np.stack([point.cost for point in points]),
+        least=least,
+        largest=largest,
+        status=np.stack([point.status for point in points]),
+        scope=scope,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    activation: Array
+    cost: Array  # (T, J)
+    status: NDArray[np.int8]
+
+
+def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str | Solver) -> _Point:
+    """The optimum for weights (J,) or (T, J) of costs as they are."""
+    shape = (problem.n_frames, len(costs))
+    weight = np.broadcast_to(weight, shape)
+    single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]
+    if len(single) == 1:
+        answer = solve(_Weighted.of(problem, weight), single[0], solver)
+    else:
+        # of order one in every frame, so that no solver has to bear with the units of the costs
+        answer = solve(_Weighted.of(problem, weight), _FrameMixture(tuple(costs)), solver)
+    solved = answer.solved
+    cost = np.full(shape, np.nan)
+    if solved.any():
+        part, activation = problem.frames(solved), answer.activation[solved]
+        cost[solved] = np.stack([each.total_value(part, activation) for each in costs], axis=-1)
+    return _Point(answer.activation, cost, answer.status)
+
+
+def _ranges(corners: Sequence[_Point], scope: str) -> tuple[Array, Array]:
+    table = np.stack([corner.cost for corner in corners])  # (J, T, J)
+    if scope == "motion":
+        table = table[:, np.isfinite(table).all(axis=(0, 2))].sum(axis=1)
+    return table.min(axis=0), table.max(axis=0)
+
+
+def _wide(least: Array, largest: Array) -> NDArray[np.bool_]:
+    """Where a cost has a range worth the name."""
+    return largest - least > NO_RANGE * np.abs(largest)
+
+
+def _lattice(count: int, divisions: int) -> Array:
+    """All weights that are multiples of 1 / divisions and sum to one, (W, J), from the last cost to the first."""
+    divisions = a_whole_number(divisions, "divisions", 1)
+    places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
+    ends = np.full((len(places), 1), divisions + count - 1)
+    bars = np.hstack([np.full((len(places), 1), -1), places, ends])
+    return (np.diff(bars, axis=1) - 1) / divisions
+
+
+def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
+    given = members(costs)
+    if len(given) < 2:
+        raise InputError(
+            "a Pareto front needs two costs or more",
+            where="costs",
+            expected="a list of names or Cost objects",
+        )
+    if a_problem(problem).reserve_weight is not None:
+        raise InputError(
+            "the problem has reserves",
+            where="Problem.reserve_weight",
+            expected="moments that the muscles alone produce",
+            remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
+        )
+    deed, expected = "weighed against others", "smooth convex costs"
+    return [a_smooth_convex_cost(cost, problem, deed, "costs", expected) for cost in given]
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighted(Problem):
+    """A problem that carries the weights of the costs in each frame, (T, J)."""
+
+    cost_weight: Array = None  # type: ignore[assignment]
+
+    @classmethod
+    def of(cls, problem: Problem, weight: Array) -> _Weighted:
+        given = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
+        return cls(**given, cost_weight=weight)
+
+    def frames(self, which: NDArray[Any]) -> _Weighted:
+        part = super().frames(which)
+        object.__setattr__(part, "cost_weight", self.cost_weight[which])
+        return part  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class _FrameMixture(Cost):
+    """sum_j w_tj f_j with the weights that the problem carries."""
+
+    terms: tuple[Cost, ...]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return "mixture of " + ", ".join(term.label for term in self.terms)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset[str]().union(*(term.needs for term in self.terms))
+
+    @property
+    def parameter_rows(self) -> int:  # type: ignore[override]
+        return sum(term.parameter_rows for term in self.terms) + len(self.terms)
+
+    def _weight(self, problem: Problem) -> Array:
+        """(J, T)."""
+        weight: Array = problem.cost_weight.T  # type: ignore[attr-defined]
+        return weight
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        parts = np.stack([term.value(problem, activation) for term in self.terms])
+        return np.einsum("jt,jt->t", self._weight(problem), parts)
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        parts = np.stack([term.gradient(problem, activation) for term in self.terms])
+        return np.einsum("jt,jtn->tn", self._weight(problem), parts)
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        parts = np.stack([term.hessian_diagonal(problem, activation) for term in self.terms])
+        return np.einsum("jt,jtn->tn", self._weight(problem), parts)
+
+    def term_hessian(self, problem: Problem, activation: Array) -> Array:
+        parts = np.stack([term.term_hessian(problem, activation) for term in self.terms])
+        return np.einsum("jt,jtik->tik", self._weight(problem), parts)
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        parts = [described(term, problem) for term in self.terms]
+        weighed = zip(parts, self._weight(problem), strict=True)
+        return joined_terms([None if part is None else part.scaled(weight) for part, weight in weighed])
+
+    def soft_rows(self, problem: Problem) -> SoftRows | None:
+        rows = [term.soft_rows(problem) for term in self.terms]
+        weighed = [
+            None if part is None else SoftRows(part.matrix, part.target, weight[:, None] * part.weight)
+            for part, weight in zip(rows, self._weight(problem), strict=True)
+        ]
+        return joined_rows(weighed)
+
+    def parameters(self, problem: Problem) -> Array:
+        parts = [term.parameters(problem) for term in self.terms]
+        weight = self._weight(problem).T
+        rows = np.broadcast_to(weight[:, :, None], (*weight.shape, problem.n_muscles))
+        return np.concatenate([*parts, rows], axis=1)
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        total, first = 0, 0
+        own = self.parameter_rows - len(self.terms)
+        for number, term in enumerate(self.terms):
+            last = first + term.parameter_rows
+            part = term.expression(casadi, activation, parameters[first:last, :])
+            total, first = total + parameters[own + number, 0] * part, last
+        return total
+
+    def largest_activation(self, problem: Problem) -> Array:
+        return np.minimum.reduce([term.largest_activation(problem) for term in self.terms])

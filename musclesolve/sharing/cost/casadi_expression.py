@@ -1,0 +1,270 @@
+"""A person's own cost, written as a CasADi expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.one_thread import CASADI
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.expression_change import expression_change
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
+
+Formula = Callable[[Any, Any, Any], Any]
+
+FIELDS = ("force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length", "emg", "upper")
+"""What of a problem an expression may use: one number for each muscle."""
+
+PROBES = (12, 64, 512)
+"""Numbers of muscles with which an expression is tried out; one that picks muscles by number needs enough of them."""
+
+FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
+"""What an expression raises that is not one; NotImplementedError of CasADi is a RuntimeError."""
+
+SLACK = 1e-9
+
+
+def expression_cost(
+    name: str,
+    expression: Formula,
+    *,
+    uses: tuple[str, ...] = (),
+    constants: Mapping[str, ArrayLike] | None = None,
+    convex: bool = False,
+    formula: str = "",
+    source: str = "",
+) -> ExpressionCost:
+    """A cost from a CasADi expression of activations and forces; its derivatives are exact.
+
+    Args:
+        name: what it shall be called.
+        expression: `expression(activation, force, data)` gives the value of one frame. activation (n, 1) and
+            force (n, 1) [N] are symbols, and so is every attribute of data.
+        uses: fields of Problem that become attributes of data, (n, 1): some of force_capacity,
+            max_isometric_force, fiber_velocity, optimal_fiber_length, emg, upper.
+        constants: further attributes of data by name, a number each or (n,) numbers.
+        convex: whether you vouch for its convexity. Then every solver for convex costs takes it, `batch` too if each
+            term is of one muscle alone. `solve` looks at a few points between the bounds and at every answer: a
+            negative second derivative along any direction is an error there. Between those points it is your word
+            that makes the answer the least one. Without it the certificate shows a point where the cost is
+            stationary, not that it is the least.
+        formula: for people.
+        source: for people.
+
+    Raises:
+        InputError: the expression cannot be evaluated, or is not a single number.
+    """
+    values = tuple(
+        (str(key), tuple(_numbers(name, str(key), value).reshape(-1).tolist()))
+        for key, value in (constants or {}).items()
+    )
+    return ExpressionCost(name, expression, tuple(uses), values, convex, formula, source)
+
+
+@dataclass(frozen=True)
+class ExpressionCost(Cost):
+    """See `expression_cost`, which makes it."""
+
+    name: str  # type: ignore[misc]
+    function: Formula = field(repr=False)
+    uses: tuple[str, ...] = ()
+    constants: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    convex: bool = False
+    formula: str = ""  # type: ignore[misc]
+    source: str = ""  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        for used in self.uses:
+            if used not in FIELDS:
+                raise InputError(
+                    f"the cost {self.name} wants to use {used!r} of the problem",
+                    expected="some of " + ", ".join(FIELDS),
+                    remedy="hand other numbers in as constants",
+                )
+        names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
+        if len(set(names)) != len(names):
+            raise InputError(f"the cost {self.name} has two data of one name", expected="different names")
+        self.separable  # noqa: B018  an expression at fault shall be refused here, not in the middle of a run
+
+    @property
+    def label(self) -> str:
+        """The name."""
+        return self.name
+
+    @property
+    def data(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Optional fields of Problem among those used."""
+        return tuple(name for name in self.uses if name in ("fiber_velocity", "optimal_fiber_length", "emg"))
+
+    @property
+    def parameter_rows(self) -> int:  # type: ignore[override]
+        """The capacity, what is used, and the constants."""
+        return 1 + len(self.uses) + len(self.constants)
+
+    @cached_property
+    def separable(self) -> bool:
+        """Whether no second derivative couples two muscles."""
+        failure: Exception | None = None
+        for muscles in PROBES:
+            try:
+                curvature = _functions(self, muscles)["hessian"].sparsity_out(0)
+            except FAULTS as error:
+                failure = error
+                continue
+            return curvature.row() == curvature.get_col()
+        raise InputError(
+            f"the cost {self.name} cannot be evaluated ({failure})",
+            expected="a CasADi expression of activation, force and data, with one number as its value",
+        ) from failure
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Separable or coupled, as its Hessian shows; nonconvex unless somebody vouches for the opposite."""
+        words = {"separable" if self.separable else "coupled"}
+        return frozenset(words if self.convex else words | {"nonconvex"})
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """(T,)."""
+        return self._evaluate("value", problem, activation)[:, 0]
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """(T, n)."""
+        return self._evaluate("gradient", problem, activation)
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """(T, n)."""
+        curvature = self._evaluate("diagonal", problem, activation)
+        if self.convex:
+            self._check_curvature(problem, activation, curvature)
+        return curvature
+
+    def term_hessian(self, problem: Problem, activation: Array) -> Array:
+        """(T, n, n)."""
+        frames, muscles = activation.shape
+        return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
+
+    def check_convexity(self, problem: Problem, activation: Array) -> None:
+        """See that a promise of convexity holds at some activations (T, n).
+
+        Raises:
+            InputError: a second derivative is negative, along the activation of one muscle or of several together.
+        """
+        if not self.convex:
+            return
+        self.hessian_diagonal(problem, activation)  # which looks at the muscles one by one
+        if self.separable:
+            return
+        hessian = self.term_hessian(problem, activation)
+        hessian = hessian[np.isfinite(hessian).all(axis=(1, 2))]
+        values = np.linalg.eigvalsh(hessian)
+        if (values < -SLACK * np.abs(values).max(axis=1, keepdims=True, initial=0.0)).any():
+            raise self._broken_promise(f"its second derivative along some activations is {values.min():g}")
+
+    def _check_curvature(self, problem: Problem, activation: Array, curvature: Array) -> None:
+        largest = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
+        bad = curvature < -SLACK * largest
+        if bad.any():
+            frame, muscle = np.argwhere(bad)[0]
+            raise self._broken_promise(
+                f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
+                f"{curvature[frame, muscle]:g} at {activation[frame, muscle]:g}"
+            )
+
+    def _broken_promise(self, found: str) -> InputError:
+        return InputError(
+            f"the cost {self.name} is said to be convex, but {found}",
+            expected="a convex expression",
+            remedy="convex=False and a solver for costs that are not convex",
+        )
+
+    def parameters(self, problem: Problem) -> Array:
+        """The capacity, what is used of the problem, and the constants, (T, p, n)."""
+        self.require(problem)
+        shape = problem.force_capacity.shape
+        rows = [problem.force_capacity]
+        for used in self.uses:
+            array = np.broadcast_to(getattr(problem, used), shape)
+            if used == "emg" and np.isnan(array).any():
+                raise InputError(
+                    f"the cost {self.name} uses emg, which is not measured for every muscle and frame",
+                    where="Problem.emg",
+                    expected="finite numbers",
+                )
+            rows.append(array)
+        for name, constant in self.constants:
+            if len(constant) not in (1, shape[1]):
+                raise InputError(
+                    f"the constant {name!r} of the cost {self.name} has {len(constant)} numbers",
+                    expected=f"one, or one for each of {shape[1]} muscles",
+                )
+            rows.append(np.broadcast_to(constant, shape))
+        return np.stack(rows, axis=1)
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        rows = {name: parameters[row, :].T for row, name in enumerate(self.uses, start=1)}
+        for row, (name, constant) in enumerate(self.constants, start=1 + len(self.uses)):
+            rows[name] = parameters[row, 0] if len(constant) == 1 else parameters[row, :].T
+        return self.function(activation, parameters[0, :].T * activation, SimpleNamespace(**rows))
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """(K, T, n), by CasADi."""
+        with CASADI:
+            return expression_change(self, problem, activation, change)
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """None, zero."""
+        return np.zeros((1, 1, 1))
+
+    def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
+        frames, muscles = activation.shape
+        if frames == 0:
+            width = {"value": 1, "gradient": muscles, "diagonal": muscles, "hessian": muscles**2}
+            return np.zeros((0, width[what]))
+        numbers = self.parameters(problem).transpose(1, 0, 2).reshape(self.parameter_rows, -1)
+        with CASADI:
+            function = _functions(self, muscles)[what].map(frames)
+            found = np.asarray(function(activation.T, numbers))
+        return found.reshape(len(found), frames, -1).transpose(1, 0, 2).reshape(frames, -1)
+
+
+@lru_cache(maxsize=64)
+def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
+    """Value and derivatives for a number of muscles, as CasADi functions of (a, parameters)."""
+    import casadi  # here, so that whoever writes no expression does not wait for it
+
+    a = casadi.SX.sym("a", muscles)
+    numbers = casadi.SX.sym("p", cost.parameter_rows, muscles)
+    value = cost.expression(casadi, a, numbers)
+    shape = getattr(value, "shape", ())
+    if shape not in ((), (1, 1)):
+        raise InputError(
+            f"the value of the cost {cost.name} has the shape {shape}",
+            expected="a single number",
+            remedy="sum over the muscles: casadi.sum1(...)",
+        )
+    value = casadi.SX(value)
+    hessian, slope = casadi.hessian(value, a)
+    results = {"value": value, "gradient": slope, "diagonal": casadi.diag(hessian), "hessian": hessian}
+    return {name: casadi.Function(name, [a, numbers], [result]) for name, result in results.items()}
+
+
+def _numbers(cost: str, name: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the constant {name!r} of the cost {cost} is not a number") from error
+    if array.ndim > 1 or not np.isfinite(array).all():
+        raise InputError(
+            f"the constant {name!r} of the cost {cost} is {value!r}",
+            expected="a finite number, or one for each muscle",
+        )
+    return array

@@ -1,0 +1,1 @@
+"""Exact derivatives of the solution of a force-sharing problem."""

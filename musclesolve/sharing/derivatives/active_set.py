@@ -1,0 +1,145 @@
+"""Which muscles are free between their bounds, which are held, and how far each is from a change.
+
+A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py). On
+this set Newton's method brings an answer that is good to six digits to all its digits: muscles that are nearly
+at rest need them, because their curvature is that of their own small activation.
+
+Distances are relative, between 0 and 1: of a held muscle what its price lacks, |g - p| / S; of a free one the way to
+the nearer bound over the way between the bounds, or the same of the marginal cost of the muscle alone if that is more:
+next to the end of the domain of soft saturation there is hardly any way to go, but it takes almost the whole price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from musclesolve.sharing.certificate import stationarity_size
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.derivatives.optimality_system import Mask, OptimalitySystem
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
+from musclesolve.sharing.solving import rested
+
+STEPS = 12
+SETTLED = 1e-11
+"""Newton step, of the way between the bounds and of the activation, at which an answer is final."""
+
+KNOWN = 1e-7
+"""The same, above which the answer is not known well enough to be differentiated."""
+
+SHORT = 0.9
+"""Of the way to a bound that a free muscle goes in one step at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """An answer to all its digits, with its active set.
+
+    Attributes:
+        activation: (T, n).
+        multiplier: (T, m).
+        below: (T, n) held at the lower bound.
+        above: (T, n) held at the upper bound.
+        distance: (T, n) from a change, infinite for a muscle that cannot move or moves nothing.
+        known: (T,) whether Newton's method has come to rest.
+    """
+
+    activation: Array
+    multiplier: Array
+    below: Mask
+    above: Mask
+    distance: Array
+    known: Mask
+
+
+def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:
+    """The optimum near an answer.
+
+    Args:
+        problem: solved frames only, upper bounds within the domain of the cost.
+        cost: smooth and convex.
+        compliance: C = 1/w, (T, m), zero without reserves.
+        activation: (T, n), to about six digits.
+        multiplier: (T, m).
+    """
+    upper = rested(problem, cost).upper  # what moves nothing is held at rest
+    a, price = np.clip(activation, problem.lower, upper), multiplier.copy()
+    miss = np.full(len(a), np.inf)
+    going = np.arange(len(a))
+    for _ in range(STEPS):
+        part = problem.frames(going)
+        a[going], price[going], miss[going] = _newton(
+            part, cost, upper[going], compliance[going], a[going], price[going]
+        )
+        going = going[miss[going] > SETTLED]
+        if not going.size:
+            break
+    held, below = _held(problem, cost, upper, a, price)
+    distance = np.where(held > 0, held, _room(problem, cost, upper, a))
+    distance = np.where(upper > problem.lower, distance, np.inf)
+    here = held > 0
+    return Optimum(a, price, here & below, here & ~below, distance, miss <= KNOWN)
+
+
+def _held(problem: Problem, cost: Cost, upper: Array, a: Array, price: Array) -> tuple[Array, Mask]:
+    """What the price of each held muscle lacks, (T, n), zero for the free ones; and whether the bound is the lower."""
+    slope, size = _slopes(problem, cost, a, price)
+    push = np.divide(slope, size, out=np.zeros_like(size), where=size > 0)
+    fixed = upper <= problem.lower
+    low = (a - push <= problem.lower) & ((push > 0) | fixed)
+    high = (a - push >= upper) & (push < 0) & ~low
+    lacks = np.where(low | high, np.maximum(np.abs(push), np.finfo(np.float64).tiny), 0.0)
+    return lacks, low
+
+
+def _room(problem: Problem, cost: Cost, upper: Array, a: Array) -> Array:
+    """How far each muscle is from its nearer bound, (T, n)."""
+    lower, own = problem.lower, cost.needs <= {"separable", "rows"}
+    with np.errstate(all="ignore"):
+        way = np.stack([a - lower, upper - a]) / (upper - lower)
+        if own:
+            ends, here = (
+                [cost.gradient(problem, bound) for bound in (lower, upper)],
+                cost.gradient(problem, a),
+            )
+            rise = np.stack([here - ends[0], ends[1] - here]) / (ends[1] - ends[0])
+            way = np.fmax(way, np.where(np.isfinite(rise), rise, 0.0))
+    return np.asarray(np.nan_to_num(way, posinf=1.0).min(axis=0))
+
+
+def _slopes(problem: Problem, cost: Cost, a: Array, price: Array) -> tuple[Array, Array]:
+    """G - p and S, (T, n)."""
+    pull = np.matmul(price[:, None, :], problem.moment_matrix)[:, 0, :]
+    with np.errstate(all="ignore"):
+        slope = cost.total_gradient(problem, a)
+        reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
+        size = stationarity_size(slope, pull, slope_scale(problem, cost, reach))
+    return slope - pull, size
+
+
+def _newton(
+    problem: Problem, cost: Cost, upper: Array, compliance: Array, a: Array, price: Array
+) -> tuple[Array, Array, Array]:
+    """One step on the active set of the point; how far it led, (T,)."""
+    held, below = _held(problem, cost, upper, a, price)
+    here = held > 0
+    bound = np.where(below, problem.lower, upper)
+    system = OptimalitySystem.of(problem, cost, np.where(here, bound, a), ~here, compliance)
+    with np.errstate(all="ignore"):
+        a_held = np.where(here, bound, a)
+        slope, _ = _slopes(problem, cost, a_held, price)
+        short = (
+            problem.moment - np.matmul(problem.moment_matrix, a_held[..., None])[..., 0] - compliance * price
+        )
+        step, price_step = system.solve(
+            np.where(here, 0.0, -slope)[..., None], short[..., None], np.zeros((len(a), a.shape[1], 1))
+        )
+    step = np.where(here, 0.0, np.nan_to_num(step[..., 0]))
+    moved = a_held + np.clip(step, SHORT * (problem.lower - a_held), SHORT * (upper - a_held))
+    width = np.where(upper > problem.lower, upper - problem.lower, 1.0)
+    far = np.maximum(
+        np.abs(moved - a) / width, np.abs(step) / np.maximum(a_held - problem.lower, 1e-3 * width)
+    )
+    return moved, price + np.nan_to_num(price_step[..., 0]), far.max(axis=1, initial=0.0)

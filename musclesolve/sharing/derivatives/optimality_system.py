@@ -1,0 +1,212 @@
+"""The optimality conditions of every frame, linearised: what moves activations and multipliers, and by how much.
+
+With the activations F that are free between their bounds, the held ones moving with their bounds, D = f''(a), the
+moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
+
+    (D + G^T W G)_FF da_F - A_F^T dlambda = u_F - (G^T W G)_FH da_H
+    A_F da_F + C dlambda                  = v - A_H da_H
+
+for a change u of slopes and v of moments. The soft rows are taken as further moments with a compliance 1/w_k of their
+own, B = [A; G], which leaves D diagonal:
+
+    (B_F D_FF^-1 B_F^T + C) dLambda = v - B_H da_H - B_F D_FF^-1 u_F,    da_F = D_FF^-1 (u_F + B_F^T dLambda),
+
+as many equations as there are rows. That loses digits where some free D is next to nothing, beside the others or beside
+stiff rows, and where rows are almost alike; there, and where the terms couple muscles, the first two lines are solved
+as they stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Array, Problem
+
+FLAT = 1e-7
+"""Curvature beside the largest one of the frame below which dividing by it loses too many digits."""
+
+POOR = 1e-7
+"""Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
+
+STIFF = 1e200
+"""Curvature that stands for an infinite one."""
+
+SINGULAR = 1e-13
+"""Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Many small symmetric positive semidefinite systems that are solved again and again.
+
+    Attributes:
+        inverse: (T, M, M), of what is not singular.
+        regular: (T,) whether that is all.
+        poor: (T,) whether it is all, but just so.
+    """
+
+    inverse: Array
+    regular: Mask
+    poor: Mask
+
+    @classmethod
+    def of(cls, matrix: Array) -> Rows:
+        """By eigenvalues, of the matrices (T, M, M) with a unit diagonal."""
+        diagonal = np.einsum("tkk->tk", matrix)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        value, vector = np.linalg.eigh(matrix * scale[:, :, None] * scale[:, None, :])
+        there = value > SINGULAR * matrix.shape[1]
+        vector = vector * scale[:, :, None]
+        inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
+        with np.errstate(all="ignore"):  # numbers of 1e-158 have squares and no inverses
+            whole = (vector * inverse[:, None, :]) @ vector.transpose(0, 2, 1)
+        finite = np.isfinite(whole).all(axis=(1, 2))
+        regular = there.all(axis=1) & finite
+        return cls(np.where(finite[:, None, None], whole, 0.0), regular, regular & (value[:, 0] < POOR))
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalitySystem:
+    """The linearised conditions, factorised once for any number of right-hand sides.
+
+    Attributes:
+        free: (T, n).
+        matrix: B, (T, M, n), moments first.
+        inverse_curvature: (T, n), zero for held muscles.
+        rows: of the frames without a dense system.
+        dense: numbers of the other frames.
+        dense_hessian: (T', n, n) of those.
+        dense_inverse: (T', n + m, n + m) of those.
+        regular: (T,) whether the answer is determined.
+        hard: m.
+    """
+
+    free: Mask
+    matrix: Array
+    compliance: Array
+    inverse_curvature: Array
+    rows: Rows
+    dense: NDArray[np.int64]
+    dense_hessian: Array
+    dense_inverse: Array
+    regular: Mask
+    hard: int
+
+    @classmethod
+    def of(
+        cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
+    ) -> OptimalitySystem:
+        """Linearise.
+
+        Args:
+            problem: the arrays.
+            cost: smooth.
+            activation: (T, n).
+            free: (T, n) which may move.
+            compliance: C, (T, m).
+        """
+        hard = problem.n_dof
+        with np.errstate(all="ignore"):
+            curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
+        largest = np.where(free & np.isfinite(curvature), curvature, 0.0).max(axis=1, keepdims=True)
+        flat = (free & (curvature <= FLAT * largest)).any(axis=1)
+        if not cost.needs <= {"separable", "rows"}:
+            flat = np.ones_like(flat)
+        inverse = np.where(free, 1.0 / np.where(curvature > 0.0, curvature, 1.0), 0.0)
+        soft, matrix, give = cost.soft_rows(problem), problem.moment_matrix, compliance
+        if soft is not None:
+            matrix = np.concatenate([matrix, soft.matrix], axis=1)
+            give = np.concatenate([compliance, 1.0 / soft.weight], axis=1)
+        schur = np.matmul(matrix * inverse[:, None, :], matrix.transpose(0, 2, 1))
+        np.einsum("tkk->tk", schur)[...] += give
+        rows = Rows.of(schur)
+        dense = np.flatnonzero(flat | rows.poor)
+        regular = rows.regular.copy()
+        part = problem.frames(dense)
+        with np.errstate(all="ignore"):
+            hessian = np.array(cost.hessian(part, activation[dense]))
+        own = np.einsum("tii->ti", hessian)  # of held muscles it does not count, and may be infinite
+        own[...] = np.where(free[dense], np.minimum(own, STIFF), 0.0)
+        dense_inverse, regular[dense] = _dense(part.moment_matrix, hessian, free[dense], compliance[dense])
+        return cls(free, matrix, give, inverse, rows, dense, hessian, dense_inverse, regular, hard)
+
+    def solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
+        """How activations (T, n, K) and multipliers (T, m, K) move.
+
+        Args:
+            slope: u, (T, n, K).
+            moment: v, (T, m, K).
+            held: (T, n, K) movement of the held muscles, zero for the free ones. An axis of length one stands for all.
+        """
+        with np.errstate(all="ignore"):
+            return self._solve(slope, moment, held)
+
+    def _solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
+        down = slope * self.inverse_curvature[:, :, None]
+        right = -(self.matrix @ (held + down))
+        soft = right[:, self.hard :]
+        asked = right[:, : self.hard] + moment
+        right = np.concatenate([asked, np.broadcast_to(soft, (*soft.shape[:2], asked.shape[2]))], axis=1)
+        row_change = self.rows.inverse @ right
+        pull = self.matrix.transpose(0, 2, 1) @ row_change
+        # once more for what is left: rows that are almost alike lose digits in products with themselves
+        left = right - self.compliance[..., None] * row_change
+        left = left - self.matrix @ (self.inverse_curvature[:, :, None] * pull)
+        row_change = row_change + self.rows.inverse @ left
+        pull = self.matrix.transpose(0, 2, 1) @ row_change
+        moved, price = (
+            held + down + self.inverse_curvature[:, :, None] * pull,
+            row_change[:, : self.hard],
+        )
+        if self.dense.size:
+            moved[self.dense], price[self.dense] = self._solve_dense(slope, moment, held, moved.shape)
+        return moved, price
+
+    def _solve_dense(
+        self, slope: Array, moment: Array, held: Array, shape: tuple[int, ...]
+    ) -> tuple[Array, Array]:
+        which, muscles, directions = self.dense, shape[1], shape[2]
+        free, held = self.free[which, :, None], np.broadcast_to(held, shape)[which]
+        right = np.concatenate(
+            [
+                (np.broadcast_to(slope, shape)[which] - self.dense_hessian @ held) * free,
+                np.broadcast_to(moment, (shape[0], self.hard, directions))[which]
+                - self.matrix[which, : self.hard] @ held,
+            ],
+            axis=1,
+        )
+        answer = self.dense_inverse @ right
+        return held + answer[:, :muscles] * free, answer[:, muscles:]
+
+
+def _dense(matrix: Array, hessian: Array, free: Mask, compliance: Array) -> tuple[Array, Mask]:
+    """Inverse of [H -A^T; A C] on the free muscles, (T, n + m, n + m), and whether it is regular, (T,)."""
+    frames, dofs, muscles = matrix.shape
+    size = muscles + dofs
+    system = np.zeros((frames, size, size))
+    if not frames:
+        return system, np.zeros(0, bool)
+    both = free[:, :, None] & free[:, None, :]
+    own = np.where(both, hessian, 0.0)
+    beside = np.where(free[:, None, :], matrix, 0.0)
+    # symmetric: the multipliers with the other sign
+    system[:, :muscles, :muscles] = own + (~free)[:, :, None] * np.eye(muscles)
+    system[:, muscles:, :muscles], system[:, :muscles, muscles:] = beside, beside.transpose(0, 2, 1)
+    np.einsum("tkk->tk", system)[:, muscles:] -= compliance
+    scale = np.ones((frames, size))
+    for _ in range(5):  # rows and columns of about unit size
+        largest = np.abs(system * scale[:, :, None] * scale[:, None, :]).max(axis=2)
+        scale = scale / np.sqrt(np.where(largest > 0.0, largest, 1.0))
+    left, value, right = np.linalg.svd(system * scale[:, :, None] * scale[:, None, :])
+    there = value > SINGULAR * size * value.max(axis=1, keepdims=True)
+    inverse = np.divide(1.0, value, out=np.zeros_like(value), where=there)
+    inverse = (right.transpose(0, 2, 1) * inverse[:, None, :]) @ left.transpose(0, 2, 1)
+    inverse = inverse * scale[:, :, None] * scale[:, None, :]
+    inverse[:, muscles:] *= -1.0
+    return inverse, there.all(axis=1)

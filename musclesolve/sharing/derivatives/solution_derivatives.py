@@ -1,0 +1,321 @@
+"""Exact derivatives of the solution of a force-sharing problem.
+
+The optimum satisfies f'(a) = A^T lambda for the muscles between their bounds, a = bound for the held ones, and
+A a + lambda / w = b. Differentiated along any change of the problem (optimality_system.py),
+
+    u = dA^T lambda - df'            (df': the marginal costs at fixed activations)
+    v = db - dA a - d(1/w) lambda    (the moments at fixed activations)
+
+and held muscles move with their bounds, the end of the domain of soft saturation included. The set of held muscles
+stays as it is for small changes, unless one of its conditions holds just barely: there activations have a kink, and
+derivatives that differ to its two sides (`unique`). Fiacco (1983), Introduction to Sensitivity and Stability Analysis
+in Nonlinear Programming, gives the conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array
+from musclesolve.sharing.certificate import TOLERANCE, within_domain
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
+from musclesolve.sharing.derivatives.active_set import Optimum, refine
+from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
+from musclesolve.sharing.derivatives.vector_jacobian import Reverse, totals
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.solution import Solution
+
+AT_ONCE = 4_000_000
+"""Numbers of a temporary array at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class SolutionChange:
+    """How a solution moves along K directions; the axis K is missing where the directions had none.
+
+    Attributes:
+        activation: (K, T, n).
+        force: (K, T, n) [N].
+        reserve: (K, T, m) [N m].
+        multiplier: (K, T, m) [cost per N m].
+    """
+
+    activation: Array
+    force: Array
+    reserve: Array
+    multiplier: Array
+
+
+def solution_derivatives(
+    problem: Problem, solution: Solution, cost: str | Cost = "stress_cubed"
+) -> SolutionDerivatives:
+    """Differentiate the solution of a problem.
+
+    Args:
+        problem: what was solved.
+        solution: its answer, of any solver.
+        cost: what was minimised, by name or as a Cost: smooth and convex.
+
+    Returns:
+        The derivatives, NaN for frames that are not solved.
+
+    Raises:
+        InputError: the cost has no derivatives or lacks data; problem and solution do not belong together.
+    """
+    a_problem(problem, "solution_derivatives")
+    chosen = a_smooth_convex_cost(
+        cost, problem, "differentiated", "solution_derivatives(cost=...)", "a smooth convex cost"
+    )
+    if not isinstance(solution, Solution):
+        raise InputError(
+            f"a {type(solution).__name__} was given", where="solution_derivatives", expected="a Solution"
+        )
+    shape = problem.moment.shape[problem.single_frame :], problem.lower.shape[problem.single_frame :]
+    if (solution.multiplier.shape, solution.activation.shape) != shape:
+        raise InputError(
+            f"the solution has activations {solution.activation.shape}, the problem muscles {shape[1]}",
+            where="solution_derivatives",
+            expected="a problem and its own solution",
+        )
+    if solution.cost_name != chosen.label:
+        raise InputError(
+            f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
+            where="solution_derivatives(cost=...)",
+            expected="the cost that was minimised",
+        )
+    which = np.atleast_1d(solution.solved)
+    part = within_domain(problem.frames(which), chosen)
+    weight, activation, price = (
+        np.reshape(x, (problem.n_frames, x.shape[-1]))[which]
+        for x in (solution.reserve_weight, solution.activation, solution.multiplier)
+    )
+    compliance = 1.0 / weight
+    optimum = refine(part, chosen, compliance, activation, price)
+    free = ~(optimum.below | optimum.above)
+    system = OptimalitySystem.of(part, chosen, optimum.activation, free, compliance)
+    return SolutionDerivatives(problem, chosen, which, part, optimum, system)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SolutionDerivatives:
+    """What `solution_derivatives` returns. A single frame has no frame axis here either.
+
+    Frames that are not solved are NaN throughout. So are those whose optimality conditions do not determine the
+    derivative: the free muscles cannot vary every moment, or more than one mixture of activations is optimal.
+
+    Weights of reserves count as given numbers, also where `solve` chose them itself. A muscle that moves nothing is
+    held at rest, and its derivatives are zero as long as it moves nothing.
+    """
+
+    problem: Problem
+    cost: Cost
+    _which: NDArray[np.bool_]
+    _part: Problem
+    _optimum: Optimum
+    _system: OptimalitySystem
+
+    @cached_property
+    def by_moment(self) -> Array:
+        """(T, n, m) derivative of each activation by each moment [per N m]."""
+        return self._whole(self._by_moment[0])
+
+    @cached_property
+    def reserve_by_moment(self) -> Array:
+        """(T, m, m) derivative of each reserve by each moment; zero without reserves."""
+        return self._whole(self._compliance[..., None] * self._by_moment[1])
+
+    @cached_property
+    def margin(self) -> Array:
+        """(T,) distance of the nearest muscle from a change of the active set, 0 to 1.
+
+        Of a held muscle it is by which share of its marginal cost its price falls short of making it leave the bound;
+        of a free one the way to the nearer bound over the way between the bounds, or the same of its marginal cost,
+        whichever is more.
+        """
+        nearest = np.minimum(self._optimum.distance.min(axis=1), 1.0)
+        return self._whole(np.where(self._determined, nearest, 0.0), keep=True)
+
+    @cached_property
+    def unique(self) -> NDArray[np.bool_]:
+        """(T,) whether the frame is solved, its derivative determined, and no muscle within 1e-6 of a change."""
+        return np.asarray(np.nan_to_num(self.margin) > TOLERANCE)
+
+    def sentence(self, frame: int = 0) -> str:
+        """What limits the derivatives of a frame, for people.
+
+        Raises:
+            InputError: there is no such frame.
+        """
+        frames = self.problem.n_frames
+        if not -frames <= frame < frames:
+            raise InputError(f"there is no frame {frame}", where="sentence", expected=f"0 to {frames - 1}")
+        frame %= frames
+        if not self._which[frame]:
+            return "This frame is not solved: there is nothing to differentiate."
+        here = int(self._which[:frame].sum())
+        if not self._optimum.known[here]:
+            return "Newton's method does not come to rest at this answer: it is not differentiated."
+        if not self._system.regular[here]:
+            return (
+                "The muscles between their bounds cannot vary every moment, or can be mixed in several ways that are "
+                "all optimal: the derivative is not defined."
+            )
+        distance = self._optimum.distance[here]
+        muscle = int(distance.argmin())
+        return self._nearest(here, muscle, float(distance[muscle]))
+
+    def _nearest(self, here: int, muscle: int, distance: float) -> str:
+        if not np.isfinite(distance):
+            return "No muscle can change."
+        optimum, part = self._optimum, self._part
+        name = (self.problem.muscle or ())[muscle]
+        held = bool(optimum.below[here, muscle] or optimum.above[here, muscle])
+        a, lower, upper = (x[here, muscle] for x in (optimum.activation, part.lower, part.upper))
+        low = bool(optimum.below[here, muscle]) if held else bool(a - lower < upper - a)
+        bound = f"its {'lower' if low else 'upper'} bound, {lower if low else upper:.3g}"
+        warning = " The derivatives to both sides differ." if distance <= TOLERANCE else ""
+        if held:
+            lacks = f"{100 * distance:.2g} % of its marginal cost"
+            return f"The next to change is {name}: {lacks} keeps it at {bound}.{warning}"
+        return f"The next to change is {name}: it is free, {100 * distance:.2g} % from {bound}.{warning}"
+
+    def along(self, **changes: ArrayLike | None) -> SolutionChange:
+        """How the solution moves along changes of the problem's arrays (forward products).
+
+        Args:
+            changes: d_moment (T, m), d_moment_arm (T, m, n), d_force_capacity (T, n), d_max_isometric_force (n,),
+                d_lower, d_upper (T, n), d_reserve_weight (T, m), d_fiber_velocity (T, n), d_optimal_fiber_length
+                (n,), d_reaction_matrix (T, k, n), d_reaction_offset (T, k), d_emg (T, n): the derivatives of these
+                arrays, each with one axis K more in front for K directions. An axis T or K of length one stands for
+                all. What is not given stays.
+
+        Raises:
+            InputError: an unknown name, a wrong shape, or an array that the problem lacks.
+        """
+        change = ProblemChange.of(self.problem, changes).frames(self._which)
+        count, size = change.directions, max(self.problem.lower.size, 1)
+        block = max(1, AT_ONCE // size)
+        parts = [self._along(change.part(slice(k, k + block))) for k in range(0, count, block)]
+        whole = [np.concatenate(each) if len(parts) > 1 else each[0] for each in zip(*parts, strict=True)]
+        lead = any(
+            x is not None and np.ndim(x) > _rank(self.problem, name.removeprefix("d_"))
+            for name, x in changes.items()
+        )
+        return SolutionChange(*(x if lead else x[0] for x in whole))
+
+    def gradient_of(self, weight: ArrayLike) -> dict[str, Array]:
+        """The gradient of sum(weight * activation) by every array of the problem (a reverse product).
+
+        What costs a direction each in `along` comes at once here, as learning pipelines want it.
+
+        Args:
+            weight: (T, n); zero in frames that shall not count.
+
+        Returns:
+            By the name of each array that the problem has, in its shape: "moment" (T, m), "moment_arm" (T, m, n),
+            "force_capacity" (T, n), "max_isometric_force" (n,), ... NaN where a frame that counts has no derivative.
+
+        Raises:
+            InputError: the weights do not fit.
+        """
+        given = an_array(weight, "weight", "numbers")
+        shape = self.problem.lower.shape[self.problem.single_frame :]
+        if given.shape != shape:
+            raise InputError(f"weight has the shape {given.shape}", where="gradient_of", expected=f"{shape}")
+        weights = given.reshape(self.problem.lower.shape)
+        part = weights[self._which]
+        found = Reverse.of(self._part, self.cost, self._optimum, self._system, part).gradient()
+        counts = (weights != 0).any(axis=1)
+
+        def whole(array: Array) -> Array:
+            full = np.full((len(self._which), *array.shape[1:]), np.nan)
+            full[self._which] = np.where(_column(self._determined, array.ndim), array, np.nan)
+            full[~counts] = 0.0
+            return full[0] if self.problem.single_frame else full
+
+        return totals(self.problem, found, whole)
+
+    def _along(self, change: ProblemChange) -> list[Array]:
+        part, optimum, price = self._part, self._optimum, self._optimum.multiplier
+        stronger = change.get("force_capacity")
+        force = part.force_capacity * optimum.activation
+        pull = np.matmul(price[:, None, :], part.moment_arm)[:, 0, :]
+        slope = stronger * pull - gradient_change(self.cost, part, optimum.activation, change)
+        moment = change.get("moment") - _times(part.moment_arm, stronger * optimum.activation)
+        if change.moment_arm is not None:
+            slope = slope + part.force_capacity * np.matmul(price[:, None, :], change.moment_arm)[..., 0, :]
+            moment = moment - _times(change.moment_arm, force)
+        if change.reserve_weight is not None:
+            softer = -np.square(self._compliance) * change.reserve_weight * price
+            moment = moment - softer
+        else:
+            softer = np.zeros((1, 1, 1))
+        moved, price_moved = self._system.solve(
+            *(_last(x) for x in (slope * self._system.free, moment, self._bounds(change)))
+        )
+        activation, multiplier = np.moveaxis(moved, -1, 0), np.moveaxis(price_moved, -1, 0)
+        reserve = self._compliance * multiplier + softer
+        along = part.force_capacity * activation + stronger * optimum.activation
+        return [self._whole(x, 1) for x in (activation, along, reserve, multiplier)]
+
+    def _bounds(self, change: ProblemChange) -> Array:
+        """The movement of the held muscles with their bounds, (K, T, n)."""
+        part, optimum, upper = self._part, self._optimum, change.get("upper")
+        drawn_in = self.cost.largest_activation(part) <= part.upper
+        if (drawn_in & optimum.above).any():
+            upper = np.where(drawn_in, largest_activation_change(self.cost, part, change), upper)
+        return np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
+
+    @property
+    def _compliance(self) -> Array:
+        return self._system.compliance[:, : self._system.hard]
+
+    @property
+    def _determined(self) -> NDArray[np.bool_]:
+        return self._optimum.known & self._system.regular
+
+    @cached_property
+    def _by_moment(self) -> tuple[Array, Array]:
+        frames, dofs, muscles = self._part.moment_arm.shape
+        nothing = np.zeros((frames, muscles, 1))
+        return self._system.solve(nothing, np.broadcast_to(np.eye(dofs), (frames, dofs, dofs)), nothing)
+
+    def _whole(self, array: Array, axis: int = 0, keep: bool = False) -> Array:
+        """Of all frames, from what is known of the solved ones."""
+        if not (keep or self._determined.all()):
+            array = np.where(_column(self._determined, array.ndim - axis), array, np.nan)
+        if not self._which.all():
+            shape = (*array.shape[:axis], len(self._which), *array.shape[axis + 1 :])
+            whole = np.full(shape, np.nan)
+            whole[(slice(None),) * axis + (self._which,)] = array
+            array = whole
+        return np.squeeze(array, axis) if self.problem.single_frame else array
+
+
+def _column(array: NDArray[Any], axes: int) -> NDArray[Any]:
+    return array.reshape(-1, *(1,) * (axes - 1))
+
+
+def _times(matrix: Array, vector: Array | float) -> Array:
+    """Matrix @ vector, (K, T, m)."""
+    return np.asarray(np.matmul(matrix, np.asarray(vector)[..., None])[..., 0])
+
+
+def _last(array: Array) -> Array:
+    """(K, T, x), or (T, x) for all K, as (T, x, K)."""
+    return np.moveaxis(array if array.ndim == 3 else array[None], 0, -1)
+
+
+def _rank(problem: Problem, name: str) -> int:
+    """The axes that an array of the problem has for whoever gives it."""
+    return getattr(problem, name).ndim - (
+        problem.single_frame and name not in ("max_isometric_force", "optimal_fiber_length")
+    )

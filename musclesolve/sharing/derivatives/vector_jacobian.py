@@ -1,0 +1,139 @@
+"""The gradient of a number made of activations by every array of the problem at once (a vector-Jacobian product).
+
+For weights w on the activations, one solution (y, mu) of the same linear system with w in the place of the slopes and
+no change of moments gives, with the u and v of derivatives.py,
+
+    sum w da = sum y u - sum mu v + sum_held (w - H y + A^T mu) d bound,
+
+because the system is symmetric but for a sign. What u and v owe to each array is read off: dA^T lambda - df' and
+db - dA a - d(1/w) lambda.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_check import built_in
+from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
+from musclesolve.sharing.derivatives.active_set import Optimum
+from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
+from musclesolve.sharing.problem import PER_FRAME, Array, Problem
+from musclesolve.sharing.problem_change import ProblemChange
+
+OF_COST = (
+    *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
+    *("emg", "reaction_matrix", "reaction_offset"),
+)
+"""What a cost may depend on, beside the activations."""
+
+REACTIONS = ("reaction_matrix", "reaction_offset")
+"""What separable terms do not depend on."""
+
+BOUNDING = ("force_capacity", "max_isometric_force")
+"""What the end of the domain of a cost depends on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reverse:
+    """One pass backwards, for solved frames.
+
+    y (T, n) and multiplier (T, m): the solution of the system; held (T, n): the weight on the movement of bounds.
+    """
+
+    problem: Problem
+    cost: Cost
+    optimum: Optimum
+    system: OptimalitySystem
+    y: Array
+    multiplier: Array
+    held: Array
+
+    @classmethod
+    def of(
+        cls, problem: Problem, cost: Cost, optimum: Optimum, system: OptimalitySystem, weight: Array
+    ) -> Reverse:
+        """Solve once, for weights (T, n)."""
+        frames, muscles = weight.shape
+        slope = (weight * system.free)[..., None]
+        nothing = np.zeros((frames, system.hard, 1))
+        y, multiplier = (x[..., 0] for x in system.solve(slope, nothing, np.zeros((frames, muscles, 1))))
+        rows = cost.soft_rows(problem)
+        bent = np.zeros_like(y)
+        if not cost.needs <= {"separable", "rows"}:
+            bent = np.matmul(cost.hessian(problem, optimum.activation), y[..., None])[..., 0]
+        elif rows is not None:
+            pulled = rows.weight * np.matmul(rows.matrix, y[..., None])[..., 0]
+            bent = np.matmul(pulled[:, None, :], rows.matrix)[:, 0, :]
+        pull = np.matmul(multiplier[:, None, :], problem.moment_matrix)[:, 0, :]
+        held = np.where(system.free, 0.0, weight - bent + pull)
+        return cls(problem, cost, optimum, system, y, multiplier, held)
+
+    def gradient(self) -> dict[str, Array]:
+        """By the name of each array that the problem has, with a first axis of frames throughout."""
+        problem, optimum, price = self.problem, self.optimum, self.optimum.multiplier
+        both = price[:, :, None] * self.y[:, None, :]
+        both = both + self.multiplier[:, :, None] * optimum.activation[:, None, :]
+        drawn_in = self.cost.largest_activation(problem) <= problem.upper
+        above = self.held * optimum.above
+        found = {
+            "moment": -self.multiplier,
+            "moment_arm": problem.force_capacity[:, None, :] * both,
+            "force_capacity": (problem.moment_arm * both).sum(axis=1),
+            "lower": self.held * optimum.below,
+            "upper": np.where(drawn_in, 0.0, above),
+        }
+        if problem.reserve_weight is not None:
+            softer = np.square(self.system.compliance[:, : self.system.hard])
+            found["reserve_weight"] = -self.multiplier * softer * price
+        for name in OF_COST:
+            if getattr(problem, name) is not None:
+                found[name] = found.get(name, 0.0) - self._by_cost(name)
+        for name in BOUNDING if (drawn_in & optimum.above).any() else ():
+            ends = largest_activation_change(self.cost, problem, _ones(problem, name))[0]
+            found[name] = found[name] + np.where(drawn_in, above * ends, 0.0)
+        order = [field.name for field in fields(ProblemChange)]
+        return {name: found[name] for name in order if name in found}
+
+    def _by_cost(self, name: str) -> Array:
+        """Sum y df' by each number of an array, as if each frame had an array of its own."""
+        problem, shape = self.problem, _shape(self.problem, name)
+        local = self.cost.needs <= {"separable"} and built_in(self.cost)
+        total = np.zeros(shape)
+        if local and name in REACTIONS:
+            return total
+        for index in _each(shape[1:], local):
+            unit = np.zeros((1, 1, *shape[1:]))
+            unit[(0, 0, *index)] = 1.0
+            change = ProblemChange(**{name: unit})
+            moved = gradient_change(self.cost, problem, self.optimum.activation, change)
+            slope = self.y * (moved[0] if moved.ndim == 3 else moved)
+            total[(slice(None), *index)] = slope if local else slope.sum(axis=1)
+        return total
+
+
+def _shape(problem: Problem, name: str) -> tuple[int, ...]:
+    shape: tuple[int, ...] = getattr(problem, name).shape
+    return shape if name in PER_FRAME else (problem.n_frames, *shape)
+
+
+def _each(shape: tuple[int, ...], local: bool) -> Iterator[tuple[int | slice, ...]]:
+    """Every number of a frame; or all muscles at once, if each feels its own numbers alone."""
+    for index in np.ndindex(shape[:-1] if local else shape):
+        yield (*index, slice(None)) if local else index
+
+
+def _ones(problem: Problem, name: str) -> ProblemChange:
+    return ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
+
+
+def totals(problem: Problem, each: dict[str, Array], whole: Callable[[Array], Array]) -> dict[str, Array]:
+    """Per frame where the problem has an array per frame, else summed over the frames."""
+    found = {}
+    for name, x in each.items():
+        full = whole(x)
+        found[name] = full if name in PER_FRAME or problem.single_frame else full.sum(axis=0)
+    return found

@@ -1,0 +1,212 @@
+"""Solve the full formulation: a sparse nonlinear programme through CasADi and Ipopt, one frame after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.one_thread import CASADI
+from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import a_number, a_whole_number
+from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
+from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.full.full_problem import FullProblem
+from musclesolve.sharing.full.full_programme import Scaled, programme
+from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
+from musclesolve.sharing.nearest_moments import nearest_moments
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.solving import rested
+from musclesolve.sharing.status import Status
+
+CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
+"""What Ipopt can take, in the words of `Cost.needs`."""
+
+
+@dataclass(frozen=True, eq=False)
+class FullSolution:
+    """Activations and forces of constraint. Whatever belongs to a frame that is not solved is NaN.
+
+    Attributes:
+        activation: (T, n).
+        force: (T, n) [N], force capacity times activation.
+        reserve: (T, m) [N m]; zero without reserves.
+        multiplier: lambda, (T, c), of the constraint rows, in the order of the Jacobian; zero for redundant rows.
+        price: y, (T, N) [cost per N], of the equations of motion: a virtual displacement that keeps the constraints.
+        status: (T,) members of Status, as integers.
+        kkt_residual: (T,) the certificate of the reduced formulation, the miss of the equations of motion relative to
+            the largest force needed (or 1 N) and that of Phi_q y = 0, whichever is largest.
+        cost: (T,) without that of the reserves.
+        iterations: (T,).
+        cost_name: name of the cost.
+    """
+
+    activation: Array
+    force: Array
+    reserve: Array
+    multiplier: Array
+    price: Array
+    status: NDArray[np.int8]
+    kkt_residual: Array
+    cost: Array
+    iterations: NDArray[np.int64]
+    cost_name: str
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        """(T,) which frames have an answer, with or without reserve."""
+        return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+
+
+def solve_full(
+    full: FullProblem,
+    cost: str | Cost = "stress_cubed",
+    tolerance: float = 1e-13,
+    max_iterations: int = 300,
+) -> FullSolution:
+    """The cheapest activations that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
+
+    Args:
+        full: the arrays.
+        cost: a name or a Cost.
+        tolerance: Ipopt's `tol`, on the scaled problem.
+        max_iterations: for each frame.
+
+    Raises:
+        InputError: an argument that is none of these; a cost that is unknown or of a kind that this cannot take;
+            constraints that leave a motion free or hold one that is shared.
+    """
+    chosen = find_cost(cost)
+    if not isinstance(full, FullProblem):
+        raise InputError(f"a {type(full).__name__} was given", where="full", expected="a FullProblem")
+    tolerance = a_number(tolerance, "tolerance", "a positive number", above=0.0)
+    max_iterations = a_whole_number(max_iterations, "max_iterations", 1)
+    if lacking := chosen.needs - CAN:
+        raise InputError(
+            f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
+            expected="; ".join(NEEDS[word] for word in sorted(CAN)),
+            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
+        )
+    chosen.require(full.reduced)
+    problem = within_domain(full.reduced, chosen)
+    able = full.valid & problem.valid
+    nowhere = able & empty_box(problem)
+    answer = _blank(full)
+    answer.status[nowhere] = Status.INFEASIBLE
+    which = np.flatnonzero(able & ~nowhere)
+    if which.size:
+        part = rested(problem.frames(which), chosen)
+        with CASADI:
+            _run(Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
+        _judge(full, problem, chosen, answer, which)
+    return answer.solution(full, problem, chosen)
+
+
+@dataclass
+class _Answer:
+    activation: Array
+    reserve: Array
+    multiplier: Array
+    price: Array
+    status: NDArray[np.int8]
+    residual: Array
+    iterations: NDArray[np.int64]
+
+    def solution(self, full: FullProblem, problem: Problem, cost: Cost) -> FullSolution:
+        solved = np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
+        for array in (self.activation, self.reserve, self.multiplier, self.price):
+            array[~solved] = np.nan
+        value = np.full(len(solved), np.nan)
+        value[solved] = cost.total_value(problem.frames(solved), self.activation[solved])
+        return FullSolution(
+            activation=self.activation,
+            force=self.activation * full.force_capacity,
+            reserve=self.reserve,
+            multiplier=self.multiplier,
+            price=self.price,
+            status=self.status,
+            kkt_residual=self.residual,
+            cost=value,
+            iterations=self.iterations,
+            cost_name=cost.label,
+        )
+
+
+def _blank(full: FullProblem) -> _Answer:
+    frames, size = full.needed.shape
+
+    def nothing(count: int) -> Array:
+        return np.full((frames, count), np.nan)
+
+    return _Answer(
+        activation=nothing(full.muscle_rows.shape[1]),
+        reserve=nothing(full.moment_rows.shape[1]),
+        multiplier=nothing(full.jacobian.shape[1]),
+        price=nothing(size),
+        status=np.full(frames, Status.INVALID_INPUT, np.int8),
+        residual=np.full(frames, np.nan),
+        iterations=np.zeros(frames, np.int64),
+    )
+
+
+def _run(scaled: Scaled, answer: _Answer, problem: Problem, cost: Cost, tolerance: float, limit: int) -> None:
+    """Ipopt on every frame, from the previous answer; enters what it claims, unscaled."""
+    from musclesolve.sharing.solver.ipopt import CLAIMS
+
+    ipopt = programme(scaled, problem.n_muscles, cost, tolerance, limit)
+    muscles, soft = problem.n_muscles, scaled.weight.shape[1]
+    rows = scaled.column.shape[1] - problem.n_dof
+    reserves = np.full(soft, np.inf)
+    middle = 0.5 * (problem.lower + problem.upper)[0]
+    start = np.concatenate([np.zeros(rows), middle, np.zeros(soft)])
+    for k, t in enumerate(scaled.which):
+        lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
+        start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
+        found = ipopt(
+            x0=start,
+            p=scaled.parameters[k],
+            lbx=np.concatenate([-free, lower, -reserves]),
+            ubx=np.concatenate([free, upper, reserves]),
+            lbg=0.0,
+            ubg=0.0,
+        )
+        stats = ipopt.stats()
+        x = np.asarray(found["x"])[:, 0]
+        answer.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
+        answer.iterations[t] = stats.get("iter_count", 0)
+        answer.multiplier[t] = x[:rows] * scaled.column[k, :rows]
+        answer.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
+        answer.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
+        answer.price[t] = np.asarray(found["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
+        if answer.status[t] == Status.SOLVED:
+            start = x
+
+
+def _judge(full: FullProblem, problem: Problem, cost: Cost, answer: _Answer, which: NDArray[np.intp]) -> None:
+    """Certify what was claimed, or prove that the moments are out of reach."""
+    part = problem.frames(which)
+    activation, reserve, price = answer.activation[which], answer.reserve[which], answer.price[which]
+    worth = np.matmul(full.moment_rows[which], price[..., None])[..., 0]
+    reduced = kkt_residual(part, cost, activation, reserve, worth)
+    force = answer.activation * full.force_capacity
+    miss = np.abs(full.miss(answer.multiplier, force, answer.reserve)[which]).max(axis=1)
+    needed = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
+    length = np.linalg.norm(full.jacobian[which], axis=2)
+    turned = np.abs(np.matmul(full.jacobian[which], price[..., None])[..., 0])
+    size = length * np.linalg.norm(price, axis=1)[:, None]
+    broken = np.divide(turned, size, out=np.zeros_like(turned), where=size > 0).max(axis=1)
+    residual = np.maximum(reduced, np.maximum(miss / needed, broken))
+    residual = np.where(np.isfinite(residual), residual, np.inf)
+    claim = answer.status[which]
+    status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
+    helped = (np.abs(reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
+    status[residual <= TOLERANCE] = Status.SOLVED
+    status[(residual <= TOLERANCE) & helped] = Status.SOLVED_WITH_RESERVE
+    unsolved = np.flatnonzero(residual > TOLERANCE)
+    if part.reserve_weight is None and unsolved.size:
+        left = part.frames(unsolved)
+        proved = unsolved[is_proof(excess(left, nearest_moments(left).multiplier))]
+        status[proved], residual[proved] = Status.INFEASIBLE, np.nan
+    answer.status[which], answer.residual[which] = status, residual

@@ -1,0 +1,521 @@
+"""The primal-dual interior-point method on one frame, compiled.
+
+With C = diag(1/w) (zero for rows without reserves), rows A of the moments and of the soft rows, prices lambda, and
+scales omega_i of the muscles' marginal costs, the path to the optimum is
+
+    f'(a) - A^T lambda - z_l + z_u = 0                  A a + C lambda = b
+    (a - lower)_i z_l,i = mu omega_i                    (upper - a)_i z_u,i = mu omega_i          mu -> 0
+
+A Newton step for the targets t_l, t_u of the two products solves
+
+    f'' da - A^T dlambda - dz_l + dz_u = A^T lambda - f' + z_l - z_u
+    z_l da + (a - lower) dz_l = t_l - (a - lower) z_l         -z_u da + (upper - a) dz_u = t_u - (upper - a) z_u
+    A da + C dlambda = b - A a - C lambda = r
+
+The second line gives dz_l = t_l / (a - lower) - z_l - z_l / (a - lower) da, and dz_u likewise. What is left of the
+first, with D = f'' + z_l / (a - lower) + z_u / (upper - a) and q = A^T lambda - f' + t_l / (a - lower)
+- t_u / (upper - a), is
+
+    da = D^-1 (q + A^T dlambda),           (A D^-1 A^T + C) dlambda = r - A D^-1 q,
+
+as many equations as there are moments and soft rows, with one Cholesky factor for both steps of Mehrotra's pair: the
+predictor (t = 0), and the corrector, whose t = sigma mu omega -+ da dz takes in the second-order term of the predictor
+as far as that could go. Terms of the cost up to the third power are one polynomial f' = p0 + (p1 + p2 a) a for each
+muscle.
+
+It is the method of solver/interior_point.py, which goes on to any cost, with the same constants. Muscles without
+room between their bounds are left out here before the start.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from musclesolve.sharing.certificate import LEAST_SIZE, TOLERANCE
+from musclesolve.sharing.cost.cost_terms import POWER
+from musclesolve.sharing.cost.cost_terms import TARGET as NEAR_TARGET
+from musclesolve.sharing.kernel.compile import compiled, whole
+from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
+from musclesolve.sharing.kernel.linear_algebra import (
+    NONE,
+    add_pull,
+    factorise,
+    largest_of,
+    product_of,
+    schur_of,
+    substitute,
+)
+from musclesolve.sharing.kernel.workspace_layout import (
+    ABOVE,
+    ANSWER,
+    AT_LOWER,
+    BELOW,
+    BENT,
+    BEST,
+    COMPLIANCE,
+    D_A,
+    D_L,
+    D_U,
+    DIAGONAL,
+    INVERSE,
+    LOWER,
+    MIDDLE,
+    OMEGA,
+    OTHER,
+    OVER_L,
+    OVER_U,
+    OWN,
+    P0,
+    P1,
+    P2,
+    PRICE,
+    PULL,
+    RATIO_L,
+    RATIO_U,
+    RHS,
+    RIGHT,
+    ROWS_BENT,
+    SCALE,
+    SHORT,
+    SLOPE,
+    STRIDE,
+    TARGET,
+    UPPER,
+    WEIGHT,
+    WEIGHTS,
+    Z_L,
+    Z_U,
+    A,
+)
+from musclesolve.sharing.problem_scale import BESIDE_ROWS, LEAST_REACH
+from musclesolve.sharing.solver.interior_point import (
+    DIVERGED,
+    FIRST,
+    FIRST_MU,
+    LEAST_OMEGA,
+    LONG,
+    NOTHING_MISSING,
+    PATIENCE,
+    TO_BOUNDARY,
+    TO_BOUNDARY_LATER,
+)
+from musclesolve.sharing.status import Status
+
+SOLVED, INFEASIBLE = whole(Status.SOLVED), whole(Status.INFEASIBLE)
+MAX_ITERATIONS, SOLVER_FAILED = whole(Status.MAX_ITERATIONS), whole(Status.SOLVER_FAILED)
+LEAST_FIRST, MOST_FIRST = FIRST
+EDGE = 1e-15
+
+
+@compiled
+def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) -> bool:
+    """The polynomials P0, P1, P2 and the rows c of all other terms for the muscles `free`; whether there are others.
+
+    Args:
+        terms: those of the cost.
+        count: how many of them to take.
+        t: the frame.
+        free: numbers of the muscles.
+        n: how many there are.
+        w: see workspace_layout.py.
+    """
+    curved = False
+    for j in range(n):
+        w[P0 + j] = 0.0
+        w[P1 + j] = 0.0
+        w[P2 + j] = 0.0
+    for k in range(count):
+        kind, p, f = terms.kind[k], terms.exponent[k], terms.factor[k, t]
+        row = terms.row[k]
+        for j in range(n):
+            c = terms.coefficient[row, t, free[j]]
+            if kind == NEAR_TARGET:
+                w[P0 + j] -= 2.0 * f * c * c * terms.coefficient[row + 1, t, free[j]]
+                w[P1 + j] += 2.0 * f * c * c
+            elif kind != POWER:
+                w[OTHER + k * STRIDE + j] = c
+            elif p == 1.0:
+                w[P0 + j] += f * c
+            elif p == 2.0:
+                w[P1 + j] += 2.0 * f * c * c
+            elif p == 3.0:
+                w[P2 + j] += 3.0 * f * c * c * c
+            else:
+                w[OTHER + k * STRIDE + j] = c
+        curved = curved or not is_polynomial(kind, p)
+    return curved
+
+
+@compiled
+def is_polynomial(kind: int, p: float) -> bool:
+    """Whether a term is of the third power at most."""
+    return kind == NEAR_TARGET or (kind == POWER and (p == 1.0 or p == 2.0 or p == 3.0))
+
+
+@compiled
+def slopes(
+    terms: Terms, count: int, t: int, curved: bool, at: int, out: int, n: int, padded: int, w: Any
+) -> None:
+    """f'(a) for a row of activations."""
+    for i in range(padded):
+        w[out + i] = w[P0 + i] + w[at + i] * (w[P1 + i] + w[at + i] * w[P2 + i])
+    if curved:
+        for k in range(count):
+            p, f = terms.exponent[k], terms.factor[k, t]
+            if not is_polynomial(terms.kind[k], p):
+                c = OTHER + k * STRIDE
+                add_slopes(terms.kind[k], p, f, w[c : c + n], w[at : at + n], n, w[out : out + n])
+
+
+@compiled
+def add_other_terms(terms: Terms, count: int, t: int, n: int, w: Any) -> None:
+    """Slopes and curvatures of terms that are no polynomial, inside the bounds."""
+    for k in range(count):
+        p, f = terms.exponent[k], terms.factor[k, t]
+        if not is_polynomial(terms.kind[k], p):
+            c = OTHER + k * STRIDE
+            add_slopes_and_curvatures(
+                terms.kind[k],
+                p,
+                f,
+                w[c : c + n],
+                w[A : A + n],
+                n,
+                w[SLOPE : SLOPE + n],
+                w[BENT : BENT + n],
+            )
+
+
+@compiled
+def load(matrix: Any, s: Any, hard: int, n: int, w: Any) -> float:
+    """scale.load: the largest share of the strongest possible moment that is asked for, 1e-3 to 1."""
+    share = LEAST_REACH
+    for r in range(hard):
+        sign, most = np.sign(s[TARGET, r]), 0.0
+        for i in range(n):
+            most += max(matrix[r, i] * sign, 0.0) * w[UPPER + i]
+        if most > 0 and abs(s[TARGET, r]) > share * most:
+            share = abs(s[TARGET, r]) / most
+    return min(share, 1.0)
+
+
+@compiled
+def scales(matrix: Any, s: Any, hard: int, n: int, w: Any) -> None:
+    """OMEGA: the size OWN of each muscle's own marginal cost, or of what the moments pay for it at a typical price."""
+    total, strength, moment = 0.0, 0.0, 1.0
+    for i in range(n):
+        w[OMEGA + i] = 0.0
+    for r in range(hard):
+        moment = max(moment, s[SCALE, r])
+        for i in range(n):
+            w[OMEGA + i] = max(w[OMEGA + i], abs(matrix[r, i]))
+    for i in range(n):
+        total += w[OWN + i]
+        strength += w[OMEGA + i]
+    price = total / strength if total > 0 and strength > 0 else moment
+    largest = 0.0
+    for i in range(n):
+        w[OMEGA + i] = max(max(w[OWN + i], price * w[OMEGA + i]), abs(w[PULL + i]))
+        largest = max(largest, w[OMEGA + i])
+    least = LEAST_OMEGA * (largest if largest > 0 else 1.0)
+    for i in range(n):
+        w[OMEGA + i] = max(w[OMEGA + i], least)
+        w[WEIGHTS + i] = 1.0 / w[OMEGA + i]
+
+
+@compiled
+def change_of_slope(
+    terms: Terms, count: int, t: int, curved: bool, reach: float, n: int, padded: int, w: Any
+) -> None:
+    """OWN: theta of the certificate for one reach (scale.slope_scale); leaves f' half-way there in MIDDLE."""
+    for i in range(padded):
+        w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
+    slopes(terms, count, t, curved, OWN, MIDDLE, n, padded, w)
+    for i in range(padded):
+        half = w[OWN + i] - w[LOWER + i]
+        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROWS_BENT + i] * half
+        w[OWN + i] = change if change < np.inf else 0.0
+
+
+@compiled
+def stationarity(n: int, padded: int, w: Any) -> float:
+    """certificate.stationarity_miss at A for slopes in RIGHT, PULL and theta in OWN; NaN where one of them is."""
+    for i in range(padded):
+        slope = abs(w[RIGHT + i])
+        w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
+        w[MIDDLE + i] = w[OWN + i]
+    least = LEAST_SIZE * largest_of(w, MIDDLE, n, padded, 0.0)
+    total = 0.0
+    for i in range(padded):
+        size, slope = max(max(w[OWN + i], least), abs(w[PULL + i])), w[RIGHT + i]
+        step = (slope - w[PULL + i]) / size if size != 0.0 else 0.0
+        step = np.sign(slope) if abs(slope) == np.inf else step
+        step = 1.0 if step > 1.0 else step
+        step = -1.0 if step < -1.0 else step
+        moved = w[A + i] - step
+        moved = w[LOWER + i] if moved < w[LOWER + i] else moved
+        moved = w[UPPER + i] if moved > w[UPPER + i] else moved
+        w[MIDDLE + i] = abs(w[A + i] - moved)
+        total += w[MIDDLE + i]
+    worst = largest_of(w, MIDDLE, n, padded, 0.0)
+    return worst if total == total else np.nan
+
+
+@compiled
+def excess_of_price(low: int, high: int, s: Any, hard: int, n: int, w: Any) -> float:
+    """infeasibility.excess_of_pull of PRICE and PULL for the bounds in the rows low and high; minus infinity where it
+    is not finite.
+    """
+    asked, size, reach = 0.0, 0.0, 0.0
+    for r in range(hard):
+        asked += s[PRICE, r] * s[TARGET, r]
+        size += abs(s[PRICE, r]) * s[SCALE, r]
+    for i in range(n):
+        reach += max(w[low + i] * w[PULL + i], w[high + i] * w[PULL + i])
+    margin = (asked - reach) / size
+    return margin if abs(margin) < np.inf else -np.inf
+
+
+@compiled
+def start(
+    terms: Terms,
+    count: int,
+    t: int,
+    curved: bool,
+    matrix: Any,
+    s: Any,
+    hard: int,
+    rows: int,
+    n: int,
+    padded: int,
+    w: Any,
+) -> None:
+    """The first iterate: activations as the load asks, z as mu says; PRICE holds a guess of the multiplier."""
+    share = load(matrix, s, hard, n, w)
+    first = min(max(share, LEAST_FIRST), MOST_FIRST)
+    for i in range(padded):
+        width = w[UPPER + i] - w[LOWER + i]
+        w[A + i] = w[LOWER + i] + first * width
+        w[BELOW + i] = first * width
+        w[ABOVE + i] = (1.0 - first) * width
+        w[PULL + i] = 0.0
+    product_of(matrix, w, A, rows, padded, s[SHORT])
+    guessed = False
+    for r in range(rows):
+        if r >= hard:
+            s[PRICE, r] = (s[TARGET, r] - s[SHORT, r]) / s[COMPLIANCE, r]
+        guessed = guessed or s[PRICE, r] != 0.0
+    add_pull(matrix, s[PRICE], NONE, rows, padded, w, PULL)
+    slopes(terms, count, t, curved, LOWER, AT_LOWER, n, padded, w)
+    change_of_slope(terms, count, t, curved, share, n, padded, w)
+    for i in range(padded):
+        slope = abs(w[MIDDLE + i])
+        w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
+    scales(matrix, s, hard, n, w)
+    for i in range(n, padded):
+        w[OMEGA + i], w[WEIGHTS + i] = 1.0, 0.0
+    slopes(terms, count, t, curved, A, SLOPE, n, padded, w)
+    for i in range(padded):
+        excess = w[SLOPE + i] - w[PULL + i] if guessed else 0.0
+        w[Z_L + i] = FIRST_MU * w[OMEGA + i] / w[BELOW + i] + max(excess, 0.0)
+        w[Z_U + i] = FIRST_MU * w[OMEGA + i] / w[ABOVE + i] + max(-excess, 0.0)
+
+
+@compiled
+def minimise(
+    terms: Terms,
+    count: int,
+    t: int,
+    curved: bool,
+    matrix: Any,
+    hard: int,
+    rows: int,
+    n: int,
+    padded: int,
+    tolerance: float,
+    max_iterations: int,
+    seek_proof: bool,
+    w: Any,
+    s: Any,
+    schur: Any,
+) -> tuple[int, int]:
+    """Minimise the cost of a frame; returns the claim (a Status) and the iterations.
+
+    Args:
+        terms: those of the cost.
+        count: how many of them to take.
+        t: the frame.
+        curved: whether there are terms besides the polynomial.
+        matrix: (R, n) moments and below them the soft rows, of the muscles that have room.
+        hard: m, the rows that are moments.
+        rows: R, those and the soft ones.
+        n: muscles that have room.
+        padded: the same, up to a multiple of LANES.
+        tolerance: certificate at which the frame is done; a hundred times as much after PATIENCE.
+        max_iterations: after which it is given up.
+        seek_proof: end also with a proof that the moments are out of reach, or with negligible reserves.
+        w: see workspace_layout.py; LOWER to ROWS_BENT are given, BEST is the answer.
+        s: TARGET, COMPLIANCE, SCALE are given, and a guess in PRICE; ANSWER is the multiplier, or proves the claim.
+        schur: (R, R) for work.
+    """
+    start(terms, count, t, curved, matrix, s, hard, rows, n, padded, w)
+    iteration: Any = np.int64(0)
+    best, claim = np.inf, MAX_ITERATIONS
+    while True:
+        # what is missed
+        product_of(matrix, w, A, rows, padded, s[SHORT])
+        miss, total = 0.0, 0.0
+        for r in range(rows):
+            s[SHORT, r] = s[TARGET, r] - s[SHORT, r] - s[COMPLIANCE, r] * s[PRICE, r]
+            if r < hard:
+                part = abs(s[SHORT, r]) / s[SCALE, r]
+                total += part
+                miss = max(miss, part)
+        miss = miss if total == total else np.nan
+        near = miss <= 1e3 * tolerance
+        for i in range(padded):
+            w[SLOPE + i] = w[P0 + i] + w[A + i] * (w[P1 + i] + w[A + i] * w[P2 + i])
+            w[BENT + i] = w[P1 + i] + 2.0 * w[A + i] * w[P2 + i]
+            w[PULL + i] = 0.0
+        if curved:
+            add_other_terms(terms, count, t, n, w)
+        add_pull(matrix, s[PRICE], NONE, hard, padded, w, PULL)
+        if near:
+            for i in range(padded):
+                w[RIGHT + i] = w[SLOPE + i]
+            if rows > hard:
+                for r in range(hard, rows):
+                    s[WEIGHT, r] = -(s[SHORT, r] / s[COMPLIANCE, r] + s[PRICE, r])
+                add_pull(matrix, s[WEIGHT], hard, rows, padded, w, RIGHT)
+            size = 0.0
+            for i in range(n):
+                size += abs(w[RIGHT + i])
+            for i in range(padded):
+                w[OWN + i] = w[A + i] - w[LOWER + i]
+            reach = largest_of(w, OWN, n, padded, LEAST_REACH)
+            for r in range(hard):
+                size += s[COMPLIANCE, r]
+            if size == 0.0:
+                # where no activation costs anything nor is any moment worth anything, however small
+                for r in range(hard):
+                    s[PRICE, r] = 0.0
+                for i in range(padded):
+                    w[PULL + i] = 0.0
+            change_of_slope(terms, count, t, curved, reach, n, padded, w)
+            level = stationarity(n, padded, w)
+            miss = miss if level <= miss else level
+            enough = tolerance if iteration < PATIENCE else 100.0 * tolerance
+            if miss <= enough:
+                claim = SOLVED
+        if not miss < np.inf:
+            claim = SOLVER_FAILED
+        exact = claim == MAX_ITERATIONS
+        for r in range(hard):
+            exact = exact and s[COMPLIANCE, r] == 0.0
+        if exact:
+            paid, largest = 0.0, 0.0
+            for i in range(n):
+                paid, largest = max(paid, abs(w[PULL + i])), max(largest, w[OMEGA + i])
+            if paid > DIVERGED * largest:
+                claim = SOLVER_FAILED
+        better = (near and miss < best) or iteration == 0
+        if near and miss < best:
+            best = miss
+        if seek_proof and claim != SOLVED:
+            if excess_of_price(LOWER, UPPER, s, hard, n, w) > TOLERANCE:
+                claim, better = INFEASIBLE, True
+            lacking, soft = 0.0, 0.0
+            for r in range(hard):
+                soft += s[COMPLIANCE, r]
+                lacking = max(lacking, abs(s[COMPLIANCE, r] * s[PRICE, r]) / s[SCALE, r])
+            if soft > 0.0 and near and lacking <= NOTHING_MISSING:
+                claim = SOLVED
+        if better:
+            for i in range(padded):
+                w[BEST + i] = w[A + i]
+            for r in range(hard):
+                s[ANSWER, r] = s[PRICE, r]
+        if claim != MAX_ITERATIONS or iteration == max_iterations:
+            break
+
+        # the predictor
+        add_pull(matrix, s[PRICE], hard, rows, padded, w, PULL)
+        for i in range(padded):
+            w[OVER_L + i] = 1.0 / w[BELOW + i]
+            w[OVER_U + i] = 1.0 / w[ABOVE + i]
+            w[RATIO_L + i] = w[Z_L + i] * w[OVER_L + i]
+            w[RATIO_U + i] = w[Z_U + i] * w[OVER_U + i]
+            w[INVERSE + i] = 1.0 / (w[BENT + i] + w[RATIO_L + i] + w[RATIO_U + i])
+            w[RIGHT + i] = w[PULL + i] - w[SLOPE + i]
+            w[OWN + i] = w[INVERSE + i] * w[RIGHT + i]
+            w[D_A + i] = 0.0
+        schur_of(matrix, w, INVERSE, MIDDLE, rows, padded, schur)
+        for r in range(rows):
+            schur[r, r] += s[COMPLIANCE, r]
+        factorise(schur, s[DIAGONAL], rows)
+        product_of(matrix, w, OWN, rows, padded, s[RHS])
+        for r in range(rows):
+            s[RHS, r] = s[SHORT, r] - s[RHS, r]
+        substitute(schur, s[DIAGONAL], rows, s[RHS])
+        add_pull(matrix, s[RHS], NONE, rows, padded, w, D_A)
+        for i in range(padded):
+            w[D_A + i] = w[INVERSE + i] * (w[RIGHT + i] + w[D_A + i])
+            # - d_a / below, d_a / above, - d_z / z: what is lost of each distance
+            along_l, along_u = w[D_A + i] * w[OVER_L + i], w[D_A + i] * w[OVER_U + i]
+            w[OWN + i] = max(max(-along_l, along_u), max(1.0 + along_l, 1.0 - along_u))
+        length = 1.0 / largest_of(w, OWN, n, padded, 1.0)
+        now, then = 0.0, 0.0
+        for i in range(padded):
+            w[D_L + i] = -w[Z_L + i] - w[RATIO_L + i] * w[D_A + i]
+            w[D_U + i] = -w[Z_U + i] + w[RATIO_U + i] * w[D_A + i]
+            later_l = (w[BELOW + i] + length * w[D_A + i]) * (w[Z_L + i] + length * w[D_L + i])
+            later_u = (w[ABOVE + i] - length * w[D_A + i]) * (w[Z_U + i] + length * w[D_U + i])
+            now += (w[BELOW + i] * w[Z_L + i] + w[ABOVE + i] * w[Z_U + i]) * w[WEIGHTS + i]
+            then += (later_l + later_u) * w[WEIGHTS + i]
+        pairs = max(2.0 * n, 1.0)
+        now, then = now / pairs, then / pairs
+        fall = then / max(now, 1e-300)
+        centre = fall * fall * fall * now
+
+        # the corrector; the second-order term counts as far as the predictor could go, or the method may cycle
+        second = length * length
+        for i in range(padded):
+            turn = second * w[D_A + i]
+            w[MIDDLE + i] = (centre * w[OMEGA + i] - turn * w[D_L + i]) * w[OVER_L + i]
+            w[OWN + i] = (centre * w[OMEGA + i] + turn * w[D_U + i]) * w[OVER_U + i]
+            w[RIGHT + i] += w[MIDDLE + i] - w[OWN + i]
+            w[D_L + i] = w[INVERSE + i] * w[RIGHT + i]
+            w[D_A + i] = 0.0
+        product_of(matrix, w, D_L, rows, padded, s[RHS])
+        for r in range(rows):
+            s[RHS, r] = s[SHORT, r] - s[RHS, r]
+        substitute(schur, s[DIAGONAL], rows, s[RHS])
+        add_pull(matrix, s[RHS], NONE, rows, padded, w, D_A)
+        for i in range(padded):
+            w[D_A + i] = w[INVERSE + i] * (w[RIGHT + i] + w[D_A + i])
+            w[D_L + i] = w[MIDDLE + i] - w[Z_L + i] - w[RATIO_L + i] * w[D_A + i]
+            w[D_U + i] = w[OWN + i] - w[Z_U + i] + w[RATIO_U + i] * w[D_A + i]
+            along = max(-w[D_A + i] * w[OVER_L + i], w[D_A + i] * w[OVER_U + i])
+            w[PULL + i] = max(along, max(-w[D_L + i] / w[Z_L + i], -w[D_U + i] / w[Z_U + i]))
+        # a frame that takes long is one whose muscles hit their bounds too early: keep them further off
+        most = TO_BOUNDARY if iteration < LONG else TO_BOUNDARY_LATER
+        length = most / largest_of(w, PULL, n, padded, most)
+        for r in range(rows):
+            s[PRICE, r] += length * s[RHS, r]
+        for i in range(padded):
+            step = length * w[D_A + i]
+            w[Z_L + i] += length * w[D_L + i]
+            w[Z_U + i] += length * w[D_U + i]
+            w[BELOW + i] += step
+            w[ABOVE + i] -= step
+            edge = EDGE * (w[UPPER + i] - w[LOWER + i])
+            moved, low, high = w[A + i] + step, w[LOWER + i] + edge, w[UPPER + i] - edge
+            moved = low if moved < low else moved
+            w[A + i] = high if moved > high else moved
+        iteration += 1
+
+    for i in range(n):
+        w[BEST + i] = min(max(w[BEST + i], w[LOWER + i]), w[UPPER + i])
+    return claim, iteration

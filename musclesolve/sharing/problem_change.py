@@ -1,0 +1,136 @@
+"""Directions in which the arrays of a problem change, many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.problem import PER_FRAME, Array, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemChange:
+    """K directions: the derivative of every array of a problem along each; None where an array stays.
+
+    Attributes:
+        moment: (K, T, m). An axis K or T of length one stands for all.
+        moment_arm: (K, T, m, n).
+        force_capacity: (K, T, n).
+        max_isometric_force: (K, 1, n).
+        lower: (K, T, n).
+        upper: (K, T, n).
+        reserve_weight: (K, T, m).
+        fiber_velocity: (K, T, n).
+        optimal_fiber_length: (K, 1, n).
+        reaction_matrix: (K, T, k, n).
+        reaction_offset: (K, T, k).
+        emg: (K, T, n).
+    """
+
+    moment: Array | None = None
+    moment_arm: Array | None = None
+    force_capacity: Array | None = None
+    max_isometric_force: Array | None = None
+    lower: Array | None = None
+    upper: Array | None = None
+    reserve_weight: Array | None = None
+    fiber_velocity: Array | None = None
+    optimal_fiber_length: Array | None = None
+    reaction_matrix: Array | None = None
+    reaction_offset: Array | None = None
+    emg: Array | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, given: Mapping[str, ArrayLike | None]) -> ProblemChange:
+        """Changes of a problem, each with the shape of its array or with one axis K more in front.
+
+        Args:
+            problem: what changes.
+            given: by the name of the array with "d_" before it; None is no change.
+
+        Raises:
+            InputError: an unknown name, a wrong shape, what is no number, or a change of what the problem lacks.
+        """
+        names = [field.name for field in fields(cls)]
+        changes = {}
+        for key, value in given.items():
+            name = key.removeprefix("d_")
+            if key != f"d_{name}" or name not in names:
+                raise InputError(
+                    f"there is no change {key!r} of a problem",
+                    where="along",
+                    expected="some of " + ", ".join(f"d_{known}" for known in names),
+                )
+            if value is not None:
+                changes[name] = _axes(problem, name, value)
+        change = cls(**changes)
+        if len({x.shape[0] for x in change.given().values()} - {1}) > 1:
+            sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in change.given().items())
+            raise InputError(f"numbers of directions that differ: {sizes}", where="along", expected="one K")
+        return change
+
+    def given(self) -> dict[str, Array]:
+        """The changes that are there, by the name of the array."""
+        each = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: x for name, x in each.items() if x is not None}
+
+    @property
+    def directions(self) -> int:
+        """K."""
+        return max((x.shape[0] for x in self.given().values()), default=1)
+
+    def get(self, name: str) -> Array | float:
+        """The change of an array, zero where there is none."""
+        there: Array | None = getattr(self, name)
+        return 0.0 if there is None else there
+
+    def frames(self, which: NDArray[Any]) -> ProblemChange:
+        """The same for some frames only."""
+        return ProblemChange(
+            **{
+                name: x[:, which] if name in PER_FRAME and x.shape[1] > 1 else x
+                for name, x in self.given().items()
+            }
+        )
+
+    def part(self, directions: slice) -> ProblemChange:
+        """The same for some directions only."""
+        return ProblemChange(
+            **{name: x[directions] if x.shape[0] > 1 else x for name, x in self.given().items()}
+        )
+
+    def moved(self, problem: Problem, step: float) -> Problem:
+        """The problem after a step along the single direction."""
+        fields = {name: getattr(problem, name) for name in self.given()}
+        return problem._changed(
+            **{name: (x + step * getattr(self, name)[0]).reshape(x.shape) for name, x in fields.items()}
+        )
+
+
+def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
+    """A change with all its axes."""
+    from musclesolve.sharing.arguments import an_array
+
+    array, own = an_array(value, f"d_{name}", "numbers"), getattr(problem, name)
+    if own is None:
+        raise InputError(
+            f"the problem has no {name} that could change",
+            where=f"along(d_{name}=...)",
+            remedy=f"Problem(..., {name}=...)",
+        )
+    per_frame = name in PER_FRAME
+    shape = own.shape[1:] if per_frame and problem.single_frame else own.shape
+    full = array if array.ndim == len(shape) + 1 else array[None]
+    short = 1 if per_frame and not problem.single_frame else 0  # the axis of frames may have the length one
+    fits = full.shape[1:] == shape or (short and full.shape[1:] == (1, *shape[1:]))
+    if array.ndim not in (len(shape), len(shape) + 1) or not fits:
+        raise InputError(
+            f"d_{name} has the shape {array.shape}",
+            where="along",
+            expected=f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions",
+        )
+    return full if short else full[:, None]

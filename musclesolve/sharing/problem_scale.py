@@ -1,0 +1,54 @@
+"""The natural sizes of a problem: of its load and of its marginal costs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Array, Problem
+
+LEAST_REACH = 1e-3
+BESIDE_ROWS = 1e-3
+
+
+def slope_scale(
+    problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
+) -> Array:
+    """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n).
+
+    Of soft rows a thousandth of the change with the muscle's own activation alone counts: many mixtures of activations
+    leave the rows as they are, and only what else the cost says decides between those. `row_curvature` (T, n) is
+    the second derivative of the rows, for whoever has it already.
+    """
+    half = _half(problem, reach)
+    middle = problem.lower + half
+    change = np.abs(cost.gradient(problem, middle) - cost.gradient(problem, problem.lower))
+    if row_curvature is None:
+        rows = cost.soft_rows(problem)
+        row_curvature = None if rows is None else rows.hessian_diagonal()
+    if row_curvature is not None:
+        change = change + BESIDE_ROWS * row_curvature * half
+    return np.where(np.isfinite(change), change, 0.0)
+
+
+def slope_size(
+    problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
+) -> Array:
+    """The same, or the size of the marginal cost there if that is larger, as it is for linear costs, (T, n)."""
+    slope = np.abs(cost.gradient(problem, problem.lower + _half(problem, reach)))
+    scale = slope_scale(problem, cost, reach, row_curvature)
+    return np.maximum(scale, np.where(np.isfinite(slope), slope, 0.0))
+
+
+def _half(problem: Problem, reach: Array | float) -> Array:
+    reach = np.broadcast_to(reach, (problem.n_frames,))[:, None]
+    return 0.5 * np.minimum(problem.upper - problem.lower, reach)
+
+
+def load(problem: Problem) -> Array:
+    """The share of the strongest possible moment that the most loaded degree of freedom asks for, (T,), 1e-3 to 1."""
+    matrix, asked = problem.moment_matrix, problem.moment
+    helping = np.maximum(matrix * np.sign(asked)[:, :, None], 0.0)
+    most = np.matmul(helping, problem.upper[:, :, None])[:, :, 0]
+    share = np.divide(np.abs(asked), most, out=np.zeros_like(most), where=most > 0)
+    return np.clip(share.max(axis=1), LEAST_REACH, 1.0)

@@ -1,0 +1,105 @@
+"""Can a motion be produced at all within its rate limits? A linear programme, and a proof where it cannot.
+
+The least total reserve sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits. Its dual gives a
+combination y of the moments and prices v >= 0 of the limits G a >= h. By Farkas' lemma the motion is out of reach if
+
+    y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
+
+which is checked here, whoever proposes y and v.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from musclesolve.sharing.infeasibility import is_proof
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.rate.rate_certificate import Coupling
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The least reserves of a motion.
+
+    Attributes:
+        shortage: (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+            programme was not solved.
+        direction: y, (T, m).
+        proved: whether y and v prove that the motion is out of reach.
+    """
+
+    shortage: Array
+    direction: Array
+    proved: bool
+
+
+def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
+    """The least reserves with which a motion can be produced within its limits."""
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    frames, dofs, muscles = problem.moment_arm.shape
+    scale = np.maximum(1.0, np.abs(problem.moment))
+    moments = sparse.block_diag(list(problem.moment_matrix / scale[:, :, None]), format="csr")
+    one = sparse.identity(frames * dofs, format="csr")
+    rows = limit_rows(coupling, (frames, muscles))
+    nothing = sparse.csr_matrix((rows.shape[0], 2 * frames * dofs))
+    answer = linprog(
+        np.append(np.zeros(frames * muscles), np.ones(2 * frames * dofs)),
+        A_ub=-sparse.hstack([rows, nothing], format="csr"),
+        b_ub=coupling.slack(np.zeros((frames, muscles))).reshape(-1),
+        A_eq=sparse.hstack([moments, one, -one], format="csr"),
+        b_eq=(problem.moment / scale).reshape(-1),
+        bounds=np.concatenate(
+            [
+                np.stack([problem.lower.reshape(-1), problem.upper.reshape(-1)], axis=1),
+                np.tile([0.0, np.inf], (2 * frames * dofs, 1)),
+            ]
+        ),
+        method="highs",
+    )
+    if answer.status != 0:
+        lost = np.full_like(problem.moment, np.nan)
+        return Reach(lost, lost, False)
+    more, less = answer.x[frames * muscles :].reshape(2, frames, dofs)
+    direction = answer.eqlin.marginals.reshape(frames, dofs) / scale
+    price = np.maximum(-answer.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    margin = excess(problem, coupling, direction, price)
+    return Reach((more - less) * scale, direction, bool(is_proof(np.array([margin]))[0]))
+
+
+def excess(problem: Problem, coupling: Coupling, direction: Array, price: Array) -> float:
+    """How far the moments exceed what is within reach; above 1e-6 it proves that the motion is out of reach.
+
+    Args:
+        problem: its reserves are left out of account.
+        coupling: the limits.
+        direction: y, (T, m).
+        price: v, (2, T-1, n), never negative.
+    """
+    pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + coupling.pull(price)
+    most = np.maximum(problem.lower * pull, problem.upper * pull).sum()
+    most += (price * coupling.slack(np.zeros_like(problem.lower))).sum()
+    size = (np.abs(direction) * np.maximum(1.0, np.abs(problem.moment))).sum()
+    return float(((direction * problem.moment).sum() - most) / size) if size > 0 else -np.inf
+
+
+def limit_rows(coupling: Coupling, shape: tuple[int, int]) -> sparse.csr_matrix:
+    """G as a sparse matrix, (2 (T-1) n, T n)."""
+    from scipy import sparse
+
+    frames, muscles = shape
+    count = (frames - 1) * muscles
+    here = np.arange(count)
+    fade = np.broadcast_to(coupling.fade, (frames - 1, muscles)).reshape(-1)
+    rest = np.broadcast_to(coupling.rest, (frames - 1, muscles)).reshape(-1)
+    values = np.concatenate([-fade, np.ones(count), rest, -np.ones(count)])
+    row = np.concatenate([here, here, here + count, here + count])
+    column = np.concatenate([here, here + muscles, here, here + muscles])
+    return sparse.csr_matrix((values, (row, column)), shape=(2 * count, frames * muscles))

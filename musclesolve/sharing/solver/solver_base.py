@@ -1,0 +1,68 @@
+"""What a solver is asked and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.status import Status
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What a solver claims; nobody believes it before the certificate is recomputed.
+
+    Attributes:
+        activation: (T, n).
+        reserve: (T, m) [N m]; zero without reserves.
+        multiplier: (T, m) [cost per N m]; for a claim of INFEASIBLE the direction of the proof.
+        iterations: (T,).
+        claim: (T,) members of Status: SOLVED, INFEASIBLE, MAX_ITERATIONS or SOLVER_FAILED.
+        level_price: (T, L, m) for a cost of levels: the combination of moments that proves each level, from the
+            highest down; zero where a bound alone is the proof, NaN below the last.
+    """
+
+    activation: Array
+    reserve: Array
+    multiplier: Array
+    iterations: NDArray[np.int64]
+    claim: NDArray[np.int8]
+    level_price: Array | None = None
+
+    @classmethod
+    def blank(cls, problem: Problem) -> Attempt:
+        """Arrays to be filled in frame by frame; a frame that is not stays SOLVER_FAILED."""
+        frames, dofs, muscles = problem.moment_arm.shape
+        return cls(
+            activation=np.full((frames, muscles), np.nan),
+            reserve=np.zeros((frames, dofs)),
+            multiplier=np.full((frames, dofs), np.nan),
+            iterations=np.zeros(frames, np.int64),
+            claim=np.full(frames, Status.SOLVER_FAILED, np.int8),
+        )
+
+
+class Solver(Protocol):
+    """A frozen dataclass of options with a name.
+
+    One that is not in the registry may have a frozenset `can` of the words that costs use in `needs`; without it,
+    it is asked for separable costs only.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in the registry."""
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """Minimise the cost in every frame.
+
+        Args:
+            problem: finite numbers only, upper bounds within the domain of the cost, lower <= upper.
+            cost: one whose `needs` the solver can satisfy.
+            warm_start: (T, n) activations to start from, for solvers that can use them.
+        """

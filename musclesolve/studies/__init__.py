@@ -1,0 +1,1 @@
+"""Everything built on a finished run: comparison, averages, sensitivity, uncertainty, many trials, benchmark."""

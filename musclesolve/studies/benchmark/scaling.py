@@ -1,0 +1,125 @@
+"""How time and memory grow with frames, muscles and moments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from musclesolve.sharing.solver.solver_registry import REGISTRY
+from musclesolve.studies.benchmark.contest import OWN, PATIENCE, Row, contest, takes
+from musclesolve.studies.benchmark.fresh import NoAnswerError, in_fresh_process
+from musclesolve.studies.benchmark.problems import random_problem
+from musclesolve.studies.benchmark.timing import Memory, measure
+
+FRAMES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+MUSCLES = (20, 43, 100, 200)
+MOMENTS = (3, 7, 15, 30)
+WIDE = 100  # muscles where moments vary
+BLOCK = 50_000
+"""Frames that are solved by one call: more of them come in blocks, so that memory stays what a block takes."""
+
+LIMIT = 20.0
+"""Seconds that a number of frames may take; a solver that would need more is left out from there on."""
+
+Progress = Callable[[str], None]
+
+
+def with_frames(solvers: tuple[str, ...], cost: str, most: int, progress: Progress) -> list[Row]:
+    """A row for each solver and number of frames of 7 moments and 43 muscles."""
+    counts, rows = [count for count in FRAMES if count <= most], []
+    for solver in solvers:
+        progress(f"{solver}, growing frames")
+        blank = {"problem": "frames", "moments": 7, "muscles": 43, "cost": cost, "solver": solver}
+        if not (REGISTRY[solver].installed and takes(solver, cost)):
+            continue
+        try:
+            found = in_fresh_process(
+                growing, solver, cost, counts, limit=2.0 * LIMIT * len(counts) + PATIENCE
+            )
+        except NoAnswerError as error:
+            found = [{"remark": str(error)}]
+        rows += [Row(**(blank | each)) for each in found]
+    own = {row.frames: row.us_per_frame for row in rows if row.solver == OWN}
+    return [replace(row, ratio=row.us_per_frame / own.get(row.frames, np.nan)) for row in rows]
+
+
+def growing(solver: str, cost: str, counts: list[int]) -> list[dict[str, Any]]:
+    """The figures of a solver for growing numbers of frames, until one would take too long."""
+    rows: list[dict[str, Any]] = []
+    expected = 0.0
+    _blocks(solver, cost, 1)  # whatever is imported and compiled
+    for count in counts:
+        if expected * count > LIMIT:
+            remark = f"more than {LIMIT:.0f} s for {count} frames"
+            return [*rows, {"frames": count, "remark": remark}]
+        row = _blocks(solver, cost, count)
+        expected = row["us_per_frame"] / 1e6
+        rows.append(row)
+    return rows
+
+
+def _blocks(solver: str, cost: str, count: int) -> dict[str, Any]:
+    from musclesolve.sharing.solving import solve
+
+    seconds, solved, worst, iterations, memory = 0.0, 0, 0.0, 0.0, 0.0
+    for seed, begin in enumerate(range(0, count, BLOCK)):
+        problem, used = random_problem(min(BLOCK, count - begin), seed=seed), Memory()
+        timing = measure(lambda problem=problem: solve(problem, cost, solver), 7, 0.3)  # type: ignore[misc]
+        answer = timing.value
+        seconds += min(timing.first, timing.best)
+        solved += int(answer.solved.sum())
+        worst = max(worst, float(np.nanmax(answer.kkt_residual)))
+        iterations += float(answer.iterations.sum())
+        memory = max(memory, used.grown())
+    return {
+        "frames": count,
+        "us_per_frame": 1e6 * seconds / count,
+        "solved": solved,
+        "certificate": worst,
+        "iterations": iterations / count,
+        "memory_mb": memory,
+        "remark": "" if solved == count else f"{count - solved} frames without an answer",
+    }
+
+
+def with_muscles(
+    solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress
+) -> list[Row]:
+    """A row for each solver and number of muscles, with 7 moments."""
+    return [
+        row
+        for muscles in MUSCLES
+        for row in contest(
+            "muscles",
+            random_problem(frames, 7, muscles),
+            (cost,),
+            solvers,
+            budget,
+            _of(progress, f"{muscles} muscles"),
+        )
+    ]
+
+
+def with_moments(
+    solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress
+) -> list[Row]:
+    """A row for each solver and number of moments, with 100 muscles."""
+    return [
+        row
+        for moments in MOMENTS
+        for row in contest(
+            "moments",
+            random_problem(frames, moments, WIDE),
+            (cost,),
+            solvers,
+            budget,
+            _of(progress, f"{moments} moments"),
+        )
+    ]
+
+
+def _of(progress: Progress, where: str) -> Progress:
+    return lambda what: progress(f"{what}, {where}")

@@ -1,0 +1,170 @@
+"""The same trial under several costs: mechanics computed once, the sharing once per cost, the answers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.errors import InputError
+from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.pipeline.run import (
+    JointLoads,
+    Mechanics,
+    Progress,
+    leg_mechanics,
+    measured_moments,
+    mechanics,
+    share_leg,
+)
+from musclesolve.pipeline.run_options import Options, find_options
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.assemble import assemble
+from musclesolve.results.tables.cocontraction import co_contraction
+from musclesolve.results.tables.cost_agreement import agreement
+from musclesolve.sharing.arguments import members
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
+
+Array = np.ndarray
+
+OF_A_COST = {
+    "activation": "activation",
+    "muscle_force": "muscle_force",
+    "reserve_moment": "reserve_moment",
+    "unassigned_moment": "unassigned_moment",
+    "joint_reaction": "joint_reaction",
+    "status": "status",
+    "valid": "valid",
+    "kkt_residual": "kkt_residual",
+    "cost": "least_cost",
+}
+"""Variables of a result that depend on the cost, and what they are called in a comparison.
+
+The name of the dimension, `cost`, cannot be that of a variable as well.
+"""
+
+
+def compare(
+    trial: Trial | str | Path,
+    costs: Sequence[str | Cost],
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """One trial shared among the muscles under several costs.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        costs: two or more, names or Cost objects with names of their own.
+        solver: name of a solver, or a Solver, for all costs. Unless given it is that of the trial file, and for a cost
+            that this one cannot minimise the first of `solvers()` that can; the attribute `solver` says which.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        The Dataset of `run` with a dimension `cost` for what depends on it: activation, muscle_force,
+        reserve_moment, unassigned_moment, joint_reaction, status, valid, kkt_residual and least_cost. In addition
+        co_contraction (cost, time, dof), group_force (cost, time, function_group), and how well every cost agrees with
+        every other one per muscle and per function group, as `musclesolve.results.tables.cost_agreement` says.
+
+    Raises:
+        InputError: fewer than two costs, a cost twice, or whatever `run` refuses.
+    """
+    report = progress or (lambda stage, fraction: None)
+    found = _different(costs)
+    if not isinstance(trial, Trial):
+        trial = read_trial(trial)
+    options = find_options(trial, found[0], solver, side)
+    recorded = mechanics(trial, report)
+    legs = _Legs.of(trial, options, recorded)
+    results = []
+    for number, cost in enumerate(found):
+        report(f"cost {cost.label}", 0.4 + 0.5 * number / len(found))
+        able = options.solver if solver is not None else _able(options.solver, cost)
+        results.append(legs.result(trial, replace(options, cost=cost, solver=able), recorded))
+    report("agreement", 0.95)
+    return side_by_side(results, [cost.label for cost in found])
+
+
+def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
+    """Results of one trial under several costs as one Dataset, with co-contraction and agreement.
+
+    Args:
+        results: what `run` returns, with the same legs and frames.
+        names: of the costs.
+    """
+    first = results[0]
+    variables = {}
+    for old, new in OF_A_COST.items():
+        if old in first:
+            stacked = np.stack([result[old].values for result in results])
+            variables[new] = (("cost", *first[old].dims), stacked, first[old].attrs)
+    if "least_cost" in variables:
+        variables["least_cost"][2]["units"] = "unit of the cost"
+    shared = first.drop_vars([name for name in OF_A_COST if name in first])
+    result = shared.assign(variables).assign_coords(cost=list(names))
+    solvers = dict.fromkeys(str(each.attrs["solver"]) for each in results if "solver" in each.attrs)
+    result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})
+    return result.assign(co_contraction(result)).assign(agreement(result))
+
+
+def _different(costs: Sequence[str | Cost]) -> list[Cost]:
+    given = members(costs)
+    if len(given) < 2:
+        raise InputError(
+            "a comparison needs two costs or more",
+            where="costs",
+            expected="a list of names of costs or Cost objects",
+            remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
+        )
+    found = [find_cost(cost) for cost in given]
+    names = [cost.label for cost in found]
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise InputError(
+            f"there are two costs called {twice[0]!r}",
+            where="costs",
+            expected="costs of different names",
+            remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",
+        )
+    return found
+
+
+def _able(solver: Solver, cost: Cost) -> Solver:
+    """The solver, or the first one that can minimise the cost where this one cannot."""
+    record = REGISTRY.get(solver.name)
+    if record is None or record.fits(cost):
+        return solver
+    able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
+    return find_solver(able[0]) if able else solver
+
+
+@dataclass(frozen=True)
+class _Legs:
+    """What does not depend on the cost."""
+
+    moments: Array
+    muscles: list[tuple[MuscleState, JointLoads]]
+
+    @classmethod
+    def of(cls, trial: Trial, options: Options, recorded: Mechanics) -> _Legs:
+        segments = segment_motion(recorded.model, recorded.motion)
+        muscles = [leg_mechanics(trial, options, recorded, segments, side) for side in options.sides]
+        model, motion = recorded.model, recorded.motion
+        return cls(measured_moments(trial, model, motion, recorded.wrenches), muscles)
+
+    def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
+        validity = recorded.validity(self.moments)
+        legs = [
+            share_leg(trial, options, state, self.moments, recorded.model, loads, validity.of_leg(side))
+            for side, (state, loads) in zip(options.sides, self.muscles, strict=True)
+        ]
+        return assemble(trial, recorded, self.moments, legs)

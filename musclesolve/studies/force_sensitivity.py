@@ -1,0 +1,240 @@
+"""How every muscle force answers to the parameters of every muscle, exactly.
+
+A parameter of muscle j moves its own capacity, passive force, fiber velocity and, as a path point, its moment arms.
+These move the force-sharing problem: the passive force takes its part of the moments,
+
+    db = -r_j dF_passive_j - dr_j F_passive_j,
+
+the others enter directly, F0 and the optimal fiber length also through the cost. The optimum answers as
+sharing/derivatives/solution_derivatives.py says. Joint moments do not depend on muscles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import InputError
+from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
+from musclesolve.muscles.point_derivatives import PointDerivatives, point_derivatives
+from musclesolve.pipeline.run import JOINTS, LegResult, Progress, mechanics, shared_legs
+from musclesolve.pipeline.run_options import find_options
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_base import Solver
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = np.ndarray
+
+PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
+"""What a run is differentiated by, each relative to its own size."""
+
+IN_PROBLEM = ("max_isometric_force", "optimal_fiber_length")
+POINTS_AT_ONCE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class LegSensitivity:
+    """The muscle forces of one leg as functions of the parameters of its muscles, to first order.
+
+    leg: what was solved; derivatives: of the force-sharing problem, with `unique`, `margin` and `sentence`. Whatever
+    these do not determine is NaN. Forces are those at the tendon, passive ones included [N].
+    """
+
+    leg: LegResult
+    derivatives: SolutionDerivatives
+
+    def by(self, parameter: str) -> Array:
+        """D force_i / d ln p_j, (T, n, n) [N]: what 100 % more of the parameter of muscle j would do to muscle i.
+
+        Args:
+            parameter: max_isometric_force, optimal_fiber_length, tendon_slack_length or pennation_angle: as used,
+                after the scaling to the person.
+
+        Raises:
+            InputError: there is no such parameter.
+        """
+        known = (*PARAMETERS, "pennation_angle")
+        if parameter not in known:
+            raise InputError(f"no parameter {parameter!r}", where="by", expected="one of " + ", ".join(known))
+        state = self.leg.state
+        size = getattr(state.muscles, parameter)
+        own = muscle_change(state, **{parameter: size})
+        each = np.eye(len(size))
+        single = MuscleChange(
+            *(
+                each[:, None, :] * change
+                for change in (getattr(own, name) for name in own.__dataclass_fields__)
+            )
+        )
+        of_problem = {f"d_{parameter}": each * size} if parameter in IN_PROBLEM else {}
+        changes = problem_change(self.leg.problem, state, single) | of_problem
+        moved = self.derivatives.along(**changes).force + single.passive_force
+        return np.ascontiguousarray(moved.transpose(1, 2, 0))
+
+    def by_points(self, model: Model, motion: Motion) -> Array:
+        """D force_i / d place of path point p in the frame of its body, (T, n, P, 3) [N/m].
+
+        Args:
+            model: the person.
+            motion: the same frames.
+        """
+        state, problem = self.leg.state, self.leg.problem
+        found = point_derivatives(model, motion, state)
+        frames, muscles = state.force_capacity.shape
+        points = len(found.muscle)
+        force = np.empty((frames, muscles, points, 3))
+        loads = self._pulls(model, found)
+        rows = [state.muscles.dof_names.index(dof) for dof in self.leg.dofs]
+        for start in range(0, points, POINTS_AT_ONCE):
+            some = slice(start, start + POINTS_AT_ONCE)
+            owner = np.eye(muscles)[
+                np.repeat(found.muscle[some], 3)
+            ]  # (K, n), three directions of each point
+
+            def spread(x: Array, some: slice = some, owner: Array = owner) -> Array:
+                """(T, ..., P, 3) as (K, T, ..., n)."""
+                directions = np.moveaxis(x[..., some, :].reshape(*x.shape[:-2], -1), -1, 0)
+                return directions[..., None] * owner.reshape(len(owner), *(1,) * (x.ndim - 2), -1)
+
+            change = muscle_change(
+                state,
+                musculotendon_length=spread(found.musculotendon_length),
+                musculotendon_velocity=spread(found.musculotendon_velocity),
+            )
+            across = None if loads is None else spread(loads)
+            moved = problem_change(problem, state, change, spread(found.moment_arm[:, rows]), across)
+            along = self.derivatives.along(**moved).force + change.passive_force
+            force[:, :, some] = along.reshape(-1, 3, frames, muscles).transpose(2, 3, 0, 1)
+        return force
+
+    def _pulls(self, model: Model, found: PointDerivatives) -> Array | None:
+        """Derivatives of the reaction matrix, (T, k, P, 3), if the cost is made of it."""
+        if "reaction_matrix" not in self.derivatives.cost.data:
+            return None
+        side = self.leg.side
+        pulls = [found.pull(model.behind(f"{dof}_{side}")) for dof in JOINTS.values()]
+        return np.concatenate(pulls, axis=1)
+
+
+def problem_change(
+    problem: Problem,
+    state: MuscleState,
+    change: MuscleChange,
+    moment_arm: Array | None = None,
+    reaction_matrix: Array | None = None,
+) -> dict[str, Array]:
+    """What a change of the muscles does to the force-sharing problem of their leg, as `along` takes it.
+
+    Changes of F0 and of the optimal fiber length, which a problem has too, are to be added.
+
+    Args:
+        problem: as made from the state.
+        state: muscles along a motion.
+        change: of the state, (K, T, n).
+        moment_arm: change of the moment arms of the problem, (K, T, m, n).
+        reaction_matrix: change of the reaction matrix, (K, T, k, n).
+    """
+    passive = change.passive_force[..., None]
+    moment = -(problem.moment_arm @ passive)[..., 0]
+    found = {"d_force_capacity": change.force_capacity}
+    if moment_arm is not None:
+        moment = moment - (moment_arm @ state.passive_force[..., None])[..., 0]
+        found["d_moment_arm"] = moment_arm
+    if problem.fiber_velocity is not None:
+        found["d_fiber_velocity"] = change.fiber_velocity
+    if problem.reaction_matrix is not None:
+        found["d_reaction_offset"] = (problem.reaction_matrix @ passive)[..., 0]
+        if reaction_matrix is not None:
+            found["d_reaction_matrix"] = reaction_matrix
+            found["d_reaction_offset"] += (reaction_matrix @ state.passive_force[..., None])[..., 0]
+    return found | {"d_moment": moment}
+
+
+def leg_sensitivity(leg: LegResult, cost: str | Cost) -> LegSensitivity:
+    """Differentiate the solution of one leg.
+
+    Args:
+        leg: what `share_leg` gives.
+        cost: what was minimised, smooth and convex.
+
+    Raises:
+        InputError: the cost cannot be differentiated, or is not the one that was minimised.
+    """
+    return LegSensitivity(leg, solution_derivatives(leg.problem, leg.solution, cost))
+
+
+def force_sensitivity(
+    trial: Trial | str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """How every muscle force of a trial answers to the parameters of every muscle of the same leg.
+
+    Args:
+        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        cost: a smooth convex one; that of the trial file unless given.
+        solver: that of the trial file unless given.
+        side: "r", "l" or "both".
+        progress: called with the name of each stage and the share of the work that is done.
+
+    Returns:
+        Dataset over side, time, muscle (answers) and changed (whose parameter it is), muscles without side:
+        by_max_isometric_force, by_optimal_fiber_length and by_tendon_slack_length, the derivatives of the force at the
+        tendon by the relative change [N]: a hundredth of it is what 1 % more does; muscle_force [N]; status, unique and
+        margin (side, time), whether and how far a frame is from a change of the set of muscles at rest or at full
+        activation, where forces have a kink. Frames that have no derivative are NaN.
+
+    Raises:
+        InputError: as in `run`; a cost without derivatives.
+    """
+    report = progress or (lambda stage, fraction: None)
+    if not isinstance(trial, Trial):
+        trial = read_trial(trial)
+    options = find_options(trial, cost, solver, side)
+    recorded = mechanics(trial, report)
+    legs = shared_legs(trial, options, recorded, report)[1]
+    report("derivatives", 0.95)
+    return _labelled([leg_sensitivity(leg, options.cost) for leg in legs], recorded.motion.time)
+
+
+def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
+    import xarray as xr
+
+    per_frame = ("side", "time")
+    forces = [each.leg.solution.force + each.leg.state.passive_force for each in legs]
+    variables: dict[str, tuple[tuple[str, ...], Array]] = {
+        f"by_{name}": ((*per_frame, "muscle", "changed"), np.stack([each.by(name) for each in legs]))
+        for name in PARAMETERS
+    }
+    variables["muscle_force"] = ((*per_frame, "muscle"), np.stack(forces))
+    variables["status"] = (per_frame, np.stack([each.leg.solution.status for each in legs]))
+    variables["unique"] = (per_frame, np.stack([each.derivatives.unique for each in legs]))
+    variables["margin"] = (per_frame, np.stack([each.derivatives.margin for each in legs]))
+    names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.muscles.names]
+    found = xr.Dataset(
+        variables,
+        coords={
+            "side": [each.leg.side for each in legs],
+            "time": ("time", time, {"units": "s"}),
+            "muscle": names,
+            "changed": names,
+        },
+        attrs={"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver},
+    )
+    for name in found:
+        found[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
+    return found

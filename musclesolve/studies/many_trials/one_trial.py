@@ -1,0 +1,163 @@
+"""One trial, from its file to the files of its result."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+import musclesolve as ms
+from muscle_db import MuscleDatabaseError
+from musclesolve.errors import BusyError, InputError, MuscleSolveError
+from musclesolve.results.files.netcdf import netcdf_bytes, result_attribute
+from musclesolve.results.files.replacing import check_folder
+from musclesolve.results.files.storable import storable
+from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
+
+if TYPE_CHECKING:
+    from musclesolve.recording.data import Trial
+
+Progress = Callable[[str, float], None]
+
+MEASURES = "measures"
+"""Attribute of result.nc with what the table of many trials says of it."""
+RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A trial that is to be computed.
+
+    Args:
+        name: of its folder.
+        trial: the trial file, absolute.
+        folder: where its files go, absolute.
+        options: keyword arguments of `run`.
+        figures: whether they are drawn.
+        again: compute it even where the result that is there is of the same input, options and version.
+    """
+
+    name: str
+    trial: Path
+    folder: Path
+    options: Mapping[str, object]
+    figures: bool = True
+    again: bool = False
+
+    def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
+        """The record of a trial without a result."""
+        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, details=details)
+
+
+def analyse(
+    trial: Path,
+    folder: Path,
+    options: Mapping[str, object],
+    figures: bool,
+    progress: Progress,
+    more: Callable[[Trial], dict[str, bytes]] = lambda trial: {},
+) -> tuple[xr.Dataset, list[Path]]:
+    """Read, compute, draw and write one trial; all files are written, or none.
+
+    Args:
+        trial: the trial file.
+        folder: for result.nc and the figures; figures and messages of an earlier result in it vanish.
+        options: keyword arguments of `run`.
+        figures: whether they are drawn.
+        progress: as in `run`.
+        more: makes further files of the trial, by name.
+
+    Returns:
+        The result and the files.
+
+    Raises:
+        InputError: whatever `run` refuses, a folder with the result of another trial, or one that cannot be written.
+    """
+    with reserved(folder):
+        check_folder(folder, RESULT, trial)
+        return _written(trial, folder, options, figures, progress, more)
+
+
+def _written(
+    trial: Path,
+    folder: Path,
+    options: Mapping[str, object],
+    figures: bool,
+    progress: Progress,
+    more: Callable[[Trial], dict[str, bytes]],
+) -> tuple[xr.Dataset, list[Path]]:
+    """What `analyse` does in the folder that it has reserved."""
+    from musclesolve.plotting.save_figures import FILES, figure_files
+    from musclesolve.plotting.uncertainty_figures import FILES as OF_UNCERTAINTY
+
+    loaded = ms.read_trial(trial)
+    hashes = input_hashes(loaded)
+    result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+    further = more(loaded)
+    drawn = figure_files(result, progress) if figures else {}
+    result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
+    result.attrs[MEASURES] = Measures.of(result).as_json()
+    progress("writing", 1.0)
+    files = {RESULT: netcdf_bytes(result), **drawn, **further}
+    return result, write_files(folder, files, [*FILES, *OF_UNCERTAINTY, ERROR, EARLIER])
+
+
+def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:
+    """Compute a trial unless its result is there; whatever is wrong with it is told in the record, never raised."""
+    start = time.perf_counter()
+    try:
+        with reserved(job.folder):
+            check_folder(job.folder, RESULT, job.trial)
+            measures, outcome = None if job.again else _current(job), Outcome.UNCHANGED
+            if measures is None:
+                result, _ = analyse(job.trial, job.folder, job.options, job.figures, progress)
+                measures, outcome = Measures.of(result), Outcome.COMPUTED
+    except BusyError as error:
+        return job.record(Outcome.STOPPED, str(error))
+    except (MuscleSolveError, MuscleDatabaseError) as error:
+        return job.record(Outcome.REFUSED, str(error))
+    except Exception as fault:
+        # A fault of the program ends here: it must not stop the other trials. Where it happened is kept for its report.
+        said = f"the program failed: {type(fault).__name__}: {fault}"
+        return job.record(Outcome.FAILED, said, traceback.format_exc())
+    return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
+
+
+def _current(job: Job) -> Measures | None:
+    """Measures of the result that is there, if it is what would be computed; its many numbers are not read for that."""
+    path = job.folder / RESULT
+    text = result_attribute(path, ATTRIBUTE) or ""
+    if not is_current(text, job.trial, job.folder, job.options, job.figures):
+        return None
+    return Measures.from_json(result_attribute(path, MEASURES) or "")
+
+
+def is_done(job: Job) -> bool:
+    """Whether its result is there, as far as that can be known."""
+    with contextlib.suppress(MuscleSolveError, OSError):
+        return not job.again and _current(job) is not None
+    return False
+
+
+def leave_message(record: TrialRecord) -> None:
+    """Write why a trial has no result into its folder; an earlier result steps aside, for it is not of this input.
+
+    Nothing is changed in a folder that holds the result of another trial, or into which another run writes. Where
+    nothing can be written, the record alone has it.
+    """
+    if record.outcome is Outcome.STOPPED:
+        return
+    text = "\n".join(part for part in (record.message, record.details) if part)
+    with contextlib.suppress(InputError, OSError):
+        check_folder(record.folder, RESULT, record.trial)
+        write_files(record.folder, {ERROR: f"{storable(text.rstrip())}\n".encode()})
+        if (record.folder / RESULT).is_file():
+            (record.folder / RESULT).replace(record.folder / EARLIER)

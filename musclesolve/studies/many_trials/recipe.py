@@ -1,0 +1,117 @@
+"""What a result was made from, so that it need not be made again."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from musclesolve.recording.text.text_file import sha256
+from musclesolve.version import __version__
+
+if TYPE_CHECKING:
+    from musclesolve.recording.data import Trial
+
+ATTRIBUTE = "recipe"
+"""Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
+
+
+def input_hashes(trial: Trial) -> dict[str, str]:
+    """Hash of every file of a trial, by its path from the folder of the trial file.
+
+    To be taken when the trial has been read: a file that is edited while it is computed is not what the result is of.
+    """
+    folder = trial.path.resolve().parent
+    return {_relative(path.resolve(), folder): sha256(path) for path in trial.files.values()}
+
+
+def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
+    """What makes the result of a trial what it is.
+
+    Args:
+        hashes: `input_hashes` of the trial.
+        options: those that are given to the computation.
+        written: names of the files that are written with the result.
+    """
+    return json.dumps(_choices(options) | {"files": dict(hashes), "written": sorted(written)}, sort_keys=True)
+
+
+def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, object], figures: bool) -> bool:
+    """Whether what would be computed now is what was: same version, options and contents of all input files.
+
+    Args:
+        text: the recipe of the result.
+        trial: the trial file.
+        folder: with the result, of which no file may be missing.
+        options: those that would be given to the computation.
+        figures: whether they are wanted.
+    """
+    try:
+        given = json.loads(text)
+        made = {key: given[key] for key in ("version", "options")}
+        files, written = dict(given["files"]), list(given["written"])
+    except (ValueError, KeyError, TypeError):
+        return False
+    # A trial file that names other files is another trial file: the files of the recipe are all that there are.
+    return (
+        made == _choices(options)
+        and trial.name in files
+        and all(_unchanged(trial.resolve().parent / name, sha) for name, sha in files.items())
+        and all((folder / name).is_file() for name in written)
+        and (not figures or any(name.endswith(".png") for name in written))
+    )
+
+
+def _choices(options: Mapping[str, object]) -> dict[str, Any]:
+    return {"version": __version__, "options": {key: _plain(value) for key, value in options.items()}}
+
+
+def _plain(value: object) -> object:
+    """An option as JSON has it; an object, such as a cost, by name, content and the code that is its own."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    content = io.BytesIO()
+    pickler = _Pickler(content)
+    pickler.dump(value)
+    parts = [content.getvalue(), *(file.read_bytes() for file in pickler.sources())]
+    sha = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
+    return f"{getattr(value, 'label', type(value).__name__)} sha256:{sha}"
+
+
+class _Pickler(pickle.Pickler):
+    """Remembers where the classes and functions are from that it meets: it writes their names, not what they do."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.modules: set[str] = set()
+
+    def reducer_override(self, thing: object) -> Any:
+        """Nothing is pickled in another way than usual."""
+        if isinstance(thing, type | FunctionType):
+            self.modules.add(thing.__module__)
+        return NotImplemented
+
+    def sources(self) -> list[Path]:
+        """Their files, but for those of musclesolve, which its version stands for."""
+        others = sorted(name for name in self.modules if name.partition(".")[0] != "musclesolve")
+        files = (getattr(sys.modules.get(name), "__file__", None) for name in others)
+        return [Path(file) for file in files if file]
+
+
+def _relative(path: Path, folder: Path) -> str:
+    """A path from a folder, so that a study can be moved; the whole one where there is no way, to another drive."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def _unchanged(path: Path, sha: str) -> bool:
+    return path.is_file() and sha256(path) == sha

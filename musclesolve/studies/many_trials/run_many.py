@@ -1,0 +1,156 @@
+"""Many trials, one call."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from musclesolve.errors import InputError
+from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.solver.solver_base import Solver
+from musclesolve.studies.many_trials.one_trial import Job, is_done, leave_message
+from musclesolve.studies.many_trials.trial_names import find_trials, folder_names
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
+from musclesolve.studies.many_trials.trial_table import CSV, check_table, csv_bytes
+
+Progress = Callable[[str, float], None]
+MOST_NAMES, LONGEST_NAME = 2, 18
+"""Of the running trials, in the line of progress."""
+
+
+def run_many(
+    trials: str | Path | Iterable[str | Path],
+    output: str | Path,
+    cost: str | Cost | None = None,
+    solver: str | Solver | None = None,
+    side: str = "both",
+    *,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    figures: bool = True,
+    progress: Progress | None = None,
+) -> list[TrialRecord]:
+    """Compute many trials side by side; none stops the others.
+
+    Every trial gets a folder in `output` with result.nc and its figures, or error.txt where it has no result. The
+    folder has the name of the trial file, "walk" for walk.toml; where several have the same, that of their folders
+    before it: "subject1-walk". A result that is there already, of the same version, options and contents of all input
+    files, is kept. A table of all trials is written to trials.csv.
+
+    On one machine every trial is computed in a process of its own kind, with one thread: in a script, call this below
+    ``if __name__ == "__main__":``. A process that dies is replaced, and its trial tried once more.
+
+    Args:
+        trials: trial files; a folder stands for the trial files in it.
+        output: folder for the folders of the trials; made when it is missing.
+        cost: as in `run`, for all trials.
+        solver: as in `run`, for all trials.
+        side: as in `run`, for all trials.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
+            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+        again: compute all trials, whatever results there are.
+        figures: draw the figures of every trial.
+        progress: called with the names of running trials, and the share of the work that is done.
+
+    Returns:
+        What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
+
+    Raises:
+        InputError: a folder without trials, a cost, solver or side that is not known, no scheduler, or an output that
+            cannot be written.
+        KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text says how many are done.
+    """
+    options = {"cost": cost, "solver": solver, "side": side}
+    _check(options, jobs)
+    paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
+    output = Path(os.path.realpath(output))
+    todo = [
+        Job(name, path, output / name, {k: v for k, v in options.items() if v is not None}, figures, again)
+        for name, path in zip(folder_names(paths), paths, strict=True)
+    ]
+    report = _Report(len(todo), progress or (lambda stage, fraction: None))
+    with reserved(output):
+        check_table(output / CSV)
+        return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
+
+
+def _compute(
+    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: _Report
+) -> list[TrialRecord]:
+    """Take the records as they come, and write the table of all trials whatever happens."""
+    records = {job.name: job.record(Outcome.STOPPED) for job in todo}
+    try:
+        try:
+            with closing(start()) as found:
+                for record in found:
+                    records[record.name] = record
+                    report.done += 1
+                    if not record.outcome.has_result:
+                        leave_message(record)
+        finally:
+            if report.done:
+                write_files(output, {CSV: csv_bytes(list(records.values()))})
+    except KeyboardInterrupt:
+        # One can have been completed in the moment before its process was ended.
+        stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
+        done = len(todo) - sum(not is_done(job) for job in stopped)
+        raise KeyboardInterrupt(
+            f"stopped by Ctrl-C: {done} of {len(todo)} trials are done; the same command goes on with the others"
+        ) from None
+    return list(records.values())
+
+
+def _records(
+    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: _Report
+) -> Generator[TrialRecord]:
+    """The records, from this machine or from a cluster."""
+    if scheduler is None:
+        from musclesolve._util.processes import cores
+        from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+        from musclesolve.studies.many_trials.local_processes import compute_here
+
+        compile_kernel()  # once, and not in every process
+        return compute_here(todo, min(jobs or cores(), len(todo)), report)
+    from musclesolve.studies.many_trials.cluster import compute_on_cluster
+
+    return compute_on_cluster(todo, scheduler, report)
+
+
+class _Report:
+    """Progress of all trials, from that of each."""
+
+    def __init__(self, total: int, progress: Progress) -> None:
+        self.total, self.progress, self.done = total, progress, 0
+
+    def __call__(self, running: list[str], fraction: float) -> None:
+        more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
+        names = ", ".join([*map(_short, running[:MOST_NAMES]), *more])
+        self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for the bar on a terminal; its end tells more than its beginning."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+
+
+def _check(options: Mapping[str, object], jobs: int | None) -> None:
+    """Refuse before anything is computed what would fail for every trial."""
+    from musclesolve.pipeline.run_options import check_choices
+
+    check_choices(options["cost"], options["solver"], str(options["side"]))  # type: ignore[arg-type]
+    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
+        raise InputError(f"{jobs!r} trials at a time", where="--jobs", expected="a whole number from 1")
+    try:
+        pickle.dumps(options)
+    except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
+        raise InputError(
+            f"the cost or solver cannot be sent to another process: {error}",
+            expected="a name, or an object of a class that stands in a module",
+            remedy="compute the trials one by one with ms.run",
+        ) from error

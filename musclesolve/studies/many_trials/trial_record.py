@@ -1,0 +1,120 @@
+"""What became of a trial among many, in a line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.pelvis_residual import pelvis_residual
+from musclesolve.results.dataset.subject_variables import body_weight
+
+JOINTS = ("hip", "knee", "ankle")
+
+
+class Outcome(StrEnum):
+    """What became of a trial."""
+
+    COMPUTED = "computed"
+    UNCHANGED = "unchanged"  # its result was there already: same version, options and input files
+    REFUSED = "refused"  # the input is at fault
+    FAILED = "failed"  # the program is at fault, or the process was killed
+    STOPPED = "not done"  # stopped by Ctrl-C, or another run is at it
+
+    @property
+    def has_result(self) -> bool:
+        """Whether there is a result of it now."""
+        return self in (Outcome.COMPUTED, Outcome.UNCHANGED)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """A result in a few numbers.
+
+    Args:
+        solved: frames in which the muscles of all analysed legs bear the moments.
+        with_reserve: frames in which those of a leg fall short, none without valid solution.
+        without_solution: frames in which a leg has no valid solution.
+        residual_percent: peak of the residual force at the pelvis [% of body weight].
+        contact: peak contact force by joint, the larger of the legs, frames with a valid solution [body weights].
+    """
+
+    solved: int
+    with_reserve: int
+    without_solution: int
+    residual_percent: float
+    contact: dict[str, float]
+
+    @classmethod
+    def of(cls, result: xr.Dataset) -> Measures:
+        """Those of what `run` returns."""
+        legs = frames.sides(result)
+        failed = np.any([frames.unsolved(result, side) for side in legs], axis=0)
+        idle = np.all([frames.not_measured(result, side) for side in legs], axis=0)
+        reserve = np.any([frames.solved_with_reserve(result, side) for side in legs], axis=0) & ~failed
+        force, _ = pelvis_residual(result)
+        weight = body_weight(result)
+        return cls(
+            solved=int((~failed & ~reserve & ~idle).sum()),
+            with_reserve=int(reserve.sum()),
+            without_solution=int(failed.sum()),
+            residual_percent=float(100.0 * np.max(force, where=np.isfinite(force), initial=0.0) / weight),
+            contact={joint: _peak(result, joint, legs) / weight for joint in JOINTS},
+        )
+
+    def as_json(self) -> str:
+        """All of it in a line of text."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Measures | None:
+        """What `as_json` wrote; None for any other text."""
+        try:
+            return cls(**json.loads(text))
+        except (ValueError, TypeError):
+            return None
+
+
+def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:
+    """Largest contact force at a joint [N]; NaN when no frame has a valid solution."""
+    force = result["joint_reaction"].transpose("time", "axis", "joint")
+    sizes = [
+        np.linalg.norm(force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)], axis=1)
+        for side in legs
+    ]
+    return float(np.concatenate([*sizes, [0.0]]).max()) if any(size.size for size in sizes) else float("nan")
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """What became of a trial.
+
+    Args:
+        name: of its folder.
+        trial: the trial file.
+        folder: where result.nc is, or error.txt.
+        outcome: what became of it.
+        seconds: how long that took.
+        measures: of its result, if there is one.
+        message: why there is none.
+        details: where the program failed, for a report of the fault.
+    """
+
+    name: str
+    trial: Path
+    folder: Path
+    outcome: Outcome
+    seconds: float = 0.0
+    measures: Measures | None = None
+    message: str = ""
+    details: str = ""
+
+    @property
+    def fine(self) -> bool:
+        """Whether it has a result with a valid solution in every frame."""
+        return self.outcome.has_result and self.measures is not None and self.measures.without_solution == 0

@@ -1,0 +1,178 @@
+"""Which source of error contributes how much, to first order.
+
+Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
+own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the exact derivatives of the solution.
+An error of muscle parameters changes that muscle's columns alone, so that one difference serves all muscles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve.pipeline.run import sharing_problem
+from musclesolve.sharing.solving import solve
+from musclesolve.studies.uncertainty.leg_response import LegPoint, Response
+from musclesolve.studies.uncertainty.replay import Body, Errors, Replay, leg_dofs
+
+Array = np.ndarray
+
+STEP = 0.01
+"""Of the differences [standard deviations]: a fit to 1e-8 m resolves it, and the mechanics hardly bend within it."""
+
+OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path")
+"""Sources whose errors belong to single muscles."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Some parameters of a source: one by its number, or one of every muscle of a leg.
+
+    Args:
+        source: its name.
+        number: of the parameter among those of the source; of a muscle's source the place (.., axis) of the point.
+        leg: of a muscle's source.
+    """
+
+    source: str
+    number: tuple[int, ...]
+    leg: int | None = None
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The road at its nominal point, and where its derivatives lead."""
+
+    replay: Replay
+
+    @cached_property
+    def _still(self) -> Errors:
+        return self.replay.parameters.errors(np.zeros(self.replay.parameters.count))
+
+    @cached_property
+    def _body(self) -> Body:
+        return self.replay.body(self._still)
+
+    @cached_property
+    def responses(self) -> list[Response]:
+        """The derivatives of each leg."""
+        options, found = self.replay.options, []
+        for leg in range(len(options.sides)):
+            point = self._point(self._body, self._still, leg)
+            solution = solve(point.problem, options.cost, options.solver, on_infeasible="reserve")
+            found.append(Response.of(point, solution, options.cost))
+        return found
+
+    def differentiate(self) -> None:
+        """Compute the derivatives now.
+
+        Raises:
+            InputError: the cost has none.
+        """
+        assert self.responses
+
+    @property
+    def unique(self) -> Array:
+        """(T, legs) where the derivatives are defined, and the same to both sides."""
+        return np.stack([response.derivatives.unique for response in self.responses], axis=1)
+
+    def tasks(self) -> list[Task]:
+        """Every parameter of the sources that are not switched off, those of all muscles of a leg together."""
+        parameters = self.replay.parameters
+        found = []
+        for source, shape in parameters.shapes.items():
+            if parameters.sd[source] == 0.0:
+                continue
+            if source in OF_MUSCLES:
+                inner = self._points(shape) if source == "muscle_path" else [()]
+                found += [Task(source, place, leg) for leg in range(shape[0]) for place in inner]
+            else:
+                found += [Task(source, place) for place in np.ndindex(*shape)]
+        return found
+
+    def _points(self, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Number of the point within its muscle, and axis."""
+        most = int(self._rank().max()) + 1
+        return list(np.ndindex(most, shape[2]))
+
+    def _rank(self) -> Array:
+        """(P,) number of each path point within its muscle."""
+        counts = [len(muscle.path) for muscle in self.replay.options.database]
+        return np.concatenate([np.arange(count) for count in counts])
+
+    def squares(self, task: Task) -> dict[str, Array]:
+        """Sums over the parameters of (dF/dtheta sigma)^2: muscle_force (T, n), contact_force (T, J) [N2] and
+        joint_moment (T, K) [N2 m2] of all analysed legs.
+        """
+        return self._of_muscles(task) if task.leg is not None else self._of_body(task)
+
+    def _of_body(self, task: Task) -> dict[str, Array]:
+        errors = self._shifted(task.source, task.number)
+        # Strength is the one of these that the mechanics of the body do not feel.
+        body = self._body if task.source == "strength" else self.replay.body(errors)
+        pairs = [
+            response.to_one(self._point(body, errors, leg), STEP)
+            for leg, response in enumerate(self.responses)
+        ]
+        dofs = [body.model.dof(dof) for dof in leg_dofs(self.replay.options)]
+        return {
+            "muscle_force": np.concatenate([force[0] for force, _ in pairs], axis=1) ** 2,
+            "contact_force": np.concatenate([contact[0] for _, contact in pairs], axis=1) ** 2,
+            "joint_moment": ((body.moments - self._body.moments)[:, dofs] / STEP) ** 2,
+        }
+
+    def _of_muscles(self, task: Task) -> dict[str, Array]:
+        """Of one leg; the other one does not feel it."""
+        assert task.leg is not None
+        if task.source == "muscle_path":
+            rank, axis = task.number
+            places = np.flatnonzero(self._rank() == rank)
+            errors = self._shifted(task.source, (task.leg, places, axis))
+        else:
+            errors = self._shifted(task.source, (task.leg,))
+        response = self.responses[task.leg]
+        pairs = response.to_each(self._point(self._body, errors, task.leg), STEP)
+        parts = [tuple((each**2).sum(axis=0) for each in pair) for pair in pairs]
+        legs, dofs = len(self.responses), len(leg_dofs(self.replay.options))
+        own = {
+            name: sum(part[place] for part in parts)
+            for place, name in enumerate(("muscle_force", "contact_force"))
+        }
+        return {name: _beside(np.asarray(values), task.leg, legs) for name, values in own.items()} | {
+            "joint_moment": np.zeros((len(self.replay.time), dofs))
+        }
+
+    def _shifted(self, source: str, place: tuple[int | Array, ...]) -> Errors:
+        """No errors but one step in some parameters of a source."""
+        error = np.zeros_like(self._still[source])
+        error[place] = STEP * self.replay.parameters.sd[source]
+        return self._still | {source: error}
+
+    def _point(self, body: Body, errors: Errors, leg: int) -> LegPoint:
+        state, loads = self.replay.leg(body, errors, leg)
+        replay = self.replay
+        usable = replay.usable[replay.options.sides[leg]]
+        given = (state, body.moments, body.model, loads, usable)
+        problem = sharing_problem(replay.trial, replay.options, *given)
+        return LegPoint(problem, state.passive_force)
+
+
+def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, Array]]]) -> dict[str, Array]:
+    """Quantity -> (source, T, k) first-order variance by source, from the parts in the order of the tasks."""
+    order, total = list(sources), {}
+    for task, squares in parts:
+        for name, values in squares.items():
+            if name not in total:
+                total[name] = np.zeros((len(order), *values.shape))
+            total[name][order.index(task.source)] += values
+    return total
+
+
+def _beside(own: Array, leg: int, legs: int) -> Array:
+    """Columns of one leg among those of all."""
+    parts = [np.zeros_like(own) for _ in range(legs)]
+    parts[leg] = own
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,97 @@
+"""The sources of error, and how large each one is in this analysis."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from math import isfinite
+from numbers import Real
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import Trial
+from musclesolve.recording.text.text_file import suggestion
+from musclesolve.recording.trial.schema import trial_keys
+
+MILLIMETRE = 1e-3
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source of error.
+
+    Args:
+        name: what the results call it.
+        key: what a trial file and an argument call it, with the unit.
+        sd: usual standard deviation, in the unit of the key.
+        label: for figures.
+        about: what errs, and how.
+        source: where the number comes from.
+    """
+
+    name: str
+    key: str
+    sd: float
+    label: str
+    about: str
+    source: str
+
+    @property
+    def unit(self) -> str:
+        """Of its standard deviation in SI: "m", or "1" where it is relative."""
+        return "m" if self.key.endswith("_mm") else "1"
+
+    def in_si(self, sd: float) -> float:
+        """A standard deviation in the unit of the key as one in SI."""
+        return sd * MILLIMETRE if self.unit == "m" else sd
+
+
+@cache
+def sources() -> dict[str, Source]:
+    """Every source by its name, as ``sources.toml`` has them."""
+    text = resources.files(__package__).joinpath("sources.toml").read_text(encoding="utf-8")
+    return {name: Source(name=name, **entry) for name, entry in tomllib.loads(text).items()}
+
+
+def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Source -> its standard deviation in SI: as given here, else in the trial file, else the usual one.
+
+    Args:
+        trial: the trial.
+        given: key ("marker_placement_mm") -> standard deviation in its unit; 0 switches a source off.
+
+    Raises:
+        InputError: there is no such source, or it cannot have such a standard deviation.
+    """
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(
+            f"{given!r} is no set of standard deviations",
+            where="standard deviations",
+            expected="keys and numbers, such as {'marker_placement_mm': 3}",
+        )
+    own = dict(given or {})
+    keys = [source.key for source in sources().values()]
+    for key, sd in own.items():
+        _check(key, sd, keys)
+    chosen = {source.key: source.sd for source in sources().values()} | dict(trial.uncertainty) | own
+    return {name: source.in_si(float(chosen[source.key])) for name, source in sources().items()}
+
+
+def _check(key: str, sd: float, keys: list[str]) -> None:
+    if key not in keys:
+        raise InputError(
+            f"there is no source of error {key!r}",
+            where="standard deviations",
+            expected=f"some of {', '.join(keys)}",
+            remedy=suggestion(key, keys),
+        )
+    largest = trial_keys()["uncertainty"]["keys"][key]["maximum"]
+    if isinstance(sd, bool) or not isinstance(sd, Real) or not isfinite(sd) or not 0.0 <= sd <= largest:
+        raise InputError(
+            f"the standard deviation {key} is {sd!r}",
+            where="standard deviations",
+            expected=f"a number from 0 to {largest:g}",
+            remedy="0 switches the source off",
+        )

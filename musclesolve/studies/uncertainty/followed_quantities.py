@@ -1,0 +1,78 @@
+"""What is followed through the samples: named arrays of one run of the road, laid end to end as a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import accumulate
+from math import prod
+
+import numpy as np
+
+from musclesolve.pipeline.run import LegResult
+from musclesolve.sharing.status import Status
+from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
+
+Array = np.ndarray
+
+DIMS: dict[str, tuple[str, ...]] = {
+    "muscle_force": ("time", "muscle"),
+    "activation": ("time", "muscle"),
+    "contact_force": ("time", "joint"),
+    "joint_moment": ("time", "dof"),
+    "joint_angle": ("time", "dof"),
+    "muscle_force_peak": ("muscle",),
+    "contact_force_peak": ("joint",),
+}
+"""Quantity -> its dimensions."""
+
+
+def joined(found: Mapping[str, Array]) -> Array:
+    """The quantities end to end, (D,)."""
+    return np.concatenate([found[name].ravel() for name in DIMS])
+
+
+def separated(vectors: Array, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Quantities by name from vectors (..., D), given the size of every dimension."""
+    shapes = [tuple(sizes[dim] for dim in dims) for dims in DIMS.values()]
+    parts = np.split(vectors, list(accumulate(map(prod, shapes)))[:-1], axis=-1)
+    return {
+        name: part.reshape(*vectors.shape[:-1], *shape)
+        for name, part, shape in zip(DIMS, parts, shapes, strict=True)
+    }
+
+
+def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: Array) -> dict[str, Array]:
+    """What one run of the road gives.
+
+    Args:
+        replay: what was run.
+        body: the person in motion.
+        legs: the shared forces.
+        counted: (T, legs) frames among which peaks are sought.
+    """
+    dofs = [body.model.dof(dof) for dof in leg_dofs(replay.options)]
+    force = np.concatenate([leg.solution.force + leg.state.passive_force for leg in legs], axis=1)
+    contact = np.stack(
+        [np.linalg.norm(load, axis=1) for leg in legs for load in leg.contact_force.values()], axis=1
+    )
+    return {
+        "muscle_force": force,
+        "activation": np.concatenate([leg.solution.activation for leg in legs], axis=1),
+        "contact_force": contact,
+        "joint_moment": body.moments[:, dofs],
+        "joint_angle": body.motion.coordinates[:, dofs],
+        "muscle_force_peak": _peak(force, counted),
+        "contact_force_peak": _peak(contact, counted),
+    }
+
+
+def _peak(values: Array, counted: Array) -> Array:
+    """Largest of each column (T, k) over the frames that count for its leg, (k,); NaN where none does."""
+    own = np.repeat(counted, values.shape[1] // counted.shape[1], axis=1)
+    known = np.where(own & np.isfinite(values), values, -np.inf).max(axis=0)
+    return np.where(np.isfinite(known), known, np.nan)
+
+
+def reserves(legs: list[LegResult]) -> Array:
+    """(T, legs) which frames needed a reserve."""
+    return np.stack([leg.solution.status == Status.SOLVED_WITH_RESERVE for leg in legs], axis=1)

@@ -1,0 +1,114 @@
+"""Markers that sit elsewhere on the body, and that slide over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.anatomy.landmark_positions import Points
+from musclesolve.motion.events.gait_events import gait_events
+from musclesolve.recording.data import SIDES, Markers, Side, Trial
+
+Array = np.ndarray
+
+ALIKE = 1e-4
+"""A marker that moves in the axes of two bodies as little but for this stands at their joint [m]."""
+
+
+@dataclass(frozen=True)
+class MarkerErrors:
+    """The markers of a trial and where errors go.
+
+    Args:
+        walk: filtered markers (T, n, 3) of the motion [m].
+        standing: marker -> (3,) in the standing trial [m].
+        turned: (T, b, 3, 3) rotation of some bodies from the standing pose.
+        owner: (n,) which of them each marker of the motion sits on.
+        neutral: (3, 3) forward, left and up of the standing person, as columns.
+        placed: markers that show landmarks, but for hip centers.
+        hips: side -> markers that show its hip center; none where it is not mapped.
+        phase: (T,) of the stride [rad].
+    """
+
+    walk: Markers
+    standing: Points
+    turned: Array
+    owner: Array
+    neutral: Array
+    placed: tuple[str, ...]
+    hips: dict[Side, tuple[str, ...]]
+    phase: Array
+
+    @classmethod
+    def of(
+        cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
+    ) -> MarkerErrors:
+        """Find on which body each marker sits: in the axes of that body it moves least.
+
+        Of the bodies that share a joint center or an axis with it, it sits on that nearest the pelvis; a hip center
+        lies in the pelvis.
+
+        Args:
+            trial: the trial.
+            walk: its filtered markers.
+            standing: those of its standing trial.
+            neutral: forward, left and up of the standing person.
+            model: the person.
+            q: (T, N, 3) its consistent motion, in the frames of the markers.
+        """
+        rotation, origin = model.elements.rotation(q), model.elements.basic(q)[:, :, 0]
+        within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
+        spread = np.sqrt(within.var(axis=0).sum(axis=2))
+        alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
+        joints_before = model.tree.carries[: rotation.shape[1]].sum(axis=1)
+        best = np.where(alike, joints_before, np.inf).argmin(axis=1)
+        hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}
+        of_hips = {name for names in hips.values() for name in names}
+        best[[name in of_hips for name in walk.names]] = model.tree.root
+        bodies = np.unique(best)
+        shown = dict.fromkeys(name for weights in trial.mapping.values() for name in weights)
+        return cls(
+            walk=walk,
+            standing=standing,
+            turned=rotation[:, bodies],
+            owner=np.searchsorted(bodies, best),
+            neutral=neutral,
+            placed=tuple(name for name in shown if name not in of_hips),
+            hips=hips,
+            phase=2.0 * np.pi * (walk.time - walk.time[0]) / stride_time(trial),
+        )
+
+    def moved(
+        self, placement: Array, hip_center: Array, soft_tissue: Array
+    ) -> tuple[Markers, Points, dict[Side, Array]]:
+        """Markers of motion and standing with errors, and what is left for hip centers that are not mapped.
+
+        Args:
+            placement: (p, 3) of the markers `placed`, axes of the body [m].
+            hip_center: (2, 3) of the right and the left hip center, axes of the pelvis [m].
+            soft_tissue: (n, 3, 2) a and b of a cos + b sin of the phase, axes of the body [m].
+        """
+        wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
+        local = np.einsum("tw,nxw->tnx", wave, soft_tissue)
+        standing = dict(self.standing)
+        shifts = dict(zip(self.placed, placement, strict=True))
+        for side, shift in zip(SIDES, hip_center, strict=True):
+            shifts |= dict.fromkeys(self.hips[side], shift)
+        for name, shift in shifts.items():
+            if name in standing:
+                standing[name] = standing[name] + self.neutral @ shift
+            if name in self.walk:
+                local[:, self.walk.names.index(name)] += shift
+        position = self.walk.position + np.einsum("tnij,tnj->tni", self.turned[:, self.owner], local)
+        unmapped = {side: shift for side, shift in zip(SIDES, hip_center, strict=True) if not self.hips[side]}
+        return replace(self.walk, position=position), standing, unmapped
+
+
+def stride_time(trial: Trial) -> float:
+    """Median time from a heel strike to the next of the same foot, or the time range where there are no two [s]."""
+    found = gait_events(trial)
+    strikes = [[event.time for event in found.of("heel_strike", side)] for side in SIDES]
+    steps = np.concatenate([np.diff(times) for times in strikes])
+    return float(np.median(steps)) if steps.size else trial.time_range[1] - trial.time_range[0]

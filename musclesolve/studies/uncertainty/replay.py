@@ -1,0 +1,221 @@
+"""The road run again with other inputs: what no sample changes is prepared once, and the rest is computed anew.
+
+Not repeated are the checks of the recording, the filter (it is linear, and what is added to the markers is slow), the
+way from the standing pose to the first fit (it starts from the nominal motion), and whatever only tells about a result.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
+from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.human_model import human_model, segment_names
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.anatomy.anatomy import measured_body
+from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
+from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
+from musclesolve.motion.signals.filter_choice import FilterChoice
+from musclesolve.muscles.leg_muscles import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.leg_state import MuscleState, muscle_state
+from musclesolve.muscles.via_point_switches import settle_switches
+from musclesolve.pipeline.run import (
+    MARGIN,
+    JointLoads,
+    LegResult,
+    joint_loads,
+    measured_moments,
+    mechanics,
+    share_leg,
+)
+from musclesolve.pipeline.run_options import Options
+from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
+from musclesolve.studies.uncertainty.uncertain_parameters import Parameters
+
+Array = np.ndarray
+Errors = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Body:
+    """A person in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m]."""
+
+    model: Model
+    motion: Motion
+    segments: SegmentMotion
+    wrenches: list[Wrench]
+    moments: Array
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A trial ready to be run again with errors in its inputs.
+
+    Args:
+        trial: the trial.
+        options: what is computed of it.
+        parameters: what may err.
+        markers: where errors of markers go.
+        start: (T, K+6) nominal coordinates, from which the fit starts.
+        segments: of the person, whose masses err.
+        inside: which frames of the markers are analysed.
+        plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
+        usable: by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles.
+    """
+
+    trial: Trial
+    options: Options
+    parameters: Parameters
+    markers: MarkerErrors
+    start: Array
+    segments: list[str]
+    inside: Array
+    plates: list[tuple[Side, Array, Array]]
+    usable: dict[str, Array]
+
+    @classmethod
+    def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
+        """Run the road once and keep what the samples need.
+
+        Args:
+            trial: the trial.
+            options: what is computed of it.
+            sd: source -> standard deviation, SI.
+        """
+        recorded = mechanics(trial)
+        measured, fit, model = recorded.measured, recorded.fit, recorded.model
+        walk = filtered_markers(trial, MARGIN, measured.filter)
+        standing = standing_trial(trial)
+        neutral = measured_body(trial, walk, standing).stance.pelvis_axes
+        markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
+        plates = _plates(trial, measured.filter, recorded.motion.time)
+        inside = np.isin(measured.time, recorded.motion.time)
+        segments = segment_names(model.topology)
+        moments = measured_moments(trial, model, recorded.motion, recorded.wrenches)
+        validity = recorded.validity(moments)
+        usable: dict[str, Array] = {side: validity.of_leg(side) for side in SIDES}
+        parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
+        return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
+
+    @property
+    def time(self) -> Array:
+        """(T,) frames that are analysed [s]."""
+        return self.markers.walk.time[self.inside]
+
+    def body(self, errors: Errors) -> Body:
+        """The person, his motion and his joint moments with errors of markers, masses and plates."""
+        walk, standing, hips = self.markers.moved(
+            errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
+        )
+        person, how = self.trial.subject, self.trial.consistency
+        seen = measured_body(self.trial, walk, standing, hips, checked=False)
+        factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
+        model = human_model(
+            person.mass, person.stature, person.sex, seen.offsets, person.shoe_mass, mass_factors=factors
+        )
+        targets = Targets.build(model, seen.points, seen.directions, how.weights)
+        _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
+        motion = motion.frames(self.inside)
+        wrenches = self._wrenches(errors["center_of_pressure"])
+        moments = measured_moments(self.trial, model, motion, wrenches)
+        return Body(model, motion, segment_motion(model, motion), wrenches, moments)
+
+    def _wrenches(self, shift: Array) -> list[Wrench]:
+        """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
+        acting: dict[Side, Wrench] = {}
+        for (side, force, moment), by in zip(self.plates, shift, strict=True):
+            moment = moment + np.cross(np.append(by, 0.0), force)
+            if side in acting:
+                force, moment = force + acting[side].force, moment + acting[side].moment
+            acting[side] = Wrench(f"foot_{side}", force, moment)
+        return list(acting.values())
+
+    def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
+        """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
+        side = self.options.sides[leg]
+        muscles = place_muscles(model, self.options.database, side, self.trial.muscles.strength_factor)
+        if errors["muscle_path"].any():
+            muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
+        stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
+        slack = (
+            muscles.tendon_slack_length + muscles.optimal_fiber_length * errors["tendon_slack_length"][leg]
+        )
+        return replace(
+            muscles,
+            max_isometric_force=muscles.max_isometric_force * stronger,
+            optimal_fiber_length=muscles.optimal_fiber_length * np.exp(errors["optimal_fiber_length"][leg]),
+            tendon_slack_length=np.maximum(slack, 0.0),
+        )
+
+    def leg(self, body: Body, errors: Errors, leg: int) -> tuple[MuscleState, JointLoads]:
+        """The muscles of one leg along the motion, and what its joints bear."""
+        state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
+        return state, joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
+
+    def run(self, numbers: Array) -> tuple[Body, list[LegResult]]:
+        """The whole road with standard normal numbers (count,) for errors; zeros give the nominal result."""
+        errors = self.parameters.errors(numbers)
+        body = self.body(errors)
+        legs = []
+        for leg, side in enumerate(self.options.sides):
+            state, loads = self.leg(body, errors, leg)
+            given = (state, body.moments, body.model, loads, self.usable[side])
+            legs.append(share_leg(self.trial, self.options, *given))
+        return body, legs
+
+
+def _on_other_paths(model: Model, muscles: LegMuscles, shift: Array) -> LegMuscles:
+    """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
+    paths = settle_switches(model, replace(muscles.paths, standing=muscles.paths.standing + shift))
+    still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
+    longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
+    return replace(
+        muscles,
+        paths=paths,
+        optimal_fiber_length=longer * muscles.optimal_fiber_length,
+        tendon_slack_length=longer * muscles.tendon_slack_length,
+        length_scale=longer * muscles.length_scale,
+    )
+
+
+def _plates(trial: Trial, chosen: FilterChoice, time: Array) -> list[tuple[Side, Array, Array]]:
+    """Side, force and moment of every plate, filtered; right feet first, as everywhere."""
+    found = []
+    for side in SIDES:
+        for plate in trial.forces:
+            if plate.side == side:
+                wrench = wrench_at_origin(plate, trial.unloaded_below)
+                smooth = sampled_wrench(plate, wrench, chosen, time)
+                found.append((side, smooth[:, :3], smooth[:, 3:]))
+    return found
+
+
+def _shapes(
+    options: Options, markers: MarkerErrors, plates: int, segments: int
+) -> dict[str, tuple[int, ...]]:
+    """Source -> shape of its parameters, in the order of ``sources.toml``."""
+    legs, muscles = len(options.sides), len(list(options.database))
+    points = sum(len(muscle.path) for muscle in options.database)
+    return {
+        "strength": (1,),
+        "max_isometric_force": (legs, muscles),
+        "optimal_fiber_length": (legs, muscles),
+        "tendon_slack_length": (legs, muscles),
+        "muscle_path": (legs, points, 3),
+        "marker_placement": (len(markers.placed), 3),
+        "hip_center": (len(SIDES), 3),
+        "soft_tissue": (len(markers.walk.names), 3, 2),
+        "center_of_pressure": (plates, 2),
+        "segment_mass": (segments,),
+    }
+
+
+def leg_dofs(options: Options) -> list[str]:
+    """Degrees of freedom of the analysed legs."""
+    return [f"{dof}_{side}" for side in options.sides for dof in LEG_DOFS]

@@ -1,0 +1,42 @@
+"""What `musclesolve run --uncertainty` adds to the result of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from musclesolve.plotting.uncertainty_figures import NAME, uncertainty_figures
+from musclesolve.recording.data import Trial
+from musclesolve.results.files.netcdf import netcdf_bytes
+from musclesolve.studies.uncertainty.monte_carlo import uncertainty
+from musclesolve.studies.uncertainty.uncertainty_summary import summary
+
+
+@dataclass
+class UncertaintyFiles:
+    """Called with a trial it returns further files of its result; then it knows lines for the summary.
+
+    Args:
+        samples: how many; with None there is nothing to add.
+        seed: of the random numbers.
+        figures: whether they are drawn.
+        options: keyword arguments of `run`.
+        progress: as in `run`.
+    """
+
+    samples: int | None
+    seed: int
+    figures: bool
+    options: Mapping[str, Any]
+    progress: Callable[[str, float], None]
+    lines: list[str] = field(default_factory=list)
+
+    def __call__(self, trial: Trial) -> dict[str, bytes]:
+        """The content of every file, by its name."""
+        if self.samples is None:
+            return {}
+        found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **self.options)
+        self.lines.append(summary(found))
+        drawn = uncertainty_figures(found, self.progress) if self.figures else {}
+        return {NAME: netcdf_bytes(found), **drawn}

@@ -1,0 +1,165 @@
+"""The statistics of the samples as one labelled Dataset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.followed_quantities import DIMS, separated
+from musclesolve.studies.uncertainty.replay import Replay, leg_dofs
+from musclesolve.studies.uncertainty.streaming_statistics import QUANTILES, Statistics
+
+Array = np.ndarray
+Variable = tuple[tuple[str, ...], Array, dict[str, str]]
+
+UNITS = {
+    "muscle_force": ("N", "tendon force, active and passive"),
+    "activation": ("1", "muscle activation"),
+    "contact_force": ("N", "magnitude of the joint reaction, muscle forces included"),
+    "joint_moment": ("N m", "internal joint moment: what the far segment receives from the near one"),
+    "joint_angle": ("rad", "joint angle, positive in the named direction"),
+    "muscle_force_peak": ("N", "largest tendon force over the valid nominal frames of stance"),
+    "contact_force_peak": ("N", "largest contact force over the valid nominal frames of stance"),
+}
+"""Quantity -> unit and what it is."""
+
+MOST_REASONS = 10
+"""Of samples that failed: a pose that nothing fits is told with its frames, differently every time."""
+
+OF_RESULT = ("status", "valid", "ground_reaction_force")
+"""What is taken over from the nominal result: which frames are valid, and when the feet are on the ground."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What samples and derivatives gave.
+
+    Args:
+        statistics: of the quantities.
+        reserve: (T, legs) number of samples that needed a reserve.
+        seed: of the random numbers.
+        reasons: why samples failed.
+        variance: quantity -> (source, T, k) first-order variance; empty without contributions.
+        why_not: why there are none.
+    """
+
+    statistics: Statistics
+    reserve: Array
+    seed: int
+    reasons: list[str]
+    variance: Mapping[str, Array]
+    why_not: str
+
+
+def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: Array | None) -> xr.Dataset:
+    """Label what samples and derivatives gave.
+
+    Args:
+        result: of the road without errors.
+        replay: what was sampled.
+        found: the numbers.
+        unique: (T, legs) where the derivatives are the same to both sides; None without contributions.
+    """
+    known = sources()
+    coords = {"dof": leg_dofs(replay.options), "quantile": list(QUANTILES), "source": list(known)}
+    coords |= {name: result.coords[name] for name in ("muscle", "group", "short_name", "joint")}
+    labelled = result[list(OF_RESULT)].assign_coords(coords)
+    labelled = labelled.assign_coords(
+        source_label=("source", [source.label for source in known.values()]),
+        source_unit=("source", [source.unit for source in known.values()]),
+    )
+    variables = _statistics(found.statistics, labelled) | _counts(found, len(replay.options.sides), labelled)
+    variables["standard_deviation"] = (
+        ("source",),
+        np.array([replay.parameters.sd[name] for name in known]),
+        _said("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
+    )
+    if unique is not None:
+        variables |= _contributions(found.variance, unique)
+    labelled = labelled.assign(variables)
+    labelled.attrs = result.attrs | {
+        "samples": found.statistics.samples,
+        "quantile_samples": found.statistics.kept,
+        "seed": found.seed,
+        "failed_samples": len(found.reasons),
+        "failures": [
+            f"{number} x {reason}" for reason, number in Counter(found.reasons).most_common(MOST_REASONS)
+        ],
+        "without_contributions": found.why_not,
+    }
+    return labelled
+
+
+def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Variable]:
+    parts = {
+        "": statistics.nominal,
+        "_mean": statistics.mean,
+        "_sd": statistics.sd,
+        "_quantile": statistics.quantiles(),
+    }
+    variables: dict[str, Variable] = {}
+    for suffix, values in parts.items():
+        for name, array in separated(values, _sizes(labelled)).items():
+            dims = ("quantile", *DIMS[name]) if suffix == "_quantile" else DIMS[name]
+            variables[name + suffix] = (dims, array, _attributes(name, suffix))
+    return variables
+
+
+def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable]:
+    valid = _valid(separated(found.statistics.count, _sizes(labelled))["muscle_force"], legs)
+    share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
+    over = ("time", "side")
+    return {
+        "valid_samples": (over, valid, _said("1", "samples with a solution of the frame")),
+        "reserve_share": (over, share, _said("1", "share of the valid samples that needed a reserve")),
+    }
+
+
+def _contributions(variance: Mapping[str, Array], unique: Array) -> dict[str, Variable]:
+    """First-order standard deviation, and the shares of the sources in the variance; 0 where nothing varies."""
+    meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
+    variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _said("1", meaning))}
+    for name, parts in variance.items():
+        total = parts.sum(axis=0)
+        share = np.divide(parts, total, out=np.where(np.isnan(parts), np.nan, 0.0), where=total > 0.0)
+        unit, what = UNITS[name]
+        variables[f"{name}_first_order_sd"] = (
+            DIMS[name],
+            np.sqrt(total),
+            _said(unit, f"{what}; standard deviation to first order"),
+        )
+        variables[f"{name}_contribution"] = (
+            ("source", *DIMS[name]),
+            share,
+            _said("1", f"{what}; share of each source in the variance, to first order"),
+        )
+    return variables
+
+
+def _sizes(labelled: xr.Dataset) -> dict[str, int]:
+    return {str(name): size for name, size in labelled.sizes.items()}
+
+
+def _valid(count: Array, legs: int) -> Array:
+    """(T, legs) from counts of all muscles (T, n): those of one leg are solved together."""
+    return count.reshape(len(count), legs, -1).min(axis=2)
+
+
+def _attributes(name: str, suffix: str) -> dict[str, str]:
+    unit, meaning = UNITS[name]
+    what = {
+        "": "without errors",
+        "_mean": "mean of the samples",
+        "_sd": "standard deviation of the samples",
+        "_quantile": "quantiles of the samples",
+    }
+    return _said(unit, f"{meaning}; {what[suffix]}")
+
+
+def _said(unit: str, meaning: str) -> dict[str, str]:
+    return {"units": unit, "long_name": meaning}

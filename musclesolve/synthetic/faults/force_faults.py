@@ -1,0 +1,200 @@
+"""Faults of forces: units, zero, drift, saturation, axes, place, time, contacts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from musclesolve._util.runs import true_runs
+from musclesolve.synthetic.faults.faults import fault
+from musclesolve.synthetic.faults.trial_copy import FORCES, Copy
+from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
+
+Array = NDArray[np.float64]
+SHOWS = 2.0
+"""Below this vertical force software gives no centre of pressure [N]."""
+
+
+def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
+    """Return the contact, or the time without one, of which most lies in the time range; a swing lies between two."""
+    time = copy.forces.time
+    on = copy.plate(plate, "force")[:, 2] > LOADED
+    start, end = copy.span
+    runs = [run for run in true_runs(on == loaded) if loaded or (0 < run[0] and run[1] < on.size)]
+    return max(runs or [(0, on.size)], key=lambda run: min(time[run[1] - 1], end) - max(time[run[0]], start))
+
+
+def _lift(copy: Copy, plate: int, extra: Array) -> None:
+    """Add a vertical force (S,) [N] that the sensors of a plate show together: it acts at the middle of the plate.
+
+    As on a real plate, what was wrong in the channels goes on into the centre of pressure and the free moment.
+    """
+    force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
+    middle = plate_middles(force[:, 2], point)
+    carried = np.where(force[:, 2:] > 0.0, point, middle)
+    wrong = force + extra[:, None] * [0.0, 0.0, 1.0]
+    shows = np.abs(wrong[:, 2:]) > SHOWS
+    total = np.where(shows, wrong[:, 2:], 1.0)
+    moved = np.where(shows, (force[:, 2:] * carried + extra[:, None] * middle) / total, 0.0)
+    if copy.columns(plate, "moment"):
+        twist = np.cross(np.where(shows, carried - moved, 0.0), force) * [0.0, 0.0, 1.0]
+        copy.set_plate(plate, "moment", copy.plate(plate, "moment") + twist)
+    copy.set_plate(plate, "force", wrong)
+    copy.set_plate(plate, "point", moved)
+
+
+@fault("force_units")
+def force_in_kilonewtons(copy: Copy) -> None:
+    """Forces and moments are in kilonewtons."""
+    for plate in copy.plates():
+        for role in ("force", "moment"):
+            copy.set_plate(plate, role, 0.001 * copy.plate(plate, role)) if copy.columns(
+                plate, role
+            ) else None
+
+
+@fault("point_units")
+def points_in_millimetres(copy: Copy) -> None:
+    """The points of force are in millimetres."""
+    for plate in copy.plates():
+        copy.set_plate(plate, "point", 1000.0 * copy.plate(plate, "point"))
+
+
+@fault("force_sign")
+def force_on_the_plate(copy: Copy) -> None:
+    """The file holds the forces of the feet on the plates."""
+    for plate in copy.plates():
+        for role in ("force", "moment"):
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, -copy.plate(plate, role))
+
+
+@fault("plates_swapped")
+def plates_swapped(copy: Copy) -> None:
+    """The columns of the two plates are exchanged."""
+    one, other = copy.plates("r")[0], copy.plates("l")[0]
+    values = copy.forces.values.copy()
+    for role in ("force", "point", "moment"):
+        a, b = copy.columns(one, role), copy.columns(other, role)
+        values[:, a], values[:, b] = copy.forces.values[:, b], copy.forces.values[:, a]
+    copy.forces = replace(copy.forces, values=values)
+
+
+@fault("contact_without_force")
+def contact_not_measured(copy: Copy) -> None:
+    """One contact of the left foot is missing from its plate."""
+    plate = copy.plates("l")[0]
+    first, last = _longest(copy, plate, loaded=True)
+    for role in ("force", "moment"):
+        if copy.columns(plate, role):
+            vectors = copy.plate(plate, role)
+            vectors[first - 40 if first > 40 else 0 : last + 40] = 0.0
+            copy.set_plate(plate, role, vectors)
+
+
+@fault("force_without_contact")
+def force_without_contact(copy: Copy) -> None:
+    """Somebody else steps on the plate with 150 N while the right foot swings."""
+    plate = copy.plates("r")[0]
+    first, last = _longest(copy, plate, loaded=False)
+    middle = slice(first + (last - first) // 4, last - (last - first) // 4)
+    force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
+    force[middle, 2] += 150.0 * np.sin(np.linspace(0.0, np.pi, middle.stop - middle.start))
+    point[middle] = point[first - 50 if first > 50 else min(last + 50, len(point) - 1)]
+    copy.set_plate(plate, "force", force)
+    copy.set_plate(plate, "point", point)
+
+
+@fault("pressure_offset")
+def pressure_offset_100mm(copy: Copy) -> None:
+    """The right plate lies 100 mm farther ahead than the calibration says."""
+    plate = copy.plates("r")[0]
+    copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.1, 0.0, 0.0]))
+
+
+@fault("time_offset")
+def forces_late_50ms(copy: Copy) -> None:
+    """The forces are stamped 50 ms too late."""
+    copy.forces = replace(copy.forces, time=copy.forces.time + 0.05)
+
+
+@fault("time_offset")
+def forces_early_30ms(copy: Copy) -> None:
+    """The forces come 30 ms too early, in a file that begins with the markers."""
+    step = float(np.median(np.diff(copy.forces.time)))
+    count = round(0.03 / step)
+    values = np.concatenate([copy.forces.values[count:], copy.forces.values[-1:].repeat(count, axis=0)])
+    copy.forces = replace(copy.forces, values=values)
+
+
+@fault("plate_drift")
+def plate_drift(copy: Copy) -> None:
+    """The vertical force of the right plate drifts by 60 N from beginning to end."""
+    _lift(copy, copy.plates("r")[0], np.linspace(0.0, 60.0, copy.forces.time.size))
+
+
+@fault("plate_baseline")
+def plate_baseline(copy: Copy) -> None:
+    """The right plate was not zeroed: it shows 15 N too much."""
+    _lift(copy, copy.plates("r")[0], np.full(copy.forces.time.size, 15.0))
+
+
+@fault("plate_clipped")
+def plate_clipped(copy: Copy) -> None:
+    """The amplifier of the left plate saturates at 90 % of the peak."""
+    plate = copy.plates("l")[0]
+    force = copy.plate(plate, "force")
+    force[:, 2] = np.minimum(force[:, 2], 0.9 * force[:, 2].max())
+    copy.set_plate(plate, "force", force)
+
+
+@fault("plate_axes")
+def plates_mirrored(copy: Copy) -> None:
+    """The forward force of all plates has the wrong sign."""
+    for plate in copy.plates():
+        copy.set_plate(plate, "force", copy.plate(plate, "force") * [-1.0, 1.0, 1.0])
+
+
+@fault("plate_axes")
+def plate_turned(copy: Copy) -> None:
+    """The horizontal columns of force and point of the right plate are exchanged."""
+    plate = copy.plates("r")[0]
+    for role in ("force", "point"):
+        copy.set_plate(plate, role, copy.plate(plate, role)[:, [1, 0, 2]])
+
+
+@fault("plate_axes")
+def pressure_runs_backwards(copy: Copy) -> None:
+    """The right plate stands the other way round: its center of pressure runs back about the middle of the plate."""
+    plate = copy.plates("r")[0]
+    force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
+    for first, last in true_runs(force[:, 2] > LOADED):
+        middle = np.median(point[first:last, :2], axis=0)
+        point[first:last, :2] = 2.0 * middle - point[first:last, :2]
+    copy.set_plate(plate, "point", point)
+
+
+@fault("plate_axes")
+def forces_in_other_axes(copy: Copy) -> None:
+    """Forces and points were exported with another axis up than the markers."""
+    values = copy.forces.values.copy()
+    for plate in copy.plates():
+        for role in ("force", "point", "moment"):
+            at = copy.columns(plate, role)
+            values[:, at] = np.roll(copy.forces.values[:, at], 1, axis=1) if at else values[:, at]
+    copy.forces = replace(copy.forces, values=values)
+
+
+@fault("durations_differ")
+def forces_cut(copy: Copy) -> None:
+    """The forces begin a quarter of a second or more after the markers, at the beginning of the time range."""
+    kept = copy.forces.time >= max(copy.forces.time[0] + 0.25, copy.span[0])
+    copy.forces = replace(copy.forces, time=copy.forces.time[kept], values=copy.forces.values[kept])
+
+
+@fault("truncated")
+def truncated_forces(copy: Copy) -> None:
+    """The force file ends in the middle of a row, after 95 % of it."""
+    copy.afterwards.append((FORCES, lambda text: text[: int(0.95 * len(text))]))

@@ -1,0 +1,1 @@
+"""A stride as an ordinary recording: markers, plates, cameras, trial file, truth."""

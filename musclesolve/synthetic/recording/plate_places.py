@@ -1,0 +1,63 @@
+"""Where the plates of a walkway lie: one under every contact of a foot, or under some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+import numpy as np
+
+from musclesolve._util.runs import true_runs
+from musclesolve.errors import InputError
+
+Array = np.ndarray
+
+LOADED = 20.0
+"""A plate carries something from this vertical force on [N]."""
+
+
+def plate_middles(vertical: Array, point: Array) -> Array:
+    """The middle of the plate on which a foot stands, stood last or stands next, whichever is nearer in time.
+
+    Args:
+        vertical: (T,) vertical force of one foot [N].
+        point: (T, 3) its centre of pressure [m], of which only what is loaded counts.
+
+    Returns:
+        (T, 3) the mean place of the pressure of the nearest contact [m]; zero where there is none at all.
+    """
+    contacts = true_runs(vertical >= LOADED)
+    if not contacts:
+        return np.zeros_like(point)
+    middles = np.array([point[first:last].mean(axis=0) for first, last in contacts])
+    # From the middle of a swing on, the next contact is nearer.
+    swings = [0.5 * (last + first) for (_, last), (first, _) in pairwise(contacts)]
+    nearest: Array = middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")]
+    return nearest
+
+
+def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Array:
+    """Whether what a foot bears acts on a plate, (T,).
+
+    Args:
+        side: "r" or "l".
+        vertical: (T,) vertical force of the foot [N].
+        steps: its contacts on plates, and those of the other foot: r2 is the second one of the right foot; None: all.
+
+    Raises:
+        InputError: a contact that there is not.
+    """
+    if steps is None:
+        return np.ones(len(vertical), bool)
+    contacts = true_runs(vertical > 0.0)
+    borne = np.zeros(len(vertical), bool)
+    for number in (int(step[1:]) for step in steps if step[0] == side):
+        if number > len(contacts):
+            raise InputError(
+                f"there is no contact {side}{number}",
+                where="steps",
+                expected=f"{side}1 to {side}{len(contacts)}",
+                remedy="choose one of these, or record more strides",
+            )
+        borne[slice(*contacts[number - 1])] = True
+    return borne

@@ -1,0 +1,1 @@
+"""A run with flight, periodic and in exact balance."""

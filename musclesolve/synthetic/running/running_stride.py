@@ -1,0 +1,261 @@
+"""A run with flight, periodic and in exact balance: the ground forces are given, and the body moves as they ask.
+
+The joint angles are Fourier series that put the feet where run_feet.py wants them; the pelvis follows from the joint
+angles and the ground forces by the conservation of momentum (run_base.py). As the pelvis moves, the legs have to move
+otherwise to reach the same places: a few rounds settle it. Whatever the series miss of the wanted places, the balance
+is exact, and in flight nothing acts but gravity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.cardan_angles import to_cardan
+from musclesolve.dynamics.kinematics.joint_coordinates import cardan_derivatives
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.recording.data import SIDES
+from musclesolve.synthetic.running.runner_feet import foot_path, foot_points
+from musclesolve.synthetic.running.runner_ground import MIRROR, RunGround
+from musclesolve.synthetic.running.runner_pelvis import Base, Carried, running_base
+from musclesolve.synthetic.stride.reference_stride import Stride
+from musclesolve.synthetic.stride.stride_series import Layout
+from musclesolve.synthetic.stride.stride_subject import Person
+
+Array = np.ndarray
+
+HARMONICS = list(range(13))
+ARMS = {
+    # mean and first harmonic (cosine) [rad]: the arm swings against the leg of its side
+    "shoulder_flexion": (-0.25, -0.45),
+    "elbow_flexion": (1.45, -0.15),
+    "shoulder_adduction": (-0.2, 0.0),
+}
+BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
+"""Where the search for the leg angles begins [rad]: a straight knee may bend either way."""
+TILT = 0.1
+"""Of the pelvis at foot strike [rad]."""
+KNEE = np.deg2rad([-8.0, 140.0])
+"""Where a knee may go [rad]: straight, and some noise of the series about it."""
+ROUNDS, FRAMES = 8, 96
+PRESSURE_TRAVEL = 0.16
+"""How far the centre of pressure travels under the foot [m]."""
+HEIGHT = 0.53
+"""Mean height of the centre of mass in statures."""
+
+
+@dataclass(frozen=True)
+class RunningStride(Stride):
+    """A periodic stride of a run.
+
+    Args:
+        contact: what the ground does to the feet.
+        base: how the pelvis turns.
+    """
+
+    contact: RunGround
+    base: Base
+
+    @property
+    def about(self) -> str:
+        """What it is, in a line."""
+        return f"A run of {self.speed:g} m/s with flight ({120.0 / self.period:.0f} steps a minute)"
+
+    @property
+    def source(self) -> str:
+        """What it follows from, besides the laws of motion."""
+        return "plausible ground forces and paths of the feet"
+
+    @property
+    def shortfall(self) -> str:
+        """What the muscles lack, in sentences."""
+        return (
+            " Even so they lack moments of a run:\n"
+            "# in the middle of stance, and where passive vasti extend the deeply flexed knee."
+        )
+
+    def joints(self, time: Array) -> tuple[Array, Array, Array]:
+        """Joint angles (T, K) [rad] and their two derivatives at times (T,) [s]."""
+        return _joints(self.layout, self.coefficients, time)
+
+    def coordinates(self, time: Array, order: int = 0) -> Array:
+        """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only those of the joint angles."""
+        time = np.asarray(time, float)
+        angles = self.joints(time)[order]
+        base = np.zeros((time.size, 6))
+        if order == 0:
+            rotation = self.base.rotation(time)
+            body = Carried.of(self.model, self.joints(time))
+            place = self.contact.center(time)[0] - _turned(rotation, body.center)
+            base = np.column_stack([place, *to_cardan(rotation)])
+        return np.column_stack([angles, base])
+
+    def motion(self, time: Array) -> Motion:
+        """The motion at times (T,) [s]; its accelerations are those that the ground forces cause."""
+        time = np.asarray(time, float)
+        joints, tree = self.joints(time), self.model.tree
+        body, rotation = Carried.of(self.model, joints), self.base.rotation(time)
+        momentum, _ = self.base.angular_momentum(time)
+        spin = body.angular_velocity(rotation, momentum)
+        center, drift = self.contact.center(time)
+        place = center - _turned(rotation, body.center)
+        velocity = drift - _turned(rotation, body.drift + np.cross(spin, body.center))
+        rates, rate_rates = tree.speeds(*joints)
+        speeds = np.column_stack([rates, velocity, _turned(rotation, spin)])
+        q = tree.pose(joints[0], place, rotation)
+        qd = tree.velocity(q, speeds, place)
+        cardan = np.column_stack(to_cardan(rotation))
+
+        def moving(base: Array) -> Motion:
+            """The motion with some acceleration (T, 6) of the base."""
+            second = np.column_stack([rate_rates, base])
+            turning = cardan_derivatives(cardan, speeds[:, -3:], base[:, 3:])
+            return Motion(
+                time,
+                np.column_stack([joints[0], place, cardan]),
+                np.column_stack([joints[1], velocity, turning[0]]),
+                np.column_stack([joints[2], base[:, :3], turning[1]]),
+                speeds,
+                second,
+                q,
+                qd,
+                tree.acceleration(q, qd, speeds, second, place, velocity),
+            )
+
+        return moving(self._base_acceleration(moving, time))
+
+    def _base_acceleration(self, moving: Any, time: Array) -> Array:
+        """(T, 6) with which nothing is left for the pelvis to be held by; what is left is linear in it."""
+        wrenches = self.wrenches(time)
+
+        def missing(base: Array) -> Array:
+            return projected_moments(self.model, moving(base), wrenches)[:, -6:]
+
+        still = np.zeros((time.size, 6))
+        first = missing(still)
+        slope = np.stack([missing(still + unit) - first for unit in np.eye(6)], axis=2)
+        return -np.linalg.solve(slope, first[..., None])[..., 0]
+
+    def wrenches(self, time: Array) -> list[Wrench]:
+        """What the ground does to right and left foot at times (T,) [s]: the given forces, zero in flight."""
+        time = np.asarray(time, float)
+        center, moment = self.contact.center(time)[0], self.base.angular_momentum(time)[1]
+        found = []
+        for number, side in enumerate(SIDES):
+            force = self.contact.force(time, number)
+            loaded = force[:, 2:] > 0.0
+            found.append(
+                Wrench(f"foot_{side}", force, np.cross(center, force) + np.where(loaded, moment, 0.0))
+            )
+        return found
+
+    def _balanced(self, motion: Motion) -> list[Wrench]:
+        return self.wrenches(motion.time)
+
+
+@cache
+def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.36) -> RunningStride:
+    """A run of the person of the reference stride.
+
+    Args:
+        speed: mean speed [m/s].
+        period: of a stride [s].
+        stance: share of the stride in which a foot is on the ground, below one half.
+
+    Raises:
+        InputError: the legs of this person do not reach from one place to the next like that.
+    """
+    given = f"{speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance"
+    if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):
+        raise _no_run(given)
+    person = _runner(period, stance)
+    subject = person.subject
+    ground = RunGround(subject.mass, speed, period, stance, HEIGHT * subject.stature, PRESSURE_TRAVEL)
+    leg = {name: {"sided": True, "harmonics": HARMONICS} for name in LEG_DOFS}
+    arm = {name: {"sided": True, "harmonics": [0, 1]} for name in ARMS}
+    layout = Layout(person, leg | arm, {}, 0, 0)
+    coefficients = np.zeros(layout.size)
+    for name, (mean, wave) in ARMS.items():
+        coefficients[layout.slices[name]] = [mean, wave, 0.0]
+    for name, mean in BENT.items():
+        coefficients[layout.slices[name].start] = mean
+    coefficients[layout.slices["speed"]] = speed
+    stride = _settled(layout, coefficients, ground)
+    try:
+        for _ in range(ROUNDS):
+            stride = _settled(layout, _reaching(stride), ground)
+    except MuscleSolveError:
+        raise _no_run(given) from None
+    knee = stride.coordinates(np.linspace(0.0, period, FRAMES))[:, person.model.dof("knee_flexion_r")]
+    if not (KNEE[0] < knee.min() and knee.max() < KNEE[1]):
+        raise _no_run(given)
+    return stride
+
+
+def _no_run(given: str) -> InputError:
+    return InputError(
+        f"no run of {given} is found",
+        where="running_stride",
+        expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
+        remedy="take a lower speed, or a shorter stance",
+    )
+
+
+def _settled(layout: Layout, coefficients: Array, ground: RunGround) -> RunningStride:
+    base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time), TILT)
+    return RunningStride(layout, coefficients, ground, base)
+
+
+def _reaching(stride: RunningStride) -> Array:
+    """Coefficients with which the legs reach the wanted places from where the pelvis is now."""
+    layout, ground, model = stride.layout, stride.contact, stride.model
+    time = np.arange(FRAMES) * ground.period / FRAMES
+    q = model.tree.pose(*_pose(stride, time))
+    pelvis = {name: q[:, model.slot(name)] for name in ("hip_r", "hip_l", "back")}
+    path, feet = foot_path(layout.person, ground), {}
+    right, left = (
+        foot_points(layout.person, ground, path, time - shift) for shift in (0.0, 0.5 * ground.period)
+    )
+    gone = np.array([0.5 * ground.period * ground.speed, 0.0, 0.0])
+    for name in right:
+        feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + gone
+    forward = {"pelvis_forward": q[:, model.slot("pelvis_forward")]}
+    targets = Targets.build(model, pelvis | feet, forward, dict.fromkeys([*pelvis, *forward], 100.0))
+    angles = fit_pose(model, targets, max_iterations=400, start=stride.coordinates(time)).coordinates
+    found = stride.coefficients.copy()
+    for name in LEG_DOFS:
+        basis = layout.basis(name, time / ground.period)
+        found[layout.slices[name]] = np.linalg.lstsq(basis, angles[:, model.dof(f"{name}_r")], rcond=None)[0]
+    return found
+
+
+def _pose(stride: RunningStride, time: Array) -> tuple[Array, Array, Array]:
+    coordinates = stride.coordinates(time)
+    return coordinates[:, :-6], coordinates[:, -6:-3], stride.base.rotation(time)
+
+
+def _joints(layout: Layout, coefficients: Array, time: Array) -> tuple[Array, Array, Array]:
+    phase, count = np.asarray(time, float) / layout.person.period, layout.person.model.tree.joint_count
+    angles, rates, second = (layout.coordinates(coefficients, phase, order)[:, :count] for order in range(3))
+    return angles, rates, second
+
+
+def _runner(period: float, stance: float) -> Person:
+    """The person of the reference stride, with the timing of a run."""
+    person = Person.load()
+    rate = person.settings["timing"]["marker_rate_hz"]
+    timing = person.settings["timing"] | {"frames": period * rate, "toe_off": stance}
+    return replace(person, settings=person.settings | {"timing": timing})
+
+
+def _turned(rotation: Array, vectors: Array) -> Array:
+    return np.einsum("txy,ty->tx", rotation, vectors)

@@ -1,0 +1,1 @@
+"""The reference stride of level walking, in exact balance."""

@@ -1,0 +1,179 @@
+"""A check that fails hides no other finding, a pose that is not found is a finding, and JSON is always JSON."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.checking.case.case import Case
+from musclesolve.checking.check import check
+from musclesolve.checking.finding import Finding, Report, Where
+from musclesolve.cli.app import app
+from musclesolve.cli.check_report import json_text
+from musclesolve.errors import InputError, MuscleSolveError, PoseError
+from musclesolve.synthetic.faults.faults import plant
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+
+STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
+RUNNER = CliRunner()
+# The function of the same name hides the module.
+checking = sys.modules["musclesolve.checking.check"]
+RAISED = {
+    "unexpected": (ZeroDivisionError("division by zero"), "check_failed"),
+    "refusal": (InputError("no such thing", remedy="another"), "refused"),
+    "no solution": (MuscleSolveError("it does not converge"), "refused"),
+    "no pose": (PoseError("no pose fits", (0.5, 0.51), (("knee_r", 0.2),)), "pose"),
+}
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    """A recording with two faults that different checks find."""
+    return plant("mass_wrong", plant("gap", STRIDE, tmp_path / "one"), tmp_path / "two")
+
+
+@pytest.mark.parametrize("kind", RAISED)
+@pytest.mark.parametrize("place", [0, len(checking.CHECKS) // 2, len(checking.CHECKS)])
+def test_a_check_that_raises_is_a_finding_beside_the_others(
+    place: int, kind: str, faulty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error, code = RAISED[kind]
+
+    def broken(case: Case) -> None:
+        raise error
+
+    usual = check(faulty)
+    monkeypatch.setattr(checking, "CHECKS", (*checking.CHECKS[:place], broken, *checking.CHECKS[place:]))
+    report = check(faulty)
+    (own,) = [f for f in report.findings if f.code == code]
+    assert own.severity == ("warning" if code == "check_failed" else "error")
+    assert str(error).partition("\n")[0] in own.what
+    assert {f for f in report.findings if f is not own} == set(usual.findings)
+    if kind == "unexpected":
+        assert "'broken'" in own.what and "ZeroDivisionError" in own.what
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("files.subject_check", "mass"),
+        ("files.subject_check", "subject"),
+        ("files.time_base", "rates"),
+        ("files.file_axes_check", "_up"),
+        ("files.unit_scale", "marker_units"),
+        ("markers.trajectories", "noise"),
+        ("markers.label_exchanges", "_throughout"),
+        ("forces.plate_axes", "_by_law"),
+        ("case.analysis_checks", "_stature"),
+        ("case.analysis_checks", "check_size"),
+        ("case.analysis_checks", "_uncertain"),
+    ],
+)
+def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
+    module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise IndexError("of a list")
+
+    trial = plant("strength_in_per_cent", STRIDE, tmp_path)
+    monkeypatch.setattr(f"musclesolve.checking.{module}.{name}", broken)
+    report = check(trial)
+    assert set(report.codes) == {"check_failed", "strength"}, str(report)
+
+
+def test_reading_that_fails_by_itself_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> None:
+        raise KeyError("side")
+
+    monkeypatch.setattr(checking, "load", broken)
+    report = check(STRIDE)
+    assert report.codes == ("check_failed",) and not report.ok and "KeyError" in report.findings[0].what
+
+
+def spinning(copy: Copy) -> None:
+    """The right forearm goes round the elbow three times a second."""
+    angle = 20.0 * copy.walk.time
+    turn = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(-1, 2, 2)
+    elbow = copy.walk[copy.marker("elbow_lateral_r")]
+    for part in ("wrist", "hand_radial", "hand_ulnar"):
+        marker = copy.marker(f"{part}_r")
+        away = copy.walk[marker] - elbow
+        change = np.zeros_like(away)
+        change[:, :2] = np.einsum("tij,tj->ti", turn, away[:, :2]) - away[:, :2]
+        copy.move(marker, slice(None), change)
+
+
+def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    spinning(copy)
+    copy.set_key("muscles", "strength_factor", "100.0")
+    trial = write_copy(copy, tmp_path)
+    with pytest.raises(PoseError) as caught:
+        ms.run(trial)
+    report = check(trial)
+    (found,) = report.of("error")
+    assert found.code == "pose" and "no pose of the body fits" in found.what
+    assert {copy.marker("elbow_lateral_r"), copy.marker("wrist_r")} <= set(found.where.markers)
+    times = [time for span in found.where.times for time in span]
+    assert min(times) <= caught.value.frames[0] + 1e-9 and max(times) >= caught.value.frames[-1] - 1e-9
+    assert caught.value.worst[0][1] >= caught.value.worst[-1][1] > 0.0
+    assert "strength" in report.codes
+    answer = RUNNER.invoke(app, ["check", str(trial), "--json"])
+    assert answer.exit_code == 2
+    assert json.loads(answer.stdout)["findings"][0]["code"] == "pose"
+
+
+def test_a_wrong_option_does_not_hide_the_pose(tmp_path: Path) -> None:
+    copy = open_copy(plant("cost_misspelt", STRIDE, tmp_path / "cost"))
+    spinning(copy)
+    assert set(check(write_copy(copy, tmp_path)).codes) >= {"trial_file", "pose"}
+
+
+def test_a_failed_pose_travels_between_processes() -> None:
+    error = PoseError("no pose fits", (0.5,), (("knee_r", 0.2),))
+    same = pickle.loads(pickle.dumps(error))
+    assert (str(same), same.frames, same.worst) == (str(error), error.frames, error.worst)
+
+
+def _nothing(folder: Path) -> Path:
+    return folder / "none.toml"
+
+
+def _folder(folder: Path) -> Path:
+    return folder
+
+
+def _nonsense(folder: Path) -> Path:
+    path = folder / "trial.toml"
+    path.write_bytes(b"[subject\n\xff\xfe")
+    return path
+
+
+def _without_files(folder: Path) -> Path:
+    path = folder / "trial.toml"
+    path.write_text(STRIDE.read_text(encoding="utf-8"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("make", [_nothing, _folder, _nonsense, _without_files])
+def test_input_errors_are_json_too(make, tmp_path: Path) -> None:
+    answer = RUNNER.invoke(app, ["check", str(make(tmp_path)), "--json"])
+    told = json.loads(answer.stdout)
+    assert answer.exit_code == 2
+    assert told["ok"] is False and told["findings"][0]["severity"] == "error"
+
+
+def test_json_holds_what_it_can(tmp_path: Path) -> None:
+    where = Where(Path("a\udcff.trc"), np.int64(3), None, ("ä",), None, ((np.float64(0.5), float("nan")),))
+    report = Report(tmp_path, (Finding("gap", "error", "≥ 3", "ü", where),))
+    text = json_text(report)
+    assert text.isascii()
+    (told,) = json.loads(text)["findings"]
+    assert told["where"]["times"] == [[0.5, None]] and told["where"]["line"] == 3 and told["what"] == "≥ 3"

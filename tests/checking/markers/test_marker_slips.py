@@ -1,0 +1,110 @@
+"""A marker that slips stays where it slipped to; a ghost comes back; noise does neither."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve
+from musclesolve.checking.check import check
+from musclesolve.checking.finding import Report
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+
+
+def moved(
+    copy: Copy, marker: str, share: float, millimetres: tuple[float, float, float], frames: int | None
+) -> None:
+    """Move a marker from some share of the range on, for some frames or for good."""
+    first = copy.frame(share)
+    metres = tuple(0.001 * part for part in millimetres)
+    copy.move(marker, slice(first, None if frames is None else first + frames), copy.in_file(metres))
+
+
+def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]:
+    report = check(write_copy(copy, folder))
+    return report, [(f.code, set(f.where.markers)) for f in report.findings if f.severity != "note"]
+
+
+# Along the segments and square to them: the distances hardly change there.
+@pytest.mark.parametrize(
+    ("marker", "millimetres"),
+    [
+        ("heel_r", (40.0, 0.0, 0.0)),
+        ("elbow_lateral_r", (40.0, 0.0, 0.0)),
+        ("toe_l", (15.0, 12.0, 15.0)),
+        ("wrist_l", (0.0, 0.0, 40.0)),
+    ],
+)
+def test_slips_of_the_stride_are_found(
+    marker: str, millimetres: tuple[float, float, float], tmp_path: Path
+) -> None:
+    copy = open_copy(STRIDE)
+    moved(copy, marker, 0.4, millimetres, None)
+    report, codes = found(copy, tmp_path)
+    assert codes == [("marker_slipped", {marker})]
+    size = float(report.findings[0].what.partition("moves by ")[2].partition(" mm")[0])
+    assert size == pytest.approx(np.linalg.norm(millimetres), rel=0.2)
+
+
+def test_the_marker_that_slips_is_blamed_and_not_its_neighbour(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    moved(copy, "R.Elbow", 0.4, (40.0, 0.0, 0.0), None)
+    assert found(copy, tmp_path)[1] == [("marker_slipped", {"R.Elbow"})]
+
+
+def test_every_leap_of_a_marker_is_told(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    for share in (0.3, 0.5, 0.7):
+        moved(copy, "R.Heel", share, (27.0, 21.6, 28.8), 3)
+    report, codes = found(copy, tmp_path)
+    assert codes == [("leap", {"R.Heel"})]
+    assert len(report.findings[0].where.times) == 3
+    assert "up to 45 mm" in report.findings[0].what
+
+
+def test_a_ghost_of_many_frames_is_no_slip(tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    moved(copy, "knee_lateral_r", 0.4, (27.0, 21.6, 28.8), 9)
+    report, codes = found(copy, tmp_path)
+    assert codes == [("leap", {"knee_lateral_r"})]
+    assert len(report.findings[0].where.times) == 1
+
+
+def test_two_slips_of_one_marker_are_told(tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    moved(copy, "ankle_lateral_r", 0.35, (18.0, 14.4, 19.2), None)
+    moved(copy, "ankle_lateral_r", 0.65, (-30.0, -24.0, -32.0), None)
+    report, codes = found(copy, tmp_path)
+    assert codes == [("marker_slipped", {"ankle_lateral_r"})]
+    assert len(report.findings[0].where.times) == 2
+
+
+def test_noise_in_some_frames_is_no_slip(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    for number, trial in enumerate((recorded_walk_trial.path, STRIDE)):
+        copy = open_copy(trial)
+        position, first = copy.walk.position.copy(), copy.frame(0.3)
+        jitter = np.random.default_rng(2).normal(size=position[first : first + 30].shape)
+        position[first : first + 30] += 0.006 * jitter
+        copy.put(position)
+        report, codes = found(copy, tmp_path / str(number))
+        assert [code for code, _ in codes] == ["noise"]
+        ((start, end),) = report.findings[0].where.times
+        assert copy.walk.time[first] - 0.05 < start < end < copy.walk.time[first + 29] + 0.05
+
+
+def test_a_body_that_goes_on_is_not_blamed_for_a_frame_that_is_not_there(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    kept = np.arange(copy.walk.time.size) != copy.frame(0.4)
+    copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
+    codes = {code for code, _ in found(copy, tmp_path)[1]}
+    assert not codes & {"marker_slipped", "leap", "labels_exchanged"}

@@ -1,0 +1,100 @@
+"""Spines of the pelvis that carry each other's label are named, and nothing that is only measured from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import musclesolve
+from musclesolve.checking.check import check
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.faults.faults import plant
+from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+
+
+def exchange_standing(copy: Copy, one: str, other: str) -> None:
+    assert copy.static is not None
+    a, b = (copy.static.names.index(name) for name in (one, other))
+    position = copy.static.position.copy()
+    position[:, [a, b]] = position[:, [b, a]]
+    copy.put(position, static=True)
+
+
+def found(
+    trial: Path, one: str, other: str, folder: Path, *, standing: bool = False
+) -> list[tuple[str, set[str]]]:
+    copy = open_copy(trial)
+    copy.exchange(one, other)
+    if standing:
+        exchange_standing(copy, one, other)
+    findings = check(write_copy(copy, folder)).findings
+    return [(f.code, set(f.where.markers)) for f in findings if f.severity != "note"]
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_front_and_back_of_one_side_are_named_before_anything_is_turned(side: str, tmp_path: Path) -> None:
+    names = f"asis_{side}", f"psis_{side}"
+    assert found(STRIDE, *names, tmp_path / "walk") == [("labels_exchanged", set(names))]
+    both = found(STRIDE, *names, tmp_path / "both", standing=True)
+    assert both == [("labels_exchanged", set(names))]
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_a_pelvis_that_goes_backwards_while_the_feet_step_forward_is_named(
+    recorded_walk_trial: Trial, tmp_path: Path, standing: bool
+) -> None:
+    """Front and back exchanged on both sides: right and left, feet and plates are not to blame."""
+    copy = open_copy(recorded_walk_trial.path)
+    for side in "RL":
+        copy.exchange(f"{side}.ASIS", f"{side}.PSIS")
+        if standing:
+            exchange_standing(copy, f"{side}.ASIS", f"{side}.PSIS")
+    findings = [f for f in check(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    assert [(f.code, set(f.where.markers)) for f in findings] == [
+        ("labels_exchanged", {"R.ASIS", "R.PSIS"}),
+        ("labels_exchanged", {"L.ASIS", "L.PSIS"}),
+    ]
+    assert all("standing" in f.what for f in findings) == standing
+
+
+def test_a_subject_who_walks_back_along_the_walkway_is_a_warning_at_most(
+    recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    report = check(plant("walks_backwards", recorded_walk_trial.path, tmp_path))
+    assert report.ok
+    assert [(f.code, f.severity) for f in report.findings if f.severity != "note"] == [
+        ("walking_direction", "warning")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "code"),
+    [
+        ("R.ASIS", "R.PSIS", "labels_exchanged"),
+        ("L.ASIS", "L.PSIS", "labels_exchanged"),
+        ("R.ASIS", "L.ASIS", "pair_swapped"),
+        ("R.PSIS", "L.PSIS", "pair_swapped"),
+    ],
+)
+def test_exchanged_spines_of_the_walk_are_all_that_is_blamed(
+    one: str, other: str, code: str, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    assert found(recorded_walk_trial.path, one, other, tmp_path) == [(code, {one, other})]
+
+
+def test_sides_of_a_marker_set_are_swapped_in_the_files(tmp_path: Path) -> None:
+    trial = synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False)
+    copy = open_copy(trial)
+    names = set(copy.walk.names)
+    for name in sorted(names):
+        if name.startswith("R") and "L" + name[1:] in names:
+            copy.exchange(name, "L" + name[1:])
+            exchange_standing(copy, name, "L" + name[1:])
+    (first, *_) = check(write_copy(copy, tmp_path / "swapped")).findings
+    assert first.code == "sides_swapped"
+    assert first.remedy == "swap the labels of right and left in both files"
+    assert first.where.field is None

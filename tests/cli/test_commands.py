@@ -1,0 +1,237 @@
+"""The command line: exit codes, one message instead of a traceback, files whole or not there."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import weakref
+from types import SimpleNamespace
+
+import pytest
+import typer
+from matplotlib.figure import Figure
+from synthetic_result import result, with_troubles
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli import app as cli
+from musclesolve.errors import InputError
+from musclesolve.plotting import save_figures as save
+from musclesolve.results.files.netcdf import write_result
+
+
+@pytest.fixture(autouse=True)
+def one_figure(monkeypatch):
+    """Figures have tests of their own; one of them is enough to see that they are asked for."""
+    monkeypatch.setattr(save, "FIGURES", {"ground_reaction": save.FIGURES["ground_reaction"]})
+
+
+@pytest.fixture
+def call():
+    return lambda *arguments: CliRunner().invoke(cli.app, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def pipeline(monkeypatch):
+    """In the place of the computation: answers with the given result and remembers its options."""
+
+    def replace(answer):
+        seen = {}
+
+        def run(trial, progress=None, **options):
+            seen.update(options, trial=trial)
+            progress("muscle forces", 0.5)
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        def read_trial(path):
+            return SimpleNamespace(path=path, files={})
+
+        monkeypatch.setattr(ms, "read_trial", read_trial, raising=False)
+        monkeypatch.setattr(ms, "run", run, raising=False)
+        return seen
+
+    return replace
+
+
+def test_run_writes_result_and_figures_and_says_so(call, pipeline, tmp_path):
+    options = pipeline(result())
+    done = call("run", "walk.toml", "-o", tmp_path / "out", "--cost", "force_squared", "--side", "r")
+    assert done.exit_code == 0, done.output
+    assert str(options["trial"].path) == "walk.toml"
+    assert (options["cost"], options["side"]) == ("force_squared", "r")
+    assert "solver" not in options
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert "result.nc" in written
+    assert all(name in done.output for name in written)
+    assert "60 solved" in done.output
+
+
+def test_the_result_of_another_trial_is_not_replaced(call, pipeline, tmp_path):
+    (tmp_path / "walk.toml").touch()
+    of_walk = result().assign_attrs(trial_file=str(tmp_path / "walk.toml"))
+    options = pipeline(of_walk)
+    out = tmp_path / "out"
+    assert call("run", tmp_path / "walk.toml", "-o", out).exit_code == 0
+    (out / "cutoff_and_noise.png").touch()
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    options.clear()
+    for other in (tmp_path / "run.toml", tmp_path / "other" / "walk.toml"):
+        done = call("run", other, "-o", out)
+        assert done.exit_code == 2 and not options
+        assert "another trial" in done.stderr and "walk.toml" in done.stderr
+        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    # Its own result is replaced, and no figure stays that does not belong to the new one.
+    assert call("run", tmp_path / "walk.toml", "-o", out).exit_code == 0
+    assert not (out / "cutoff_and_noise.png").exists()
+    (tmp_path / "walk.toml").unlink()  # moved
+    assert call("run", tmp_path / "other" / "walk.toml", "-o", out).exit_code == 0
+
+
+def test_frames_without_solution_exit_with_three(call, pipeline, tmp_path):
+    pipeline(with_troubles(result()))
+    done = call("run", "walk.toml", "-o", tmp_path)
+    assert done.exit_code == 3
+    assert "3 WITHOUT VALID SOLUTION" in done.output
+    assert (tmp_path / "result.nc").is_file()
+
+
+def test_bad_input_exits_with_two_and_one_message(call, pipeline, tmp_path):
+    pipeline(InputError("no marker 'R.Heel'", file="walk.trc", where="line 4", remedy="map another one"))
+    done = call("run", "walk.toml", "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines() == [
+        "musclesolve: walk.trc, line 4: no marker 'R.Heel'",
+        "  to mend it: map another one",
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_exits_with_130_and_one_line(call, pipeline, tmp_path):
+    pipeline(KeyboardInterrupt())
+    done = call("run", "walk.toml", "-o", tmp_path / "out")
+    assert done.exit_code == 130
+    assert done.stderr == "musclesolve: stopped by Ctrl-C; nothing was written\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_while_drawing_keeps_the_old_files_even_if_a_callback_swallows_it(
+    call, pipeline, tmp_path, monkeypatch
+):
+    pipeline(result())
+    assert call("run", "walk.toml", "-o", tmp_path).exit_code == 0
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def interrupted(data):
+        thing = Figure.__new__(Figure)
+        reference = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+        del thing
+        assert reference() is None
+        return Figure()
+
+    monkeypatch.setattr(save, "FIGURES", {"ground_reaction": interrupted})
+    done = call("run", "walk.toml", "-o", tmp_path)
+    assert done.exit_code == 130
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_fault_of_the_program_is_not_blamed_on_the_input(call, pipeline, tmp_path):
+    pipeline(ZeroDivisionError())
+    done = call("run", "walk.toml", "-o", tmp_path)
+    assert isinstance(done.exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["run", "a.toml"], ["run", "a.toml", "-o", "x", "--side", "q"], ["walk"]]
+)
+def test_wrong_usage_exits_with_two(call, arguments):
+    assert call(*arguments).exit_code == 2
+
+
+def test_plot_draws_beside_the_result_or_where_told(call, tmp_path):
+    write_result(result(), tmp_path / "result.nc")
+    assert call("plot", tmp_path / "result.nc").exit_code == 0
+    assert (tmp_path / "ground_reaction.png").is_file()
+    assert call("plot", tmp_path / "result.nc", "-o", tmp_path / "again").exit_code == 0
+    assert (tmp_path / "again" / "ground_reaction.png").is_file()
+
+
+def test_plot_refuses_another_file(call, tmp_path):
+    other = tmp_path / "other.nc"
+    write_result(result().drop_vars("status"), other)
+    done = call("plot", other)
+    assert done.exit_code == 2
+    assert "other.nc" in done.stderr
+    assert "no status" in done.stderr
+
+
+def test_plot_of_a_folder_is_told_apart_from_a_missing_file(call, tmp_path):
+    assert "this is a folder" in call("plot", tmp_path).stderr
+    assert "no such file" in call("plot", tmp_path / "result.nc").stderr
+
+
+def test_the_version_can_be_asked_for(call):
+    done = call("--version")
+    assert done.exit_code == 0
+    assert done.output == f"musclesolve {ms.__version__}\n"
+
+
+@pytest.mark.parametrize("heading", ["F0 [N]", "L0 [mm]", "LT [mm]", "pennation [deg]"])
+def test_the_list_of_muscles_has_its_units(call, heading):
+    assert heading in call("muscles").output
+
+
+@pytest.mark.parametrize("heading", ["forward [mm]", "left [mm]", "up [mm]"])
+def test_the_path_of_a_muscle_has_its_units(call, heading):
+    assert heading in call("muscles", "vas_lat").output
+
+
+def test_muscles_lists_all(call):
+    done = call("muscles")
+    assert done.exit_code == 0
+    assert "43 muscles" in done.output
+    assert "gluteus_medius_anterior" in done.output
+
+
+def test_one_muscle_by_either_name_with_its_deviations(call):
+    done = call("muscles", "vastus_medialis")
+    assert done.exit_code == 0
+    assert call("muscles", "vas_med").output == done.output
+    assert "1294 N" in done.output
+    assert "deviates" in done.output
+    assert "as printed" in call("muscles", "soleus").output
+
+
+def test_an_unknown_muscle_exits_with_two_and_the_nearest_name(call):
+    done = call("muscles", "solus")
+    assert done.exit_code == 2
+    assert "soleus" in done.stderr
+
+
+def commands():
+    return typer.main.get_command(cli.app).commands
+
+
+@pytest.mark.parametrize("name", commands())
+def test_help_shows_every_text_whole(name):
+    wide = {"COLUMNS": "400", "TERM": "dumb"}
+    shown = " ".join(CliRunner().invoke(cli.app, [name, "--help"], env=wide).output.split())
+    command = commands()[name]
+    texts = [command.help, *(parameter.help for parameter in command.params)]
+    for text in texts:
+        assert " ".join(text.replace("\\[", "[").split()) in shown
+
+
+def test_what_was_typed_in_brackets_is_shown_again(call):
+    assert "[mm]" in call("run", "a.toml", "-o", "x", "--side", "[mm]").output
+    assert "[mm]" in call("muscles", "[mm]").stderr
+    assert "[mm].toml" in call("check", "[mm].toml").output
+
+
+def test_help_imports_nothing_heavy():
+    heavy = ("casadi", "matplotlib")
+    code = f"import sys, musclesolve.cli.app; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,74 @@
+"""What the command line prints keeps its column on a terminal, and its lines elsewhere."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import xarray as xr
+from rich.console import Console
+from rich.table import Table
+
+from musclesolve.cli import printing
+from musclesolve.results.tables import comparison_tables
+from musclesolve.studies.average import MEASURES, table
+
+TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
+
+
+def test_what_does_not_fit_stands_below_its_statement():
+    lines = printing.wrapped(TEXT, 80).splitlines()
+    assert len(lines) == 4 and max(map(len, lines)) <= 80
+    assert all(line.startswith(" " * 18) and line[18] != " " for line in lines[1:3])
+    assert " ".join(" ".join(lines).split()) == " ".join(TEXT.split())
+
+
+def test_words_stay_whole_and_narrow_windows_do_no_harm():
+    assert "x" * 100 in printing.wrapped("files             " + "x" * 100, 80)
+    assert printing.wrapped(TEXT, 5).split() == TEXT.split()
+
+
+def test_other_programs_get_whole_lines(capsys):
+    printing.say(TEXT)
+    assert capsys.readouterr().out == TEXT + "\n"
+
+
+def test_the_measures_of_both_legs_fit_on_a_terminal():
+    values = {name: ("side", [1234.5678, 1.0]) for name, _ in MEASURES.values()}
+    spread = {f"{name}_std": ("side", [100.0, 0.001]) for name, _ in MEASURES.values()}
+    average = xr.Dataset(values | spread | {"cycles": ("side", [10, 12])}, coords={"side": ["r", "l"]})
+    text = printed(table(average))
+    assert "…" not in text
+    assert all(heading in text for heading in MEASURES)
+    assert "1234.568 (100.000)" in text and "double support [%]" in text
+
+
+@pytest.mark.parametrize("dim", ["muscle", "function_group"])
+def test_names_of_a_comparison_are_not_cut(dim):
+    names, costs = (
+        ["gluteus_medius_anterior_r", "gluteus_medius_anterior_l"],
+        ["soft_saturation", "force_squared"],
+    )
+    pair = (("cost", "other", dim), np.full((2, 2, 2), 1234.5))
+    prefix = "" if dim == "muscle" else "group_"
+    force = "muscle_force" if dim == "muscle" else "group_force"
+    found = xr.Dataset(
+        {prefix + measure: pair for measure in comparison_tables.OF_PAIR.values()}
+        | {force: (("cost", "time", dim), np.full((2, 1, 2), 9999.0))}
+        | {"status": (("cost", "time", "side"), np.zeros((2, 1, 2), np.int8))}
+        | {"valid": (("cost", "time", "side"), np.ones((2, 1, 2), bool))},
+        coords={"cost": costs, "other": costs, dim: names, "side": ["r", "l"], "time": [0.0]},
+    )
+    found["status"].attrs = {"flag_values": np.array([0]), "flag_meanings": "SOLVED"}
+    of_dim = comparison_tables.muscles if dim == "muscle" else comparison_tables.groups
+    text = printed(of_dim(found))
+    assert "…" not in text
+    assert "1234.50" in text and all(name in text for name in (*names, *costs))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def printed(found: Table) -> str:
+    out = Console(width=80, markup=False, file=io.StringIO())
+    out.print(found)
+    return out.file.getvalue()

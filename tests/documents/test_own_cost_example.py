@@ -1,0 +1,31 @@
+"""The examples of the README on costs of one's own run as they stand there."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+import musclesolve as ms
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_examples_run():
+    section = README.read_text(encoding="utf-8").split("### Your own cost")[1].split("\n### ")[0]
+    code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    assert len(code) == 3
+    trial = ms.read_trial(Path(str(files("musclesolve.data") / "reference_stride" / "trial.toml")))
+    names = {"ms": ms, "trial": trial}
+    for block in code:
+        exec(block, names)
+    result = names["result"]
+    assert result.attrs["cost"].startswith("1e-06 * joint_reaction_squared(")
+    assert result.attrs["cost"].endswith(" + effort")
+    solved = np.isin(result.status, (ms.Status.SOLVED, ms.Status.SOLVED_WITH_RESERVE))
+    assert solved.all() and (result.kkt_residual.values < 1e-6).all()
+    problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
+    answer = ms.solve(problem, names["LoadToTheFourth"](weight=2.0))
+    np.testing.assert_allclose(answer.activation, 0.3, atol=1e-7)

@@ -1,0 +1,200 @@
+"""Joint resistance: damping takes power, limits turn joints back, and neither acts where it should not."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from musclesolve.dynamics.forward.energy import potential_energy
+from musclesolve.dynamics.forward.joint_resistance import JointResistance, rise
+from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.inverse.joint_couples import body_spin
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def body(model):
+    return forward_human_model(model)
+
+
+@pytest.fixture(scope="module")
+def limits(body):
+    return JointResistance.build(body, damping=False)
+
+
+def pose(body, **angles):
+    """One frame at rest, joint coordinates by name."""
+    coordinates = np.zeros((1, 29))
+    for name, angle in angles.items():
+        coordinates[0, body.dof(name)] = angle
+    return motion_from(body, np.zeros(1), coordinates, *np.zeros((2, 1, 29)))
+
+
+def test_the_rise_is_clamped():
+    """The print's polynomial is 0.78 at 1.25 and -4 at 2 (correction C11)."""
+    np.testing.assert_allclose(rise(np.array([-1.0, 0.0, 0.5, 1.0, 1.25, 2.0])), [0, 0, 0.5, 1, 1, 1])
+
+
+def test_nothing_resists_inside_the_range(body, limits):
+    inside = pose(
+        body,
+        hip_flexion_r=1.0,
+        shoulder_flexion_l=2.0,
+        knee_flexion_r=1.2,
+        elbow_flexion_l=2.0,
+        trunk_flexion=0.5,
+    )
+    assert not limits.moments(inside.q, inside.qd).any()
+    assert not limits.cone_couples(inside.q).any()
+    standing = pose(body)
+    assert np.abs(limits(standing.time, standing.q, standing.qd)).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("dof", "angle", "size"),
+    [
+        ("knee_flexion_r", np.deg2rad(125.0 + 5.75), -0.5 * 226.0),
+        ("knee_flexion_r", np.deg2rad(-5.75), 0.5 * 226.0),
+        ("elbow_flexion_l", np.deg2rad(160.0), -226.0),
+        ("head_flexion", np.deg2rad(-2.0 - 15.0), 452.0),
+    ],
+)
+def test_stops_push_back(body, limits, dof, angle, size):
+    beyond = pose(body, **{dof: angle})
+    moments = limits.moments(beyond.q, beyond.qd)[0]
+    assert moments[body.dof(dof)] == pytest.approx(size, abs=1e-6)
+    assert np.count_nonzero(np.abs(moments) > 1e-6) == 1
+
+
+@pytest.mark.parametrize(
+    ("dof", "angle", "size"),
+    [
+        ("hip_flexion_r", 102.0 + 5.75, -226.0),
+        ("hip_flexion_l", -45.0 - 5.75, 226.0),
+        ("hip_adduction_r", -53.0 - 20.0, 452.0),
+        ("hip_adduction_l", 31.0 + 5.75, -226.0),
+        ("shoulder_adduction_r", -130.0 - 5.75, 113.0),
+        ("trunk_flexion", 70.0 + 5.75, -113.0),
+        ("trunk_bending_right", 35.0 + 5.75, -113.0),
+    ],
+)
+def test_cones_push_back_along_their_main_directions(body, limits, dof, angle, size):
+    """Leaning straight to the front, back or side, the couple is about that one axis, on the child and back (3.8)."""
+    beyond = pose(body, **{dof: np.deg2rad(angle)})
+    couples = limits.cone_couples(beyond.q)[0]
+    k = body.dof(dof)
+    child, parent = limits.couples.far[k], limits.couples.near[k]
+    np.testing.assert_allclose(couples[child], size * body.tree.axes(beyond.q)[0, k], atol=1e-6)
+    np.testing.assert_allclose(couples[parent], -couples[child], atol=1e-12)
+    assert np.count_nonzero(np.abs(couples).max(axis=1) > 1e-6) == 2
+
+
+def excess(limits, q, c):
+    """The excess beta - beta_max of one cone, written out a second time."""
+    cones = limits.cones
+    parent = limits.couples.model.elements.rotation(q)[0, cones.parent[c]]
+    line = q[0, cones.tip[c]] - q[0, cones.pivot[c]]
+    front, side, axis = cones.frame[c] @ (parent.T @ line) / np.linalg.norm(line)
+    share = np.array([max(front, 0.0), max(side, 0.0), max(-front, 0.0), max(-side, 0.0)]) ** 2
+    return np.arccos(axis) - share @ cones.limits[c] / share.sum()
+
+
+def test_cones_turn_back_the_shortest_way(body, limits):
+    """Between the main directions the couple is of full size and against the steepest growth of the excess."""
+    rng = np.random.default_rng(61)
+    checked, hip = 0, 4
+    for _ in range(60):
+        turn = rng.normal(size=3)
+        turn[2] = 0.0
+        turn *= rng.uniform(1.0, 2.2) / np.linalg.norm(turn)
+        names = ("hip_adduction_r", "hip_flexion_r", "hip_internal_rotation_r")
+        beyond = pose(body, **dict(zip(names, turn, strict=True)))
+        over = excess(limits, beyond.q, hip)
+        couple = limits.cone_couples(beyond.q)[0, body.body("thigh_r")]
+        expected = 452.0 * rise(over / np.deg2rad(11.5))
+        assert np.linalg.norm(couple) == pytest.approx(expected, abs=1e-6)
+        if over < 0.02:
+            continue
+        checked += 1
+        slope = np.empty(3)
+        thigh = [body.slot("knee_r")]
+        pivot, step = beyond.q[0, body.slot("hip_r")], 1e-6
+        for x in range(3):
+            near = []
+            for sign in (1, -1):
+                q = beyond.q.copy()
+                q[0, thigh] += np.cross(sign * step * np.eye(3)[x], q[0, thigh] - pivot)
+                near.append(excess(limits, q, hip))
+            slope[x] = (near[0] - near[1]) / (2 * step)
+        np.testing.assert_allclose(couple / expected, -slope / np.linalg.norm(slope), atol=1e-6)
+    assert checked > 10
+
+
+def test_damping_takes_the_power_of_relative_turning(body):
+    rng = np.random.default_rng(62)
+    moving = motion_from(
+        body, np.zeros(1), 0.2 * rng.normal(size=(1, 29)), rng.normal(size=(1, 29)), np.zeros((1, 29))
+    )
+    damping = JointResistance.build(body, limits=False)
+    power = np.sum(damping(moving.time, moving.q, moving.qd) * moving.qd)
+    spin = body_spin(body.elements, moving.q, moving.qd)[0]
+    expected = -5.65 * np.sum((spin[body.body("thigh_r")] - spin[body.body("pelvis")]) ** 2)
+    hip = slice(body.dof("hip_flexion_r"), body.dof("hip_flexion_r") + 3)
+    assert -5.65 * np.sum(moving.speeds[0, hip] ** 2) == pytest.approx(expected)
+    assert power == pytest.approx(-np.sum(damping.damping * moving.speeds[0, :23] ** 2))
+    assert power < 0.0
+
+
+def test_a_limit_stop_turns_a_knee_back(body, limits):
+    """A knee flexed at 8 rad/s stops within the margin and comes back as fast as it went (no damping)."""
+    k = body.dof("knee_flexion_r")
+    coordinates, rates = np.zeros((2, 1, 29))
+    coordinates[0, k], rates[0, k] = 1.9, 8.0
+    start = motion_from(body, np.zeros(1), coordinates, rates, np.zeros((1, 29)))
+    still = [n for n in body.topology.coordinate_names if n not in ("shank_forward_r", "foot_r")]
+    sim = simulate(body, start.q[0], start.qd[0], np.linspace(0.0, 0.15, 151), [limits], held=still)
+    angle, rate = sim.motion.coordinates[:, k], sim.motion.rates[:, k]
+    limit, margin = np.deg2rad(125.0), np.deg2rad(11.5)
+    assert limit < angle.max() < limit + margin
+    assert rate[-1] < 0.0 and angle[-1] < 1.9
+    turned = 226.0 * margin * np.array([quad(rise, 0.0, max(0.0, (a - limit) / margin))[0] for a in angle])
+    total = sim.energy + turned
+    np.testing.assert_allclose(total, total[0], atol=1e-5)
+    back = int(np.argmax(angle))
+    assert np.interp(-1.9, -angle[back:], rate[back:]) == pytest.approx(-8.0, rel=1e-3)
+
+
+def test_a_damped_swing_comes_to_rest(body):
+    k = body.dof("knee_flexion_l")
+    coordinates = np.zeros((1, 29))
+    coordinates[0, k] = 1.0
+    start = motion_from(body, np.zeros(1), coordinates, *np.zeros((2, 1, 29)))
+    still = [n for n in body.topology.coordinate_names if n not in ("shank_forward_l", "foot_l")]
+    resist = JointResistance.build(body)
+    sim = simulate(body, start.q[0], start.qd[0], np.linspace(0.0, 2.0, 21), [resist], held=still)
+    lost = np.diff(sim.energy)
+    assert (lost < 1e-9).all()
+    assert abs(sim.motion.rates[-1, k]) < 0.1
+    assert potential_energy(body, sim.q)[-1] < potential_energy(body, sim.q)[0]
+
+
+STOP = "[[stop]]\ndof = 'knee_flexion_r'\nlower_deg = {}\nupper_deg = 1\nmargin_deg = {}\nmoment = 1\ndamping = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[stop]]\ndof = 'tail'\n", "joint resistance"),
+        (STOP.replace("knee_flexion_r", "hip_flexion_r").format(0, 1, 0), "not the only turn"),
+        (STOP.format(5, 1, 0), "empty"),
+        (STOP.format(0, 0, 0), "margins"),
+        (STOP.format(0, 1, -2), "negative"),
+        ("[[", r"mine\.toml"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(body, tmp_path, text, words):
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=words):
+        JointResistance.build(body, file)

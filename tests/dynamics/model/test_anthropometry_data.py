@@ -1,0 +1,140 @@
+"""The inertia tables as data: complete, and physically possible or flagged where they are not."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+TABLES = files("musclesolve").joinpath("dynamics", "model", "anthropometry")
+SEXES = ("female", "male")
+TRUNK = ("upper_trunk", "middle_trunk", "lower_trunk")
+LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
+AXES = ("xi", "eta", "zeta")
+
+
+def table(name: str) -> dict:
+    return tomllib.loads(TABLES.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def de_leva() -> dict:
+    return table("de_leva_1996")
+
+
+@pytest.fixture(scope="module")
+def bodies() -> dict[int, dict]:
+    return {body["number"]: body for body in table("silva_2003_table_3_8")["body"]}
+
+
+def inertia_margin(moments: np.ndarray) -> float:
+    return float(np.sum(moments) - 2 * np.max(moments))
+
+
+def composite_trunk(segments: dict) -> tuple[float, float, float, np.ndarray]:
+    """Length, mass fraction, centre of mass from the top, radii of gyration of the three parts together."""
+    part = [segments[name] for name in TRUNK]
+    length = np.array([p["length"] for p in part])
+    mass = np.array([p["mass_fraction"] for p in part])
+    com = np.cumsum(length) - length + np.array([p["com_fraction"] for p in part]) * length
+    gyration = np.array([p["gyration_fraction"] for p in part]) * length[:, None]
+    centre = np.average(com, weights=mass)
+    # Parallel axes: the parts are stacked along the longitudinal axis, which therefore gains nothing.
+    offset = np.outer((com - centre) ** 2, [1.0, 1.0, 0.0])
+    radii = np.sqrt(np.average(gyration**2 + offset, axis=0, weights=mass))
+    return length.sum(), mass.sum(), float(centre), radii
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_de_leva_has_every_segment_with_all_its_fields(de_leva, sex):
+    assert (
+        set(de_leva[sex]["segment"]) == set(de_leva["endpoints"]) == {"head", "whole_trunk", *TRUNK, *LIMBS}
+    )
+    for segment in de_leva[sex]["segment"].values():
+        assert set(segment) == {"length", "mass_fraction", "com_fraction", "gyration_fraction"}
+        assert len(segment["gyration_fraction"]) == 3
+        assert 0 < segment["com_fraction"] < 1
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_de_leva_masses_make_a_whole_body(de_leva, sex):
+    segment = de_leva[sex]["segment"]
+    once = sum(segment[name]["mass_fraction"] for name in ("head", *TRUNK))
+    twice = sum(segment[name]["mass_fraction"] for name in LIMBS)
+    assert once + 2 * twice == pytest.approx(1.0, abs=5e-4)
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_de_leva_lengths_fit_the_stature(de_leva, sex):
+    # Vertex to mid-hip, thigh and shank leave the height of the ankle joint above the sole.
+    segment = de_leva[sex]["segment"]
+    stacked = sum(segment[name]["length"] for name in ("head", *TRUNK, "thigh", "shank"))
+    assert 0.03 < de_leva[sex]["stature"] - stacked < 0.09
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_de_leva_inertias_satisfy_the_triangle_inequality(de_leva, sex):
+    for name, segment in de_leva[sex]["segment"].items():
+        assert inertia_margin(np.square(segment["gyration_fraction"])) > 0, name
+
+
+@pytest.mark.parametrize("sex", SEXES)
+def test_limbs_turn_most_easily_about_their_long_axis(de_leva, sex):
+    for name in LIMBS:
+        assert np.argmin(de_leva[sex]["segment"][name]["gyration_fraction"]) == 2, name
+
+
+@pytest.mark.parametrize(("sex", "com_tolerance"), [("female", 1e-4), ("male", 3.2e-3)])
+def test_trunk_parts_compose_to_the_whole_trunk(de_leva, sex, com_tolerance):
+    # The published male parts put the centre of mass 3 mm below that of the published whole trunk.
+    whole = de_leva[sex]["segment"]["whole_trunk"]
+    length, mass, com, radii = composite_trunk(de_leva[sex]["segment"])
+    assert length == pytest.approx(whole["length"], abs=1e-9)
+    assert mass == pytest.approx(whole["mass_fraction"], abs=1e-9)
+    assert com == pytest.approx(whole["com_fraction"] * whole["length"], abs=com_tolerance)
+    np.testing.assert_allclose(radii / length, whole["gyration_fraction"], atol=6e-4)
+
+
+def test_printed_table_has_33_bodies_of_the_printed_total_mass(bodies):
+    assert sorted(bodies) == list(range(1, 34))
+    assert sum(body["mass"] for body in bodies.values()) == pytest.approx(81.524, abs=1e-9)
+
+
+def test_printed_table_is_symmetric(bodies):
+    def one_side(side: str) -> list[tuple]:
+        rows = [body for body in bodies.values() if body["side"] == side]
+        return sorted((b["segment"], b["length"], b["com"], b["mass"], *b["principal_inertia"]) for b in rows)
+
+    assert one_side("r") == one_side("l")
+    assert len(one_side("r")) == 13
+
+
+def test_impossible_inertias_are_flagged_and_no_others(bodies):
+    impossible = {n for n, b in bodies.items() if inertia_margin(np.array(b["principal_inertia"])) < 0}
+    flagged = {n for n, b in bodies.items() if "impossible_inertia" in b.get("flags", [])}
+    assert impossible == flagged == {1, 4, 5, 9, 10, 13, 15, 16, 28, 29}
+    for number in flagged:
+        margin = inertia_margin(np.array(bodies[number]["principal_inertia"]))
+        assert bodies[number]["inertia_margin"] == pytest.approx(margin, abs=1e-9)
+
+
+def test_exchanged_axes_are_flagged_on_shank_and_foot(bodies):
+    limbs = {"thigh", "shank", "foot", "upper_arm", "forearm", "hand"}
+    wrong = {
+        n
+        for n, b in bodies.items()
+        if b["segment"] in limbs and AXES[int(np.argmin(b["principal_inertia"]))] != b["long_axis"]
+    }
+    assert wrong == {n for n, b in bodies.items() if "wrong_long_axis" in b.get("flags", [])}
+    assert wrong == {1, 2, 3, 11, 12, 13}
+
+
+def test_geometry_remarks_stand_on_the_bodies_they_concern(bodies):
+    def with_flag(flag: str) -> set[int]:
+        return {n for n, b in bodies.items() if flag in b.get("flags", [])}
+
+    assert with_flag("misplaced_ankle") == {1, 13}
+    assert with_flag("ambiguous_points") == {33}
+    assert with_flag("suspicious_trunk_order") == {21, 22, 23}

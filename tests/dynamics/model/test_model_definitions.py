@@ -1,0 +1,228 @@
+"""A model whose joints, bodies and constraints do not agree is refused, by what is wrong with it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.topology import load_topology, standing_layout
+from musclesolve.errors import InputError
+
+RIG = """
+name = "rig"
+root = "stand"
+origin = "o"
+universal = []
+point = [
+    { name = "a", from = "o", offset = [0, 0, 0] },
+    { name = "b", from = "a", offset = [0, 0, -1.0] },
+    { name = "c", from = "b", offset = [0, 0, -0.5] },
+    { name = "top", from = "o", offset = [0, 0, 1.0] },
+]
+vector = [
+    { name = "axis", direction = [0, 1, 0] },
+    { name = "front", direction = [1, 0, 0] },
+    { name = "upper_front", direction = [1, 0, 0] },
+]
+body = [
+    { name = "stand", points = ["a", "top"], vectors = ["axis", "front"] },
+    { name = "upper", points = ["a", "b"], vectors = ["axis", "upper_front"] },
+    { name = "lower", points = ["b", "c"], vectors = ["axis"] },
+]
+dof = [
+  { name="hip", parent="stand", child = "upper", axis = "axis", sign = 1, pivot = "a", driver = ["a->top", "a->b"] },
+  { name = "knee", parent = "upper", child = "lower", axis = "axis", sign = 1, pivot = "b", driver = ["a->b", "b->c"] },
+]
+"""
+KNEE = RIG.splitlines()[-2]
+MASS = MassProperties(
+    np.array([1.0, 2.0, 1.0]),
+    np.array([[0, 0, 0.5], [0, 0, -0.5], [0, 0, -1.25]]),
+    np.tile(np.diag([0.1, 0.1, 0.05]), (3, 1, 1)),
+)
+LOOP = KNEE.replace("knee", "loop").replace('"upper"', '"stand"').replace('pivot = "b"', 'pivot = "a"')
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Topology of a text."""
+
+    def read(text):
+        file = tmp_path / "rig.toml"
+        file.write_text(text)
+        return load_topology(file)
+
+    return read
+
+
+def made(topology, **other):
+    return Model(topology, standing_layout(topology), MASS, **other)
+
+
+def test_a_small_definition_needs_no_numbers_segments_shares_and_scales(load):
+    topology = load(RIG)
+    assert [point.number for point in topology.points] == [1, 2, 3, 4]
+    assert [(body.number, body.segment, body.share) for body in topology.bodies] == [
+        (1, "stand", 1.0),
+        (2, "upper", 1.0),
+        (3, "lower", 1.0),
+    ]
+    model = made(topology)
+    time = np.linspace(0.0, 1.0, 21)
+    coordinates = np.zeros((21, 8))
+    coordinates[:, :2] = np.column_stack([0.3 * np.sin(3.0 * time), 0.5 * np.cos(2.0 * time)])
+    motion = differentiate(model, time, coordinates)
+    assert max(disagreement(joint_moments_by_route(model, motion, [])).values()) < 1e-11
+
+
+FAULTS = {
+    "missing key": ('pivot = "b", ', "", "'knee'.*'pivot' is missing"),
+    "unknown key": ('points = ["b", "c"],', 'points = ["b", "c"], shar = 0.5,', "(?s)unknown key 'shar'.*share"),
+    "root": ('root = "stand"', 'root = "stnad"', "(?s)root 'stnad'"),
+    "child": ('child = "lower"', 'child = "lowre"', "(?s)'lowre'.*'knee'.*did you mean lower"),
+    "parent": ('parent = "upper"', 'parent = "uper"', "(?s)'uper'.*did you mean upper"),
+    "no joint": (KNEE, "", "no joint leads to body 'lower'"),
+    "two parents": (KNEE, KNEE + "\n" + LOOP, "(?s)'lower' is the child of .*'knee'.*tree"),
+    "root as child": ('child = "upper"', 'child = "stand"', "no chain.*'upper'"),
+    "points of one name": ('name = "c"', 'name = "b"', "two points or vectors have the name 'b'"),
+    "vectors of one name": ('name = "front"', 'name = "axis"', "two vectors have the name 'axis'"),
+    "bodies of one name": ('name = "lower"', 'name = "upper"', "two bodies have the name 'upper'"),
+    "dofs of one name": ('name = "knee"', 'name = "hip"', "two degrees of freedom have the name 'hip'"),
+    "dof of the base": ('name = "knee"', 'name = "pelvis_tx"', "(?s)name 'pelvis_tx'.*base"),
+    "pivot": ('pivot = "b"', 'pivot = "c"', "'knee': its pivot c is not of body 'upper'"),
+    "pivot a vector": ('pivot = "b"', 'pivot = "axis"', "pivot 'axis', a vector"),
+    "axis": ('"lower", axis = "axis"', '"lower", axis = "front"', "'knee': its axis front is not of"),
+    "axis of one body": ('"lower", axis = "axis"', '"lower", axis = "b->c"', "'knee': its axis b->c is not of"),
+    "unknown axis": ('"lower", axis = "axis"', '"lower", axis = "axiss"', "(?s)'axiss'.*'knee'.*did you mean axis"),
+    "empty axis": ('"lower", axis = "axis"', '"lower", axis = "b->"', "'knee'.*axis = 'b->'"),
+    "driver": ('["a->b", "b->c"]', '["a->b", "front"]', "'knee': its driver's front is not of body 'lower'"),
+    "skew driver": ('["a->b", "b->c"]', '["axis", "b->c"]', "'knee'.*not perpendicular"),
+    "sign": ("sign = 1", "sign = 2", "(?s)'hip'.*sign = 2.*1 or -1"),
+    "short offset": ("[0, 0, -0.5]", "[0, -0.5]", "(?s)'c'.*three finite numbers"),
+    "text for an offset": ("[0, 0, -0.5]", '"abc"', "(?s)'c'.*three finite numbers"),
+    "offset not finite": ("[0, 0, -0.5]", "[0, 0, nan]", "(?s)'c'.*three finite numbers"),
+    "long direction": ("[0, 1, 0]", "[0, 2, 0]", "(?s)'axis'.*unit vector.*length, 2"),
+    "zero direction": ("[0, 1, 0]", "[0, 0, 0]", "(?s)'axis'.*unit vector"),
+    "hanging point": ('from = "b"', 'from = "bb"', "'c' from 'bb'"),
+    "idle point": ('points = ["b", "c"]', 'points = ["b", "a"]', "c: of no body"),
+    "unknown point": ('points = ["b", "c"]', 'points = ["b", "cc"]', "'cc'.*body 'lower'"),
+    "kind of body": ('points = ["b", "c"]', 'points = ["c"]', "body 'lower' has 1 points"),
+    "names in no list": ('points = ["b", "c"]', 'points = "bc"', "(?s)body 'lower'.*list of names"),
+    "universal": ("universal = []", 'universal = [["axis", "frnt"]]', "(?s)'frnt'.*universal.*front"),
+    "no tables": ("point = [", "point = 3\nother = [", "unknown key 'other'|list of tables"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_definition_that_contradicts_itself_is_refused(load, fault):
+    old, new, words = FAULTS[fault]
+    assert old in RIG
+    with pytest.raises(InputError, match=words) as caught:
+        load(RIG.replace(old, new))
+    assert "rig.toml" in str(caught.value)
+
+
+def test_a_topology_made_in_code_is_checked_as_well(load):
+    topology = load(RIG)
+    hip, knee = topology.dofs
+    with pytest.raises(InputError, match="'lowre'"):
+        made(replace(topology, dofs=(hip, replace(knee, child="lowre"))))
+
+
+def test_joints_that_break_a_constraint_are_refused(load):
+    """The axes of the universal joint must be listed as square to each other, and a joint must turn all behind it."""
+    topology = load(RIG)
+    tied = replace(topology, universal=(("front", "upper_front"),))
+    with pytest.raises(InputError, match=r"'hip' does not keep the constraint front \. upper_front"):
+        made(tied)
+
+
+def test_motions_that_belong_to_no_joint_are_refused(model):
+    """Without its row a universal joint has a third turn, which no joint of the tree makes."""
+    loose = replace(model.topology, universal=model.topology.universal[1:])
+    with pytest.raises(
+        InputError, match="1 motions are neither held by a constraint nor those of a joint: shank_forward_r"
+    ):
+        Model(loose, model.standing, model.mass)
+
+
+def test_masses_must_be_those_of_the_bodies(load):
+    topology = load(RIG)
+    standing = standing_layout(topology)
+    two = MassProperties(MASS.mass[:2], MASS.center[:2], MASS.inertia[:2])
+    with pytest.raises(InputError, match=r"(?s)2 bodies.*3 bodies.*stand, upper, lower"):
+        Model(topology, standing, two)
+    with pytest.raises(InputError, match="in order: stand, upper, lower"):
+        Model(topology, standing, replace(MASS, names=("upper", "stand", "lower")))
+    Model(topology, standing, replace(MASS, names=("stand", "upper", "lower")))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda s: s[:-1], r"shape \(6, 3\)"),
+        (lambda s: np.where(np.arange(7)[:, None] == 2, np.nan, s), "standing position of c is nan"),
+        (
+            lambda s: s * np.where(np.arange(7)[:, None] == 4, 1.1, 1.0),
+            r"direction 'axis' has the length 1\.1",
+        ),
+    ],
+)
+def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):
+    topology = load(RIG)
+    with pytest.raises(InputError, match=words):
+        Model(topology, change(standing_layout(topology)), MASS)
+
+
+def test_gravity_is_three_numbers(load):
+    with pytest.raises(InputError, match="gravity is nan"):
+        made(load(RIG), gravity=np.array([0.0, np.nan, -9.81]))
+
+
+@pytest.mark.parametrize("change", ["negative", "skew", "impossible"])
+def test_a_body_with_impossible_mass_is_called_by_its_name(model, change):
+    mass, inertia, foot = model.mass.mass.copy(), model.mass.inertia.copy(), model.body("foot_r")
+    if change == "negative":
+        mass[foot] = -1.0
+    elif change == "skew":
+        inertia[foot, 0, 1] += 1e-4
+    else:
+        inertia[foot] = np.diag([1.0, 1.0, 3.0])
+    words = {"negative": "negative mass", "skew": "not symmetric", "impossible": "no rigid body"}[change]
+    with pytest.raises(InputError, match=f"(?s)foot_r.*{words}"):
+        replace(model.mass, mass=mass, inertia=inertia)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("center", np.zeros((2, 3)), r"shape \(2, 3\)"),
+        ("inertia", np.ones((3, 3)), r"shape \(3, 3, 3\)"),
+        ("mass", ["a", "b", "c"], "type"),
+        ("center", np.full((3, 3), np.nan), "center of the bodies is nan"),
+        ("names", ("one",), "1 names of 3 bodies"),
+    ],
+)
+def test_mass_properties_of_another_shape_are_refused(field, value, words):
+    with pytest.raises(InputError, match=words):
+        replace(MASS, **{field: value})
+
+
+def test_bundled_models_agree_with_themselves():
+    assert forward_human_model(human_model()).topology.name == "forward_human"
+
+
+def test_frames_that_no_joint_reaches_are_not_numbers(load):
+    """Should a tree of unreached bodies be built all the same, it shows."""
+    topology = load(RIG)
+    tree = made(topology).tree
+    short = replace(tree, parent=tree.parent[:1], child=tree.child[:1])
+    rotation, shift = short.frames(np.zeros((1, 1)), np.zeros((1, 3)), np.eye(3)[None])
+    lower = topology.body_index["lower"]
+    assert np.isnan(rotation[:, lower]).all() and np.isnan(shift[:, lower]).all()

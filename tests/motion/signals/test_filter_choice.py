@@ -1,0 +1,159 @@
+"""Cut-offs from the recording: one for every coordinate, one for the forces that goes with the feet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from synthetic_trial import write_trial
+
+from musclesolve.checking.check import check
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, filter_choice
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.motion.signals.residual_analysis import Verdict
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.filter_variables import filter_coordinates, filter_variables, name_verdicts
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+
+CHOICES = {
+    "residual_analysis": 'cutoff_hz = "residual_analysis"',
+    "residual_analysis_silva_2003": 'cutoff_hz = "residual_analysis_silva_2003"',
+    "cross_validation": 'method = "spline"\norder = 3\ncutoff_hz = "cross_validation"',
+}
+
+
+def edited(path: Path, table: str) -> Trial:
+    text = path.read_text(encoding="utf-8")
+    (given,) = (line for line in text.splitlines() if line.startswith("cutoff_hz"))
+    path.write_text(text.replace(given, table), encoding="utf-8")
+    return read_trial(path)
+
+
+@pytest.fixture(scope="module", params=CHOICES)
+def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """Three strides with 1 mm of noise."""
+    path = synthetic_recording(tmp_path_factory.mktemp("walk"), noise_mm=1.0, strides=3, seed=5)
+    return edited(path, CHOICES[request.param])
+
+
+@pytest.fixture(scope="module")
+def found(walk: Trial) -> FilterChoice:
+    return filter_choice(walk)
+
+
+def median(found: FilterChoice, part: str) -> float:
+    return float(np.median(found.cutoff_hz[[k for k, name in enumerate(found.markers) if part in name]]))
+
+
+def test_feet_have_higher_cutoffs_than_the_pelvis(found: FilterChoice) -> None:
+    assert median(found, "asis") < median(found, "heel")
+    assert median(found, "shoulder") < median(found, "toe")
+
+
+def test_the_noise_is_that_of_the_recording(found: FilterChoice) -> None:
+    assert found.noise is not None and np.median(found.noise) == pytest.approx(0.001, rel=0.12)
+
+
+def test_forces_go_with_the_feet(walk: Trial, found: FilterChoice) -> None:
+    parts = ("ankle_lateral", "heel", "toe", "metatarsal_5")
+    rows = [k for k, name in enumerate(found.markers) if name.startswith(parts)]
+    assert len(rows) == 8
+    assert found.force_cutoff_hz == np.median(found.cutoff_hz[rows])
+    if walk.filter.choice != "residual_analysis_silva_2003":
+        assert choice_notes(found) == []
+
+
+def test_the_road_takes_the_choice(walk: Trial, found: FilterChoice) -> None:
+    measured = anatomy(walk)
+    np.testing.assert_array_equal(measured.filter.cutoff_hz, found.cutoff_hz)
+    given = ground_reactions(walk, measured.time, measured.filter)
+    for one, other in zip(given, ground_reactions(walk, measured.time), strict=True):
+        np.testing.assert_array_equal(one.force, other.force)
+
+
+def test_the_result_holds_what_was_seen(found: FilterChoice) -> None:
+    result = xr.Dataset(filter_variables(found), filter_coordinates(found))
+    name_verdicts(result)
+    np.testing.assert_array_equal(result["marker_cutoff"], found.cutoff_hz)
+    if found.analysis is None:
+        assert "marker_verdict" not in result
+        return
+    np.testing.assert_array_equal(result["marker_verdict"], found.analysis.verdict)
+    assert result["marker_verdict"].attrs["flag_meanings"].split()[Verdict.NO_NOISE] == "NO_NOISE"
+    assert (result["marker_linear_from"] < result["marker_linear_to"]).all()
+
+
+def test_a_given_cutoff_is_that_of_everything(tmp_path: Path) -> None:
+    found = filter_choice(read_trial(write_trial(tmp_path)))
+    assert (found.cutoff_hz == 6.0).all() and found.force_cutoff_hz == 6.0
+    assert found.noise is None and found.analysis is None
+
+
+def test_a_spline_of_the_same_cutoff_differs_little_from_the_filter(tmp_path: Path) -> None:
+    path = synthetic_recording(tmp_path, noise_mm=1.0, strides=3, seed=5)
+    filtered = anatomy(read_trial(path)).points["ankle_r"]
+    smoothed = anatomy(edited(path, 'method = "spline"\ncutoff_hz = 6.0')).points["ankle_r"]
+    np.testing.assert_allclose(smoothed, filtered, atol=0.001)
+
+
+def test_a_recording_without_noise_is_filtered_and_says_so(tmp_path: Path) -> None:
+    trial = read_trial(write_trial(tmp_path, ("cutoff_hz = 6.0", 'cutoff_hz = "residual_analysis"')))
+    found = filter_choice(trial)
+    assert found.analysis is not None and (found.analysis.verdict != Verdict.FOUND).any()
+    assert any(note.startswith("Residual analysis of ") for note in anatomy(trial).notes)
+    assert np.isfinite(found.smooth(np.zeros((240, len(found.markers), 3)), 100.0)).all()
+
+
+def test_too_short_a_stretch_is_refused_with_the_line(tmp_path: Path) -> None:
+    trial = read_trial(write_trial(tmp_path, ("cutoff_hz = 6.0", 'cutoff_hz = "residual_analysis"')))
+    markers = trial.markers
+    short = replace(markers, time=markers.time[:90], position=markers.position[:90])
+    with pytest.raises(InputError, match=r"line \d+, \[filter\] cutoff_hz: 90 frames.*too few"):
+        filter_choice(replace(trial, markers=short, time_range=(0.1, 0.8)))
+
+
+def test_what_could_not_be_read_is_filtered_like_the_rest_of_the_marker(tmp_path: Path) -> None:
+    """One axis of a marker without noise, all axes of another."""
+    path = synthetic_recording(tmp_path, noise_mm=1.0, strides=3, seed=5)
+    trial = edited(path, CHOICES["residual_analysis"])
+    position, names = trial.markers.position.copy(), trial.markers.names
+    clean = low_pass(position, trial.markers.rate, 4.0, 8)
+    one, other = trial.used_markers[3], trial.used_markers[7]
+    position[:, names.index(one), 1] = clean[:, names.index(one), 1]
+    position[:, names.index(other)] = clean[:, names.index(other)]
+    found = filter_choice(replace(trial, markers=replace(trial.markers, position=position)))
+    assert found.analysis is not None
+    known = found.analysis.verdict == Verdict.FOUND
+    assert known[3].tolist() == [True, False, True] and not known[7].any()
+    np.testing.assert_array_equal(found.cutoff_hz[known], found.analysis.cutoff_hz[known])
+    assert found.cutoff_hz[3, 1] == np.median(found.cutoff_hz[3, [0, 2]])
+    assert (found.cutoff_hz[7] == np.median(found.cutoff_hz[known])).all()
+    (note,) = choice_notes(found)
+    assert f"{one} y" in note and "filtered like the other axes of the marker" in note
+
+
+@pytest.mark.parametrize(
+    ("table", "place"),
+    [
+        ("cutoff_hz = 0.05", "cutoff_hz: a cut-off of 0.05 Hz"),
+        ('method = "spline"\ncutoff_hz = 0.1', "cutoff_hz: a cut-off of 0.1 Hz"),
+        ('method = "spline"\norder = 3\ncutoff_hz = 0.4', "cutoff_hz: a cut-off of 0.4 Hz"),
+        ("force_cutoff_hz = 0.1\ncutoff_hz = 6", "force_cutoff_hz: a cut-off of 0.1 Hz"),
+    ],
+)
+def test_a_cutoff_that_the_recording_cannot_carry_is_refused_with_the_line(
+    tmp_path: Path, table: str, place: str
+) -> None:
+    path = synthetic_recording(tmp_path, strides=1, marker_rate_hz=200.0)
+    trial = edited(path, table)
+    with pytest.raises(InputError, match=rf"line \d+, \[filter\] {place}"):
+        filter_choice(trial)
+    errors = [finding for finding in check(path).findings if finding.severity == "error"]
+    assert [finding.code for finding in errors] == ["cutoff"]

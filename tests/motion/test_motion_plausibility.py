@@ -1,0 +1,105 @@
+"""A motion that cannot be that of the person is told as such, before anything is blamed that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
+from musclesolve.motion import motion_plausibility as plausibility
+from musclesolve.motion.motion_plausibility import FOOT_LIMIT, REACH, balanced, foot_doubts, leaps, steady
+from musclesolve.pipeline.run import Mechanics, mechanics
+from musclesolve.recording.data import ConsistencyOptions, Trial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.tables.summary import summary
+
+STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
+POINTS = ("ankle_r", "heel_r", "toe_r", "ankle_l", "heel_l", "toe_l")
+
+
+@pytest.fixture(scope="module")
+def stride() -> tuple[Trial, Mechanics]:
+    trial = read_trial(STRIDE)
+    return trial, mechanics(trial)
+
+
+def test_a_knee_turns_by_what_its_angle_changes(stride: tuple[Trial, Mechanics]) -> None:
+    _, recorded = stride
+    angle = recorded.motion.coordinates[:, recorded.model.dof("knee_flexion_r")]
+    np.testing.assert_allclose(recorded.turns["knee_r"], np.abs(np.diff(angle)), atol=1e-12)
+
+
+def test_a_walk_leaps_nowhere_and_keeps_its_feet(stride: tuple[Trial, Mechanics]) -> None:
+    trial, recorded = stride
+    assert recorded.doubts(trial) == []
+    assert steady(recorded.turns, recorded.motion.time).all()
+
+
+def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Trial, Mechanics]) -> None:
+    trial, recorded = stride
+    time, coordinates = recorded.motion.time, recorded.motion.coordinates.copy()
+    coordinates[30:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
+    broken = replace(recorded, motion=differentiate(recorded.model, time, coordinates))
+    (doubt,) = broken.doubts(trial)
+    assert doubt.kind == "leap" and doubt.invalid
+    assert doubt.times == ((time[29], time[30]),)
+    assert f"left leg leaps from {time[29]:.3f} to {time[30]:.3f} s" in doubt.what
+    assert "the hip turns by 8" in doubt.what and "knee turns" not in doubt.what
+    assert "knee_lateral_l (" in doubt.remedy and "_r" not in doubt.remedy
+    lost = np.flatnonzero(~steady(broken.turns, time))
+    assert lost.tolist() == list(range(30 - REACH, 30 + REACH))
+
+
+def test_how_far_a_joint_may_turn_depends_on_the_time_it_has() -> None:
+    turn = np.radians([9.0, 35.0, 35.0])
+    assert leaps(turn, np.array([0.0, 0.001, 0.011, 0.031])).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize(("mm", "says"), [(29, None), (31, "off accordingly"), (120, "2 of 5 frames")])
+def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says: str | None) -> None:
+    shift = np.zeros((5, 6))
+    shift[1:3, 3:] = 0.001 * mm
+    found = foot_doubts(POINTS, shift, np.arange(5.0), "nearest")
+    assert [doubt.kind for doubt in found] == ([] if says is None else ["foot"])
+    for doubt in found:
+        assert says in doubt.what and f"left foot lies up to {mm} mm" in doubt.what
+        assert doubt.times == ((1.0, 2.0),) and doubt.invalid == (0.001 * mm > FOOT_LIMIT)
+
+
+def test_feet_of_the_recorded_walk(
+    recorded_walk_trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The nearest motion keeps them, the one by joint angles loses some centimetres: said, and told by check."""
+    assert mechanics(recorded_walk_trial).doubts(recorded_walk_trial) == []
+    driven = replace(recorded_walk_trial, consistency=ConsistencyOptions("joint_angles", "constraints"))
+    assert [doubt.kind for doubt in mechanics(driven).doubts(driven)] == ["foot"] * 2
+    file = tmp_path / "driven.toml"
+    text = recorded_walk_trial.path.read_text(encoding="utf-8")
+    file.write_text(text + '\n[consistency]\nmethod = "joint_angles"\n', encoding="utf-8")
+    told = [f for f in ms.check(file).findings if f.code == "foot_displaced"]
+    assert [f.severity for f in told] == ["warning"] * 2 and "joint_angles" in told[0].remedy
+    # Were the limit lower, frames would be lost, and both check and the result would say so.
+    monkeypatch.setattr(plausibility, "FOOT_LIMIT", 0.05)
+    monkeypatch.setattr("musclesolve.results.dataset.assemble.FOOT_LIMIT", 0.05)
+    assert "error" in [f.severity for f in ms.check(file).findings if f.code == "foot_displaced"]
+    result = ms.run(driven, side="r")
+    lost = frames.reason_names(result, "r") == frames.DISPLACED
+    assert lost.any() and not lost.all() and not frames.credible(result, "r")[lost].any()
+    assert not result["valid"].sel(side="r").values[lost].any()
+    assert "right foot lies up to" in result.attrs["notes"][0]
+    assert "the foot lies far from where it was seen" in summary(result)
+
+
+@pytest.mark.parametrize(("lost", "carried"), [(0.4, True), (0.6, False)])
+def test_frames_without_a_residual_share_the_verdict_of_most(lost: float, carried: bool) -> None:
+    residual = np.full(100, np.nan)
+    residual[:50] = np.where(np.arange(50) < 50 * lost, 0.9, 0.1)
+    found = balanced(residual, 0.25)
+    np.testing.assert_array_equal(found[:50], residual[:50] < 0.25)
+    assert (found[50:] == carried).all()
+    assert balanced(residual[50:], 0.25).all()

@@ -1,0 +1,165 @@
+"""Muscle rows: moment arms are -dL/dtheta, tension is constant along the path, power is force times rate."""
+
+import numpy as np
+import pytest
+
+import muscle_db
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.muscles.leg_muscles import place_muscles
+from musclesolve.muscles.leg_state import muscle_state
+
+WIDE_HIPS = {"hip_r": np.array([0.0, -0.1075, 0.0]), "hip_l": np.array([0.0, 0.1075, 0.0])}
+
+
+@pytest.fixture(scope="module")
+def database():
+    return muscle_db.load()
+
+
+@pytest.fixture(scope="module")
+def posed(model):
+    """Thirty random poses with random rates, kept away from where a via point switches."""
+    rng = np.random.default_rng(30)
+    coordinates = rng.uniform(-0.3, 0.6, size=(30, 44))
+    rates = rng.normal(size=(30, 44))
+    return motion_from(model, np.arange(30.0), coordinates, rates, np.zeros_like(rates))
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_moment_arms_are_the_derivative_of_length(model, posed, database, side):
+    muscles = place_muscles(model, database, side)
+    arms = muscle_state(model, muscles, posed).moment_arm
+    zero, step = np.zeros_like(posed.rates), 1e-6
+    for row, dof in enumerate(muscles.dof_names):
+        turned = posed.coordinates.copy()
+        turned[:, model.dof(dof)] += step
+        longer = muscles.paths.evaluate(
+            motion_from(model, posed.time, turned, zero, zero).q, posed.coordinates
+        ).length
+        turned[:, model.dof(dof)] -= 2 * step
+        shorter = muscles.paths.evaluate(
+            motion_from(model, posed.time, turned, zero, zero).q, posed.coordinates
+        ).length
+        np.testing.assert_allclose(arms[:, row], -(longer - shorter) / (2 * step), atol=2e-9)
+
+
+def test_rows_of_the_jacobian_are_the_derivative_by_natural_coordinates(model, posed, database):
+    """Any direction in the 141 coordinates, allowed or not."""
+    paths = place_muscles(model, database, "r").paths
+    rng = np.random.default_rng(31)
+    direction, step = rng.normal(size=posed.q.shape), 1e-7
+    rows = paths.evaluate(posed.q, posed.coordinates).rows
+    ahead = paths.evaluate(posed.q + step * direction, posed.coordinates).length
+    behind = paths.evaluate(posed.q - step * direction, posed.coordinates).length
+    np.testing.assert_allclose(
+        np.einsum("tmnx,tnx->tm", rows, direction), (ahead - behind) / (2 * step), atol=2e-6
+    )
+
+
+def test_rates_are_the_derivative_of_length(model, posed, database):
+    muscles = place_muscles(model, database, "l")
+    step, zero = 1e-6, np.zeros_like(posed.rates)
+    ahead, behind = (
+        muscles.paths.evaluate(
+            motion_from(model, posed.time, posed.coordinates + s * step * posed.rates, zero, zero).q,
+            posed.coordinates,
+        ).length
+        for s in (1, -1)
+    )
+    rates = muscle_state(model, muscles, posed).musculotendon_velocity
+    np.testing.assert_allclose(rates, (ahead - behind) / (2 * step), atol=1e-8)
+
+
+def test_tension_is_the_same_in_every_segment(model, posed, database):
+    """The pull on a path point is the difference of two unit vectors, so forces sum to zero over each muscle."""
+    muscles = place_muscles(model, database, "r")
+    state = muscles.paths.evaluate(posed.q, posed.coordinates)
+    for n in range(muscles.paths.count):
+        own = state.gradient[:, muscles.paths.muscle == n]
+        np.testing.assert_allclose(own.sum(axis=1), 0.0, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(own[:, [0, -1]], axis=2), 1.0, atol=1e-12)
+
+
+def test_muscle_power_is_moment_times_joint_rate(model, posed, database):
+    muscles = place_muscles(model, database, "r")
+    state = muscle_state(model, muscles, posed)
+    rates = posed.rates[:, [model.dof(dof) for dof in muscles.dof_names]]
+    power = -np.einsum("tkm,tk->tm", state.moment_arm, rates)
+    np.testing.assert_allclose(power, state.musculotendon_velocity, atol=1e-12)
+
+
+def test_an_absent_via_point_leaves_a_straight_path(model, database):
+    muscles = place_muscles(model, database, "r")
+    vastus = muscles.names.index("vastus_lateralis_r")
+    points = np.flatnonzero(muscles.paths.muscle == vastus)
+    coordinates = np.zeros((1, 44))
+    state = muscles.paths.evaluate(model.standing[None], coordinates)
+    kept = [p for p in points if p not in muscles.paths.switched]
+    path = muscles.paths.standing[kept]
+    assert len(kept) == len(points) - 1
+    assert state.length[0, vastus] == pytest.approx(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+
+
+def test_left_is_the_mirror_of_right(model, database):
+    rng = np.random.default_rng(32)
+    coordinates = np.zeros((5, 44))
+    right, left = (place_muscles(model, database, side) for side in "rl")
+    angles = rng.uniform(-0.3, 0.6, size=(5, 7))
+    for column in range(7):
+        for muscles in (right, left):
+            coordinates[:, model.dof(muscles.dof_names[column])] = angles[:, column]
+    zero = np.zeros_like(coordinates)
+    motion = motion_from(model, np.arange(5.0), coordinates, zero, zero)
+    one, other = muscle_state(model, right, motion), muscle_state(model, left, motion)
+    np.testing.assert_allclose(one.moment_arm, other.moment_arm, atol=1e-12)
+    np.testing.assert_allclose(one.musculotendon_length, other.musculotendon_length, atol=1e-12)
+
+
+def test_normalised_fiber_length_does_not_depend_on_body_size(database):
+    small, large = human_model(50.0, 1.5), human_model(100.0, 2.0)
+    lengths = []
+    for model in (small, large):
+        zero = np.zeros((1, 44))
+        muscles = place_muscles(model, database, "r")
+        state = muscle_state(model, muscles, motion_from(model, np.zeros(1), zero, zero, zero))
+        lengths.append(state.fiber_length[0] / muscles.optimal_fiber_length)
+    np.testing.assert_allclose(lengths[0], lengths[1], rtol=1e-12)
+
+
+def test_strength_factor_multiplies_maximum_isometric_force(model, database):
+    weak, plain = place_muscles(model, database, "r", 0.5), place_muscles(model, database, "r")
+    np.testing.assert_allclose(weak.max_isometric_force, 0.5 * plain.max_isometric_force)
+
+
+@pytest.mark.parametrize(
+    "person", [human_model(), human_model(50.0, 1.55, "female"), human_model(85.0, 1.83, offsets=WIDE_HIPS)]
+)
+def test_via_points_join_and_leave_without_a_jump(person, database):
+    """Where a point switches, the path through it is as long as the path past it, and has the same moment arm."""
+    model = person
+    muscles = place_muscles(model, database, "r")
+    paths = muscles.paths
+    for c, point in enumerate(paths.switched):
+        n = paths.muscle[point]
+        edges = [edge for edge in (paths.switch_lower[c], paths.switch_upper[c]) if -1.5 < edge < 1.6]
+        for edge in edges:
+            coordinates = np.zeros((2, 44))
+            coordinates[:, paths.switch_dof[c]] = edge + np.array([-1e-9, 1e-9])
+            zero = np.zeros_like(coordinates)
+            state = muscle_state(model, muscles, motion_from(model, np.arange(2.0), coordinates, zero, zero))
+            row = [model.dof(dof) for dof in muscles.dof_names].index(paths.switch_dof[c])
+            assert abs(np.diff(state.musculotendon_length[:, n])[0]) < 1e-3, muscles.names[n]
+            assert abs(np.diff(state.moment_arm[:, row, n])[0]) < 4e-4, muscles.names[n]
+
+
+def test_rows_projected_on_the_allowed_directions_are_the_moment_arms(model, posed, database):
+    muscles = place_muscles(model, database, "l")
+    state = muscle_state(model, muscles, posed)
+    directions = model.tree.allowed(posed.q, posed.coordinates[:, 38:41])
+    columns = [model.dof(dof) for dof in muscles.dof_names]
+    projected = -np.einsum("tmnx,tnxk->tkm", state.path.rows, directions[..., columns])
+    np.testing.assert_allclose(state.moment_arm, projected, atol=1e-14)
+    np.testing.assert_allclose(
+        state.musculotendon_velocity, np.einsum("tmnx,tnx->tm", state.path.rows, posed.qd), atol=1e-13
+    )

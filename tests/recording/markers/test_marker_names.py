@@ -1,0 +1,114 @@
+"""Whose markers they are: the person before the labels, in every format; two persons in one file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_trial import write_trial
+
+from musclesolve.checking.check import check
+from musclesolve.errors import InputError
+from musclesolve.recording.conversion import convert
+from musclesolve.recording.data import Markers, Trial
+from musclesolve.recording.markers.marker_names import without_person
+from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+def relabelled(folder: Path, walk: str = "", static: str = "", *edits: tuple[str, str]) -> Path:
+    """The synthetic trial with a person before every label of one file or both."""
+    path = write_trial(folder, *edits)
+    for name, person in (("walk.trc", walk), ("static.trc", static)):
+        markers = read_trc(folder / name)
+        write_trc(folder / name, replace(markers, names=tuple(person + label for label in markers.names)))
+    return path
+
+
+def same(one: Trial, other: Trial) -> bool:
+    used = one.used_markers
+    return used == other.used_markers and all(
+        np.array_equal(one.markers[name], other.markers[name]) for name in used
+    )
+
+
+@pytest.mark.parametrize(("walk", "static"), [("Ann:", "Ann:"), ("Ann:", ""), ("", "Ann:")])
+def test_one_mapping_serves_files_with_and_without_the_person(tmp_path, walk: str, static: str) -> None:
+    for folder in ("plain", "person"):
+        (tmp_path / folder).mkdir()
+    plain = read_trial(relabelled(tmp_path / "plain"))
+    assert same(plain, read_trial(relabelled(tmp_path / "person", walk, static)))
+
+
+def test_a_mapping_may_write_the_whole_label(tmp_path) -> None:
+    path = relabelled(tmp_path, "Ann:", "Ann:")
+    text = path.read_text(encoding="utf-8").replace('heel_r = "RHEE"', 'heel_r = "Ann:RHEE"')
+    path.write_text(text, encoding="utf-8")
+    trial = read_trial(path)
+    assert trial.mapping["heel_r"] == {"Ann:RHEE": 1.0} and "RTOE" in trial.used_markers
+
+
+def two_persons(folder: Path, *edits: tuple[str, str]) -> Path:
+    """Bob is recorded; Ann walks beside him, and comes first in the file."""
+    path = relabelled(folder, "Bob:", "Bob:", *edits)
+    walk = read_trc(folder / "walk.trc")
+    beside = walk.position + np.array([0.0, 0.0, 1.0])
+    names = (*(label.replace("Bob", "Ann") for label in walk.names), *walk.names)
+    both = Markers(walk.time, names, np.concatenate([beside, walk.position], axis=1), walk.path)
+    write_trc(folder / "walk.trc", both)
+    return path
+
+
+def test_two_persons_are_refused_unless_one_is_named(tmp_path) -> None:
+    for folder in ("alone", "two"):
+        (tmp_path / folder).mkdir()
+    alone = read_trial(relabelled(tmp_path / "alone"))
+    path = two_persons(tmp_path / "two")
+    with pytest.raises(InputError, match=r"Ann and Bob(.|\n)*person = "):
+        read_trial(path)
+    assert [finding.code for finding in check(path).of("error")] == ["mapping"]
+    text = path.read_text(encoding="utf-8")
+    named = text.replace("[mapping]\n", '[markers]\nperson = "Bob"\n[mapping]\n')
+    path.write_text(named, encoding="utf-8")
+    assert same(alone, read_trial(path))
+    path.write_text(named.replace('"Bob"', '"Eve"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"no markers of 'Eve'(.|\n)*Ann, Bob"):
+        read_trial(path)
+    # Ann has no standing trial.
+    path.write_text(named.replace('"Bob"', '"Ann"'), encoding="utf-8")
+    with pytest.raises(InputError, match=r"no markers of 'Ann' in .*static"):
+        read_trial(path)
+
+
+def test_the_standing_trial_of_somebody_else_is_told(tmp_path) -> None:
+    notes = read_trial(relabelled(tmp_path, "Ann:", "Bob:")).notes
+    assert any("motion is of Ann, the standing trial of Bob" in note for note in notes)
+
+
+def test_an_object_beside_the_person_does_not_matter(tmp_path) -> None:
+    path = relabelled(tmp_path, "Ann:", "Ann:")
+    walk = read_trc(tmp_path / "walk.trc")
+    wand = np.concatenate([walk.position, walk.position[:, :1]], axis=1)
+    write_trc(tmp_path / "walk.trc", Markers(walk.time, (*walk.names, "Wand:W1"), wand, walk.path))
+    assert read_trial(path).sees("heel_r")
+
+
+def test_conversion_leaves_the_only_person_out(tmp_path) -> None:
+    relabelled(tmp_path, "Ann:")
+    convert(tmp_path / "walk.trc", [tmp_path / "plain.trc"])
+    assert "RHEE" in read_trc(tmp_path / "plain.trc").names
+    markers = read_trc(tmp_path / "plain.trc")
+    for names in (("A:x", "B:y"), ("A:x", "x")):
+        kept = replace(markers, names=names, position=markers.position[:, :2])
+        assert without_person(kept).names == names
+    mixed = replace(markers, names=("A:x", "y"), position=markers.position[:, :2])
+    assert without_person(mixed).names == ("x", "y")
+
+
+def test_a_carried_marker_that_the_motion_shows_is_told(tmp_path) -> None:
+    path = write_trial(tmp_path, ("[carried]\n", '[carried]\nRTOE = "shank_r"\n'))
+    assert any("shows the marker 'RTOE'" in note for note in read_trial(path).notes)
+    (tmp_path / "without").mkdir()
+    assert not any("shows the marker" in note for note in read_trial(write_trial(tmp_path / "without")).notes)

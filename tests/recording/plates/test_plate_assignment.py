@@ -1,0 +1,103 @@
+"""Whose foot is on the plate: contacts of feet that step, stand and pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from musclesolve.recording.data import Markers
+from musclesolve.recording.plates.plate_assignment import Contact, Foot, contacts, on_feet
+from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
+
+RATE, FORCE_RATE, DURATION = 100.0, 1000.0, 4.0
+TIME = np.arange(round(DURATION * RATE)) / RATE
+FORCE_TIME = np.arange(round(DURATION * FORCE_RATE)) / FORCE_RATE
+CORNERS = np.array([[0.3, -0.3, 0.0], [-0.3, -0.3, 0.0], [-0.3, 0.3, 0.0], [0.3, 0.3, 0.0]])
+PLATE = Plate(1, 2, CORNERS, np.array([0.0, 0.0, -0.04]), np.eye(6))
+WALK = Markers(TIME, ("A",), np.zeros((TIME.size, 1, 3)), Path("walk.c3d"))
+AWAY = (-2.0, 0.0)
+HALF = np.array([0.12, 0.0, 0.0])
+
+
+def foot(*places: tuple[float, float, tuple[float, float]]) -> Foot:
+    """A foot that is at a place (x, y) from one time to another, and far off otherwise."""
+    middle = np.tile([*AWAY, 0.05], (TIME.size, 1))
+    for start, end, (x, y) in places:
+        middle[(start <= TIME) & (end >= TIME), :2] = x, y
+    return Foot(TIME, middle - HALF, middle + HALF)
+
+
+def pressed(*places: tuple[float, float, tuple[float, float]], newtons: float = 700.0) -> PlateRecording:
+    """A plate that carries somebody at a place from one time to another."""
+    force, point = np.zeros((2, FORCE_TIME.size, 3))
+    for start, end, (x, y) in places:
+        during = (start <= FORCE_TIME) & (end >= FORCE_TIME)
+        force[during, 2], point[during, :2] = newtons, (x, y)
+    return PlateRecording(PLATE, FORCE_TIME, force, point, np.zeros_like(force), Path("walk.c3d"))
+
+
+def found(recording: PlateRecording, right: Foot, left: Foot) -> list[Contact]:
+    return contacts(recording, WALK, {"r": right, "l": left}, 20.0)
+
+
+def test_one_plate_serves_both_feet_one_after_the_other() -> None:
+    steps = [(0.5, 1.2, (0.0, -0.1)), (2.0, 2.7, (0.1, 0.1))]
+    recording = pressed(*steps)
+    own = found(recording, foot(steps[0]), foot(steps[1]))
+    assert [contact.side for contact in own] == ["r", "l"]
+    np.testing.assert_allclose([(c.start, c.end) for c in own], [(0.5, 1.2), (2.0, 2.7)], atol=1e-3)
+    right, left = on_feet(recording, own)
+    assert (right.side, left.side) == ("r", "l")
+    np.testing.assert_array_equal(right.force + left.force, recording.force)
+    assert not (right.force[:, 2] * left.force[:, 2]).any()
+
+
+def test_the_foot_that_swings_past_is_not_the_one_that_stands() -> None:
+    step = (0.5, 1.2, (0.0, -0.1))
+    path = np.stack([-1.5 + 2.0 * TIME, np.full_like(TIME, 0.05), np.full_like(TIME, 0.1)], axis=1)
+    swing = Foot(TIME, path - HALF, path + HALF)
+    (contact,) = found(pressed(step), foot(step), swing)
+    assert contact.side == "r"
+
+
+def test_two_feet_that_stand_on_it_are_not_told_apart() -> None:
+    stance = (0.5, 1.5, (0.0, -0.12)), (0.5, 1.5, (0.0, 0.12))
+    # Even where the centre of pressure stays near to one of them.
+    (contact,) = found(pressed((0.5, 1.5, (0.0, -0.1))), foot(stance[0]), foot(stance[1]))
+    assert contact.side is None and "both feet" in contact.reason
+
+
+def test_weight_that_passes_from_foot_to_foot_is_not_told_apart() -> None:
+    recording = pressed((0.5, 1.0, (0.0, -0.12)), (1.0, 1.5, (0.0, 0.12)))
+    (contact,) = found(recording, foot((0.5, 1.02, (0.0, -0.12))), foot((0.98, 1.5, (0.0, 0.12))))
+    assert contact.side is None and "both feet" in contact.reason
+
+
+@pytest.mark.parametrize("newtons", [700.0, 30.0])
+def test_nobody_near(newtons: float) -> None:
+    recording = pressed((0.5, 1.5, (0.0, 0.0)), newtons=newtons)
+    (contact,) = found(recording, foot(), foot())
+    assert contact.side is None and "1.88 m away" in contact.reason
+    assert contact.weighty == (newtons == 700.0)
+    assert on_feet(recording, [contact]) == []
+
+
+def test_a_moment_without_load_does_not_part_a_contact() -> None:
+    step = (0.5, 1.5, (0.0, -0.1))
+    recording = pressed((0.5, 0.6, (0.0, -0.1)), (0.62, 1.5, (0.0, -0.1)))
+    assert len(found(recording, foot(step), foot())) == 1
+    recording = pressed((0.5, 0.6, (0.0, -0.1)), (0.7, 1.5, (0.0, -0.1)))
+    assert len(found(recording, foot(step), foot())) == 2
+
+
+def test_feet_that_were_not_seen() -> None:
+    step = (0.5, 1.5, (0.0, -0.1))
+    lost = Foot(TIME, np.full((TIME.size, 3), np.nan), np.full((TIME.size, 3), np.nan))
+    (contact,) = found(pressed(step), foot(step), lost)
+    assert contact.side is None and "missing" in contact.reason
+
+
+def test_a_plate_that_nobody_touches() -> None:
+    assert found(pressed(), foot(), foot()) == []

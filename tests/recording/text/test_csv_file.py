@@ -1,0 +1,198 @@
+"""CSV files: units, decimal signs and names are understood or refused, never guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_trial import write_trial
+
+from musclesolve.errors import InputError
+from musclesolve.recording.formats import read_forces_table, read_markers
+from musclesolve.recording.text import number_rows as rows
+from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.trial.trial_file import read_trial
+
+PLAIN = (
+    "Frame,time,A_x [mm],A_y [mm],A_z [mm],B one_x [mm],B one_y [mm],B one_z [mm]\n"
+    "1,0.00,1000,2000.5,3000,-4,5,6\n"
+    "2,0.01,1001,2001.5,3001,,,\n"
+    "3,0.02,1002,2002.5,3002,-6,7,8\n"
+)
+VICON = (
+    "Trajectories\n100\n,,P:A,,,B one,,\nFrame,Sub Frame,X,Y,Z,X,Y,Z\n,,mm,mm,mm,mm,mm,mm\n"
+    "1,0,1000,2000.5,3000,-4,5,6\n"
+    "2,0,1001,2001.5,3001,,,\n"
+    "3,0,1002,2002.5,3002,-6,7,8\n"
+)
+A = [[1.0, 2.0005, 3.0], [1.001, 2.0015, 3.001], [1.002, 2.0025, 3.002]]
+B = [[-0.004, 0.005, 0.006], [np.nan] * 3, [-0.006, 0.007, 0.008]]
+
+
+def written(tmp_path: Path, text: str, *edits: tuple[str, str]) -> Path:
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "sample.CSV"
+    path.write_bytes(text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "edits",
+    {
+        "plain": (),
+        "semicolons": ((",", ";"),),
+        "tabs": ((",", "\t"),),
+        "semicolons and decimal commas": ((",", ";"), (".", ",")),
+        "dots and colons": (("A_", "A."), ("B one_", "B one:")),
+        "capital axes": (("_x", "_X"), ("_y", "_Y"), ("_z", "_Z")),
+        "units in round brackets": (("[mm]", "(mm)"),),
+        "units behind underscores": ((" [mm]", "_mm"),),
+        "one unit for all": (("A_y [mm]", "A_y"), ("B one_x [mm]", "B one_x"), ("B one_z [mm]", "B one_z")),
+        "time in milliseconds": (("time", "time [ms]"), ("0.01", "10"), ("0.02", "20")),
+        "time named otherwise": (("time", "Time_s"),),
+        "quoted names": (("B one_x [mm]", '"B one_x [mm]"'),),
+        "quoted numbers": (("2000.5", '"2000.5"'),),
+        "Windows line ends": (("\n", "\r\n"),),
+        "cells of blanks": ((",,,", ", , ,"),),
+        "blank columns at the end": (("\n", ",,\n"),),
+        "byte order mark": (("Frame", "\ufeffFrame"),),
+        "index without a name": (("Frame", ""),),
+        "lost marker written as zeros": ((",,,", ",0,0,0.0"),),
+        "marker lost in one coordinate": ((",,,", ",1,,3"),),
+    }.items(),
+    ids=lambda item: item[0],
+)  # fmt: skip
+def test_the_same_markers_however_they_are_written(tmp_path: Path, edits: tuple[str, tuple]) -> None:
+    found = read_markers(written(tmp_path, PLAIN, *edits[1]))
+    assert found.names == ("A", "B one")
+    np.testing.assert_allclose(found.time, [0.0, 0.01, 0.02])
+    np.testing.assert_allclose(found["A"], A)
+    np.testing.assert_allclose(found["B one"], B)
+
+
+@pytest.mark.parametrize("edits", [(), ((",", ";"),), ((",", ";"), (".", ",")), ((",", "\t"),)])
+def test_trajectories_of_vicon_are_read(tmp_path: Path, edits: tuple) -> None:
+    found = read_markers(written(tmp_path, VICON, *edits))
+    assert found.names == ("P:A", "B one")
+    np.testing.assert_allclose(found.time, [0.0, 0.01, 0.02])
+    np.testing.assert_allclose(found["P:A"], A)
+    np.testing.assert_allclose(found["B one"], B)
+
+
+@pytest.mark.parametrize(
+    ("text", "edits", "parts"),
+    [
+        (PLAIN, ((" [mm]", ""),), ["line 1", "which unit", "A_x [mm]"]),
+        (PLAIN, (("[mm]", "[inch]"),), ["line 1", "'inch'", "mm, cm, m"]),
+        (PLAIN, (("A_x [mm]", "A_x [m]"), ("A_y [mm]", "A_y")), ["which unit"]),
+        (PLAIN, (("time", "clock"),), ["'clock' is no coordinate", "no column of time"][1:]),
+        (PLAIN, (("A_z [mm]", "A_w [mm]"),), ["'A_w [mm]' is no coordinate"]),
+        (PLAIN, (("A_z [mm]", ""),), ["'' is no coordinate"]),
+        (PLAIN, (("A_z [mm]", "A_y [mm]"),), ["'A'", "'y' stands twice"]),
+        (PLAIN, (("A_z [mm]", "C_z [mm]"),), ["'A' has no z", "A_z"]),
+        (PLAIN, (("2001.5", "2 001.5"),), ["line 3", "'A_y [mm]'", "'2 001.5'"]),
+        (PLAIN, (("2001.5", "2001,5"),), ["line 3", "9 cells", "8 cells"]),
+        (PLAIN, (("2001.5", "inf"),), ["line 3", "infinite"]),
+        (PLAIN, (("0.02", "0.01"),), ["line 4", "increase"]),
+        (PLAIN, ((",", ";"), ("2001.5", "2001,5")), ["line 3", "'2001,5'", "decimal point"]),
+        (PLAIN, (("time", "time,"),), ["'' is no coordinate"]),
+        (PLAIN, (("[mm]\n1", "[mm],\n1"), ("5,6\n", "5,6,\n"), (",,,\n", ",,,,\n"), (",8\n", ",8,1\n")),
+         ["line 4", "beyond the last column"]),
+        (PLAIN, (("7,8\n", "7,8,\n"),), ["line 4", "9 cells"]),
+        (PLAIN[: PLAIN.index("1,0.00")], (), ["nothing follows"]),
+        (PLAIN[: PLAIN.index("2,0.01")], (), ["1 row(s)"]),
+        (VICON, (("\n100\n", "\nx\n"),), ["line 2", "rate is 'x'"]),
+        (VICON, ((",mm,mm,mm,mm,mm,mm", ",,,,,,"),), ["which unit"]),
+        (VICON, (("X,Y,Z,X", "X,Y,X,Z"),), ["line 4", "X, Y, X"]),
+        (VICON, (("B one", ""),), ["'X' belongs to no marker"]),
+        (VICON, (("2001.5", "x"),), ["line 7", "P:A Y", "'x'"]),
+        (VICON + "\nDevices\n1000\n", (), ["line 10", "another table begins, 'Devices'", "trajectories"]),
+        (VICON + ",,,,,,,\nModel Outputs,,,,,,,\n100,,,,,,,\n", (), ["'Model Outputs'", "alone"]),
+        ("Devices\n1000\n\n" + VICON, (), ["line 1", "section Devices", "export the trajectories alone"]),
+        (PLAIN, (("2001.5", "1e160"),), ["line 3", "'A_y [mm]'", "1e+160 is no number that was measured"]),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_is_refused_with_its_line(
+    tmp_path: Path, text: str, edits: tuple, parts: list[str]
+) -> None:
+    path = written(tmp_path, text, *edits)
+    with pytest.raises(InputError) as refused:
+        read_markers(path)
+    for part in (*parts, str(path), "\n  to mend it: "):
+        assert part in str(refused.value)
+
+
+def test_a_decimal_point_among_decimal_commas_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = PLAIN.replace(",", ";").replace(".", ",").replace("2002,5", "2002.5")
+    monkeypatch.setattr(rows, "PIECE", len(text) - 30)
+    with pytest.raises(InputError, match=r"line 4, column 'A_y .mm.': '2002.5' is not a number"):
+        read_markers(written(tmp_path, text))
+
+
+def test_forces_come_in_newtons_and_metres_where_the_header_says_what_they_are(tmp_path: Path) -> None:
+    text = "time,fx,fz [kN],px [mm],mz (Nmm)\n0.0,1,2,3,4\n0.001,1.5,,3,4\n"
+    found = read_forces_table(written(tmp_path, text))
+    assert found.names == ("fx", "fz", "px", "mz") and not found.in_degrees
+    np.testing.assert_allclose(found.values, [[1.0, 2000.0, 0.003, 0.004], [1.5, np.nan, 0.003, 0.004]])
+    np.testing.assert_array_equal(found.lines, [2, 3])
+    with pytest.raises(InputError, match=r"(?s)unit 'lbf'.*line 1|line 1.*unit 'lbf'"):
+        read_forces_table(written(tmp_path, text, ("kN", "lbf")))
+    assert list(read_forces_table(written(tmp_path, text, ("px", "fx"))).repeated) == ["fx"]
+
+
+def test_a_suffix_nobody_reads_is_refused_with_those_that_are_read(tmp_path: Path) -> None:
+    (tmp_path / "x.xlsx").write_text("x")
+    (tmp_path / "x").write_text("x")
+    for name in ("x.xlsx", "x"):
+        with pytest.raises(InputError, match=r"(?s)suffix|'\.xlsx'.*\.csv, .*\.trc"):
+            read_markers(tmp_path / name)
+    with pytest.raises(InputError, match=r"\.c3d, \.csv, \.mot, \.sto"):
+        read_forces_table(tmp_path / "x.xlsx")
+    with pytest.raises(InputError, match="no such file"):
+        read_markers(tmp_path / "y.xlsx")
+    with pytest.raises(InputError, match="not a path"):
+        read_markers(7)  # type: ignore[arg-type]
+
+
+def test_a_trial_of_csv_files_is_the_trial_of_its_twins(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    plain = read_trial(path)
+    for name in ("walk", "static"):
+        markers = read_trc(tmp_path / f"{name}.trc")
+        header = ["time", *(f"{marker}_{axis} [m]" for marker in markers.names for axis in "xyz")]
+        numbers = np.column_stack([markers.time, markers.position.reshape(markers.time.size, -1)])
+        save(tmp_path / f"{name}.csv", header, numbers)
+    table = read_mot(tmp_path / "forces.mot")
+    save(tmp_path / "forces.csv", ["time", *table.names], np.column_stack([table.time, table.values]))
+    text = path.read_text().replace(".trc", ".csv").replace("forces.mot", "forces.csv")
+    path.write_text(text)
+    found = read_trial(path)
+    assert found.markers.names == plain.markers.names
+    np.testing.assert_allclose(found.markers.position, plain.markers.position, atol=1e-12)
+    np.testing.assert_allclose(found.forces[0].force, plain.forces[0].force, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "role"), [("r_vx", "mm", "point"), ("r_pz", "N", "force"), ("r_my", "kN", "force")]
+)
+def test_columns_in_the_unit_of_something_else_are_refused(
+    tmp_path: Path, name: str, unit: str, role: str
+) -> None:
+    path = write_trial(tmp_path)
+    table = read_mot(tmp_path / "forces.mot")
+    header = ["time", *(f"{n} [{unit}]" if n == name else n for n in table.names)]
+    save(tmp_path / "forces.csv", header, np.column_stack([table.time, table.values]))
+    path.write_text(path.read_text().replace("forces.mot", "forces.csv"))
+    with pytest.raises(InputError, match=rf"line \d+.*'{name}' of forces.csv is in the unit of a {role}"):
+        read_trial(path)
+
+
+def save(path: Path, header: list[str], numbers: np.ndarray) -> None:
+    lines = [";".join(header), *(";".join(f"{value:.12g}" for value in row) for row in numbers)]
+    path.write_text("\n".join(lines).replace("nan", "") + "\n")

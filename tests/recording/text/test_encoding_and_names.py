@@ -1,0 +1,38 @@
+"""Files that Windows saved as "Unicode", and names that are nearly right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from musclesolve.errors import InputError
+from musclesolve.recording.text.text_file import read_lines
+from musclesolve.recording.text.trc_file import read_trc
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+@pytest.mark.parametrize("read", [read_lines, read_trc])
+def test_utf_16_is_named(tmp_path: Path, encoding: str, read) -> None:
+    path = tmp_path / "walk.trc"
+    path.write_bytes(("\ufeff" * (encoding != "utf-16") + "PathFileType\t4\n").encode(encoding))
+    with pytest.raises(InputError, match="UTF-16") as refusal:
+        read(path)
+    assert "UTF-8" in str(refusal.value)
+
+
+def test_other_binary_files_are_not(tmp_path: Path) -> None:
+    (tmp_path / "walk.trc").write_bytes(b"P\0K")
+    with pytest.raises(InputError, match="binary"):
+        read_lines(tmp_path / "walk.trc")
+
+
+def test_only_what_could_be_meant_is_suggested(tmp_path: Path) -> None:
+    for name in ("walk.py", "walk.nc", "walks.trc"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError) as refusal:
+        read_lines(tmp_path / "walk.c3d")
+    assert "did you mean 'walks.trc'?" in str(refusal.value)
+    with pytest.raises(InputError) as refusal:
+        read_lines(tmp_path / "walk2.nc")
+    assert "walk.nc" in str(refusal.value)

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from synthetic_trial import write_trial
+
+from musclesolve.checking.check import check
+from musclesolve.errors import InputError
+from musclesolve.recording.conversion import convert
+from musclesolve.recording.data import Table
+from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.text_file import write_text
+from musclesolve.recording.trial.trial_file import read_trial
+
+SAMPLE = (
+    "some motion\nversion=1\nnRows=3\nnColumns=3\ninDegrees=yes\n\nUnits are S.I. units\nendheader\n"
+    "time\tforce_vx\tforce_vy\n"
+    "0.000\t1.5\t-2\n"
+    "  0.001\t  2.5\t nan\n"
+    "0.002\t3.5e1\t-4\n"
+)  # fmt: skip
+
+OLD = "some motion\ndatacolumns 3\ndatarows 3\nrange 0 0.002\nendheader\n"
+
+names = st.lists(
+    st.text(st.characters(codec="ascii", min_codepoint=33, max_codepoint=126), min_size=1, max_size=8),
+    min_size=1,
+    max_size=5,
+    unique=True,
+).filter(lambda found: "time" not in found)
+
+
+def sample(tmp_path: Path, *edits: tuple[str, str]) -> Path:
+    text = SAMPLE
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "sample.mot"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), columns=names, in_degrees=st.booleans())
+def test_what_is_written_is_read_again(
+    tmp_path: Path, data: st.DataObject, columns: list[str], in_degrees: bool
+) -> None:
+    rows = data.draw(st.integers(2, 6))
+    elements = st.floats(-1e5, 1e5) | st.just(float("nan"))
+    values = data.draw(arrays(float, (rows, len(columns)), elements=elements))
+    path = tmp_path / "x.sto"
+    write_mot(path, Table(np.arange(rows) / 2000.0, tuple(columns), values, in_degrees, path))
+    found = read_mot(path)
+    assert found.names == tuple(columns) and found.in_degrees == in_degrees
+    np.testing.assert_allclose(found.time, np.arange(rows) / 2000.0, atol=1e-8)
+    np.testing.assert_allclose(found.values, values, atol=1e-6)
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    found = read_mot(sample(tmp_path))
+    assert found.in_degrees
+    np.testing.assert_array_equal(found["force_vx"], [1.5, 2.5, 35.0])
+    np.testing.assert_array_equal(found["force_vy"], [-2.0, np.nan, -4.0])
+    np.testing.assert_allclose(found.time, [0.0, 0.001, 0.002])
+
+
+def test_the_older_header_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "old.sto"
+    path.write_text(OLD + SAMPLE[SAMPLE.index("time\t") :], encoding="utf-8")
+    found = read_mot(path)
+    assert not found.in_degrees
+    np.testing.assert_array_equal(found.values, read_mot(sample(tmp_path)).values)
+
+
+@pytest.mark.parametrize(
+    ("edit", "parts"),
+    [
+        (("endheader", "end header"), ["endheader"]),
+        (("nRows=3\n", ""), ["no nRows"]),
+        (("nColumns=3", "nColumns=30"), ["3 column names", "nColumns is 30"]),
+        (("inDegrees=yes", "inDegrees=maybe"), ["inDegrees is 'maybe'"]),
+        (("time\tforce_vx", "frame\tforce_vx"), ["line 9", "'frame'"]),
+        (("force_vy", "time"), ["line 9", "'time' stands twice"]),
+        (("\t1.5\t-2\n", "\t1.5\n"), ["line 10", "2 cells"]),
+        (("3.5e1", "3.5f1"), ["line 12", "column 'force_vx'", "'3.5f1'"]),
+        (("0.002", "0.001"), ["line 12", "increase"]),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_its_line(
+    tmp_path: Path, edit: tuple[str, str], parts: list[str]
+) -> None:
+    path = sample(tmp_path, edit)
+    with pytest.raises(InputError) as refused:
+        read_mot(path)
+    for part in (*parts, str(path), "\n  to mend it: "):
+        assert part in str(refused.value)
+
+
+@pytest.mark.parametrize("stated", ["4", "2", "0", "1000000", "3.0", "-3", "three", ""])
+def test_another_count_of_rows_is_a_note(tmp_path: Path, stated: str) -> None:
+    found = read_mot(sample(tmp_path, ("nRows=3", f"nRows={stated}")))
+    assert f"holds 3 rows of data, its header says {stated}" in found.row_warning
+    plain = read_mot(sample(tmp_path))
+    assert plain.row_warning == "" and plain.sentences == []
+    np.testing.assert_array_equal(found.values, plain.values)
+
+
+def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> None:
+    """-4 may have been -41.7; a file that merely ends without a line end is whole."""
+    whole = sample(tmp_path, ("-4\n", "-4"))
+    assert read_mot(whole).time.size == 3 and read_mot(whole).row_warning == ""
+    cut = read_mot(sample(tmp_path, ("-4\n", "-4"), ("nRows=3", "nRows=5")))
+    assert cut.time.size == 2 and "the last row is left out" in cut.row_warning
+
+
+@given(cut=st.integers(SAMPLE.index("0.000"), len(SAMPLE) - 1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_cut_anywhere_is_refused_or_its_rows_are_whole(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "cut.mot"
+    path.write_text(SAMPLE[:cut], encoding="utf-8")
+    try:
+        found = read_mot(path)
+    except InputError:
+        return
+    plain = read_mot(sample(tmp_path))
+    # Only the end of the very last number can be lost unseen, when its row is counted: "-4" without its line end.
+    np.testing.assert_array_equal(found.values, plain.values[: found.time.size])
+    assert found.row_warning or found.time.size == 3
+
+
+@pytest.mark.parametrize("count", ["9", "1000000"])
+def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) -> None:
+    """The results say so, and check warns; converted, the count is right."""
+    path = write_trial(tmp_path)
+    file = tmp_path / "forces.mot"
+    text = file.read_text(encoding="utf-8")
+    rows = read_mot(file).time.size
+    before = check(path)
+    file.write_text(text.replace(f"nRows={rows}", f"nRows={count}"), encoding="utf-8")
+    assert any(f"its header says {count}" in note for note in read_trial(path).notes)
+    report = check(path)
+    assert set(report.codes) == {*before.codes, "truncated"}
+    (found,) = [finding for finding in report.findings if finding.code == "truncated"]
+    assert found.severity == "warning" and found.where.file == file
+    assert any("header says" in note for note in convert(file, [tmp_path / "again.mot"]))
+    assert read_mot(tmp_path / "again.mot").row_warning == ""
+
+
+def test_a_header_without_data_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.mot"
+    path.write_text("x\nnRows=0\nnColumns=1\nendheader\n", encoding="utf-8")
+    with pytest.raises(InputError, match="nothing follows"):
+        read_mot(path)
+    path.write_text("x\nnRows=1\nnColumns=1\nendheader\ntime\n0.0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="at least two"):
+        read_mot(path)
+
+
+def test_a_name_with_a_blank_cannot_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "x.mot"
+    with pytest.raises(InputError, match="'a b'"):
+        write_mot(path, Table(np.arange(2.0), ("a b",), np.zeros((2, 1)), False, path))
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.mot"
+    write_text(path, "old")
+
+    def refuse(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(InputError, match=r"cannot be written .disk full"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.mot"]
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "message"),
+    [
+        (("a", "a"), np.zeros((2, 2)), "the column 'a' stands twice"),
+        (("a",), np.zeros((2, 2)), "2 frames and 1 names"),
+        (("a", "time"), np.zeros((2, 2)), "column name 'time'"),
+        (("a\r", "b"), np.zeros((2, 2)), "cannot hold the column name"),
+        (("a", "b"), np.full((2, 2), -np.inf), "'a' has the value -inf at 0 s"),
+    ],
+)
+def test_what_the_reader_would_not_take_back_is_not_written(
+    tmp_path: Path, names: tuple[str, ...], values: np.ndarray, message: str
+) -> None:
+    path = tmp_path / "x.mot"
+    with pytest.raises(InputError, match=message):
+        write_mot(path, Table(np.arange(2.0), names, values, False, path))
+    with pytest.raises(InputError, match="no such folder"):
+        write_mot(tmp_path / "no" / "x.mot", Table(np.arange(2.0), ("a",), np.zeros((2, 1)), False, path))
+    assert not list(tmp_path.iterdir())

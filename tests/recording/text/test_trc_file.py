@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from musclesolve.errors import InputError
+from musclesolve.recording.c3d.c3d_file import read_c3d
+from musclesolve.recording.cameras.camera_file import read_camera_file
+from musclesolve.recording.data import Markers
+from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
+from musclesolve.recording.text.mot_file import read_mot
+from musclesolve.recording.text.trc_file import read_trc, write_trc
+
+SAMPLE = (
+    "PathFileType\t4\t(X/Y/Z)\tsample.trc\n"
+    "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n"
+    "100\t100\t3\t2\tmm\t100\t1\t3\n"
+    "Frame#\tTime\tA.one\t\t\tB two\t\t\n"
+    "\t\tX1\tY1\tZ1\tX2\tY2\tZ2\n"
+    "\n"
+    "1\t0.00\t1000\t2000\t3000\t-4\t5\t6\n"
+    "2\t0.01\t1001\t2001\t3001\t\t\t\n"
+    "3\t0.02\t1002\t2002\t3002\t-6\t7\t8\n"
+)
+
+names = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=8),
+    min_size=1,
+    max_size=5,
+    unique=True,
+)
+
+
+def sample(tmp_path: Path, *edits: tuple[str, str]) -> Path:
+    text = SAMPLE
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "sample.trc"
+    path.write_bytes(text.encode())
+    return path
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data(), marker_names=names, unit=st.sampled_from(["mm", "cm", "m"]))
+def test_what_is_written_is_read_again(
+    tmp_path: Path, data: st.DataObject, marker_names: list[str], unit: str
+) -> None:
+    frames = data.draw(st.integers(2, 6))
+    rate = data.draw(st.sampled_from([50.0, 120.0, 1000.0]))
+    values = st.floats(-20.0, 20.0).filter(lambda x: abs(x) > 1e-3)
+    position = data.draw(arrays(float, (frames, len(marker_names), 3), elements=values))
+    lost = data.draw(arrays(bool, (frames, len(marker_names))))
+    position[lost] = np.nan
+    path = tmp_path / "x.trc"
+    write_trc(
+        path, Markers(np.arange(frames) / rate, tuple(marker_names), position, path), units=unit, decimals=6
+    )
+    found = read_trc(path)
+    assert found.names == tuple(marker_names)
+    np.testing.assert_allclose(found.time, np.arange(frames) / rate, atol=1e-8)
+    np.testing.assert_allclose(found.position, position, atol=1e-6)
+    assert [p.name for p in tmp_path.iterdir()] == ["x.trc"]
+
+
+def test_positions_come_in_metres_with_gaps(tmp_path: Path) -> None:
+    found = read_trc(sample(tmp_path))
+    assert found.names == ("A.one", "B two")
+    np.testing.assert_allclose(
+        found["A.one"], [[1.0, 2.0, 3.0], [1.001, 2.001, 3.001], [1.002, 2.002, 3.002]]
+    )
+    np.testing.assert_allclose(found["B two"][[0, 2]], [[-0.004, 0.005, 0.006], [-0.006, 0.007, 0.008]])
+    assert np.isnan(found["B two"][1]).all()
+    assert found.rate == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    {
+        "doubled tabs in the header": ("100\t100\t3\t2\tmm\t", "  100.0\t\t  100.0\t\t  3\t\t  2\t\t mm\t"),
+        "no blank line": ("\n\n", "\n"),
+        "Windows line ends": ("\n", "\r\n"),
+        "trailing tabs": ("3000\t-4\t5\t6\n", "3000\t-4\t5\t6\t\t\n"),
+        "short header": ("\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames\n100\t100\t3\t2\tmm\t100\t1\t3\n",
+                         "\n100\t100\t3\t2\tmm\n"),
+        "lost marker written as zeros": ("3001\t\t\t\n", "3001\t0.0\t0.0\t0.0\n"),
+        "lost marker written as NaN": ("3001\t\t\t\n", "3001\tNaN\tnan\tNaN\n"),
+        "one coordinate lost": ("3001\t\t\t\n", "3001\t-5\t\t7\n"),
+        "byte order mark": ("PathFileType", "\ufeffPathFileType"),
+        "blank line at the end": ("-6\t7\t8\n", "-6\t7\t8\n\n\n"),
+        "no tabs after the last name": ("B two\t\t\n", "B two\n"),
+    }.items(),
+    ids=lambda item: item[0],
+)  # fmt: skip
+def test_quirks_of_real_files_change_nothing(tmp_path: Path, edit: tuple[str, tuple[str, str]]) -> None:
+    plain = read_trc(sample(tmp_path))
+    found = read_trc(sample(tmp_path, edit[1]))
+    assert found.names == plain.names
+    np.testing.assert_array_equal(found.position, plain.position)
+    np.testing.assert_array_equal(found.time, plain.time)
+
+
+@pytest.mark.parametrize(
+    ("edit", "parts"),
+    [
+        (("PathFileType", "Something"), ["line 1", "not a TRC file"]),
+        (("\tmm\t", "\tinch\t"), ["line 3", "'inch'", "mm, cm or m"]),
+        (("\tUnits", "\tUnit"), ["Units"]),
+        (("\tNumFrames", "\tFrames"), ["no NumFrames"]),
+        (("100\t100\t3\t2", "x\t100\t3\t2"), ["DataRate is 'x'", "line 3"]),
+        (("100\t100\t3\t2", "100\t100\t4\t2"), ["3 rows", "NumFrames is 4"]),
+        (("100\t100\t3\t2", "100\t100\t3\t5"), ["2 marker names", "NumMarkers is 5", "line 4"]),
+        (("100\t100\t3\t2", "60\t60\t3\t2"), ["60 Hz", "100 rows a second"]),
+        (("2001\t3001\t\t\t\n", "2001\n"), ["line 8", "4 cells", "8 cells"]),
+        (("-6\t7\t8\n", "-6\t7\t8\t9\n"), ["line 9", "9 cells"]),
+        (("2000\t3000", "abc\t3000"), ["line 7", "column 'A.one y'", "'abc' is not a number"]),
+        (("2000\t3000", "0,50\t3000"), ["line 7", "'0,50' is not a number", "decimal point", "0.50"]),
+        (("100\t100\t3\t2", "100,5\t100\t3\t2"), ["DataRate is '100,5'", "decimal point", "100.5"]),
+        (("2000\t3000", "1_0\t3000"), ["line 7", "'1_0' is not a number"]),
+        (("2000\t3000", "inf\t3000"), ["line 7", "infinite"]),
+        (("\t0.02\t", "\t0.01\t"), ["line 9", "increase"]),
+        (("\t0.02\t", "\t\t"), ["line 9", "time is missing"]),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_is_refused_with_its_line(
+    tmp_path: Path, edit: tuple[str, str], parts: list[str]
+) -> None:
+    path = sample(tmp_path, edit)
+    with pytest.raises(InputError) as refused:
+        read_trc(path)
+    for part in (*parts, str(path), "\n  to mend it: "):
+        assert part in str(refused.value)
+
+
+def test_missing_empty_binary_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    sample(tmp_path)
+    with pytest.raises(InputError, match=r"no such file(.|\n)*sample.trc"):
+        read_trc(tmp_path / "sampel.trc")
+    with pytest.raises(InputError, match="this is a folder"):
+        read_trc(tmp_path)
+    for content, message in ((b"", "empty"), (b"\x02P\0\0", "binary"), (b"a,b\n1,2\n", "not a TRC file"),
+                             (b"PathFileType 4\nDataRate\n", "ends after 2 lines")):  # fmt: skip
+        (tmp_path / "bad.trc").write_bytes(content)
+        with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*to mend it: "):
+            read_trc(tmp_path / "bad.trc")
+
+
+@given(cut=st.integers(0, len(SAMPLE) - 2))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_file_cut_anywhere_is_refused_or_whole(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "cut.trc"
+    path.write_text(SAMPLE[:cut], encoding="utf-8")
+    # Only inside the very last number can a cut go unseen: nothing in the format tells.
+    if cut < len(SAMPLE) - 2:
+        with pytest.raises(InputError):
+            read_trc(path)
+
+
+@pytest.mark.parametrize("name", ["", " A", "A\tB", "A\nB", "A\rB"])
+def test_names_the_format_cannot_hold_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "x.trc"
+    with pytest.raises(InputError, match="cannot hold"):
+        write_trc(path, Markers(np.arange(2.0), (name,), np.ones((2, 1, 3)), path))
+    assert not list(tmp_path.iterdir())
+
+
+def two_markers() -> Markers:
+    return Markers(np.arange(3.0), ("A", "B"), np.ones((3, 2, 3)), Path("two.trc"))
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"names": ("A", "A")}, {}, "the marker 'A' stands twice"),
+        ({"names": ("A",)}, {}, "3 frames and 1 names for values of the shape"),
+        ({"names": (), "position": np.ones((3, 0, 3))}, {}, "no markers"),
+        ({"time": np.arange(2.0)}, {}, "2 frames and 2 names"),
+        ({"time": np.array([0.0, 2.0, 1.0])}, {}, "do not increase"),
+        ({"time": np.array([0.0, 1.0, np.inf])}, {}, "do not increase"),
+        ({"position": np.full((3, 2, 3), np.inf)}, {}, "'A' has the value inf at 0 s"),
+        ({"position": np.full((3, 2, 3), 1e11)}, {}, "'A' has the value 1e.14"),
+        ({}, {"units": "km"}, "unit of length is 'km'"),
+        ({}, {"units": ["mm"]}, "unit of length is"),
+        ({}, {"decimals": -1}, "-1 decimals"),
+        ({}, {"decimals": 2.5}, "2.5 decimals"),
+    ],
+)
+def test_what_the_reader_would_not_take_back_is_not_written(
+    tmp_path: Path, change: dict, options: dict, message: str
+) -> None:
+    with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*to mend it: "):
+        write_trc(tmp_path / "x.trc", replace(two_markers(), **change), **options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("place", "message"), [("no/x.trc", "no such folder"), (".", "folder"), ("a.trc/x.trc", "no such folder")]
+)
+def test_a_place_that_takes_no_file_is_named(tmp_path: Path, place: str, message: str) -> None:
+    (tmp_path / "a.trc").write_text("")
+    with pytest.raises(InputError, match=message):
+        write_trc(tmp_path / place, two_markers())
+    assert [found.name for found in tmp_path.iterdir()] == ["a.trc"]
+
+
+@pytest.mark.parametrize(
+    "call", [read_trc, read_mot, read_c3d, read_csv_markers, read_csv_forces, read_camera_file]
+)
+def test_what_is_no_path_is_refused(call: Callable) -> None:
+    for nothing in (5, None):
+        with pytest.raises(InputError, match=f"{nothing} is not a path"):
+            call(nothing)
+
+
+def test_a_number_that_nothing_measured_is_refused_with_its_place(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"line 8, column 'A.one y': 1e.300 is no number that was measured"):
+        read_trc(sample(tmp_path, ("2001", "1e300")))

@@ -1,0 +1,281 @@
+"""The time range that a recording allows: each leg where its contacts are on plates and its markers are seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from c3d_files import PlateOnPaper, write_c3d
+
+import musclesolve as ms
+from musclesolve._util.runs import true_runs
+from musclesolve.errors import InputError
+from musclesolve.pipeline.run_options import find_options
+from musclesolve.recording.data import Trial
+from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.trc_file import read_trc
+from musclesolve.recording.trial.trial_file import read_trial
+
+# Contacts of the reference stride where the recording begins 0.4 s before a right heel strike: [s].
+RIGHT_OFF_1, RIGHT_ON_2, RIGHT_OFF_2, RIGHT_ON_3 = 1.07, 1.483, 2.155, 2.567
+LEFT_OFF_1, LEFT_ON_2, LEFT_OFF_2, LEFT_ON_3 = 0.53, 0.942, 1.613, 2.025
+
+
+def walk(folder: Path, **options: object) -> Path:
+    """Three strides over two plates in the middle, unless otherwise said."""
+    return ms.synthetic_recording(folder, truth=False, **{"strides": 3, "steps": ("r2", "l2")} | options)
+
+
+def legs_of(trial: Trial) -> list[float]:
+    return [time for side in "rl" for time in trial.legs[side]]
+
+
+def test_each_leg_is_analysed_from_the_toe_off_before_its_plate_to_the_heel_strike_after_it(tmp_path):
+    trial = read_trial(walk(tmp_path))
+    assert legs_of(trial) == pytest.approx([RIGHT_OFF_1, RIGHT_ON_3, LEFT_OFF_1, LEFT_ON_3], abs=0.03)
+    # Nothing of an unmeasured contact is taken.
+    assert trial.legs["r"][0] > RIGHT_OFF_1 - 0.005 and trial.legs["r"][1] < RIGHT_ON_3
+    assert trial.time_range == (trial.legs["l"][0], trial.legs["r"][1])
+    assert trial.balanced_range == (trial.legs["r"][0], trial.legs["l"][1])
+    said = "\n".join(trial.analysed)
+    assert "right leg: 1.07 to 2.5" in said and "on the floor beside the plates (0.40 to 1.05 s)" in said
+    assert "pelvis residual: both feet 1.07 to 2.0" in said
+
+
+@pytest.mark.parametrize("noise_mm", [1.0, 3.0])
+@pytest.mark.parametrize("rate_hz", [60.0, 200.0])
+def test_noise_and_rate_move_it_little(tmp_path, noise_mm, rate_hz):
+    trial = read_trial(walk(tmp_path, noise_mm=noise_mm, marker_rate_hz=rate_hz, force_noise_n=1.0))
+    assert legs_of(trial) == pytest.approx([RIGHT_OFF_1, RIGHT_ON_3, LEFT_OFF_1, LEFT_ON_3], abs=0.05)
+
+
+def test_where_every_step_is_on_a_plate_only_the_ends_are_left_out(tmp_path):
+    trial = read_trial(walk(tmp_path, steps=("r1", "r2", "r3", "r4", "l1", "l2", "l3", "l4")))
+    end = trial.markers.time[-1]
+    assert trial.time_range == pytest.approx((0.1, end - 0.1), abs=0.02)
+    assert set(trial.legs.values()) == {trial.time_range}
+    assert "the recording begins" in trial.analysed[0] and "the recording ends" in trial.analysed[0]
+
+
+def test_a_range_of_the_trial_file_overrides(tmp_path):
+    path = walk(tmp_path)
+    for line, expected in (("start_s = 1.2", (1.2, 4.05)), ("end_s = 1.9", (0.0, 1.9))):
+        given = path.with_name(f"{line[:3]}.toml")
+        given.write_text(path.read_text(encoding="utf-8") + f"\n[time]\n{line}\n", encoding="utf-8")
+        trial = read_trial(given)
+        assert trial.time_range == pytest.approx(expected) and not trial.legs and not trial.analysed
+        assert trial.measured("l", trial.markers.time).all()
+
+
+def test_markers_of_legs_and_pelvis_bound_it(tmp_path):
+    trial = read_trial(walk(tmp_path, gaps=(("asis_r", 0.0, 0.9), ("toe_l", 2.3, 4.05))))
+    assert trial.time_range == pytest.approx((1.01, 2.19), abs=0.015)
+    assert "before it 'asis_r' not seen at 0.90 s" in trial.analysed[1]
+    assert "after it 'toe_l' not seen at 2.30 s" in trial.analysed[0]
+
+
+def test_gaps_that_are_filled_do_not_bound_it(tmp_path):
+    whole = read_trial(walk(tmp_path / "whole"))
+    trial = read_trial(walk(tmp_path / "gap", gaps=(("asis_r", 1.5, 1.58),)))
+    assert trial.legs == whole.legs and [gap.marker for gap in trial.gaps if gap.filled] == ["asis_r"]
+
+
+def test_gaps_far_from_it_are_not_spoken_of(tmp_path):
+    trial = read_trial(walk(tmp_path, gaps=(("asis_r", 3.5, 4.05), ("heel_l", 3.6, 3.7))))
+    assert trial.gaps == () and not any("heel_l" in note for note in trial.notes)
+
+
+def test_a_leg_without_a_plate_is_analysed_in_swing_and_without_any_not_at_all(tmp_path):
+    trial = read_trial(walk(tmp_path, steps=("r2",)))
+    # The left foot swings from 1.61 to 2.03 s, within the time of the right leg.
+    assert trial.legs["l"] == pytest.approx((LEFT_OFF_2, LEFT_ON_3), abs=0.05)
+    assert trial.legs["r"] == trial.time_range
+
+
+def test_a_leg_that_was_not_measured_cannot_be_asked_for(tmp_path):
+    """The gap takes the swing of the left foot, which has no plate."""
+    trial = read_trial(walk(tmp_path, steps=("r2",), gaps=(("asis_r", 1.9, 4.05),)))
+    assert set(trial.legs) == {"r"} and trial.balanced_range is None
+    assert trial.analysed[1].startswith("left leg: not analysed") and "never both" in trial.analysed[2]
+    with pytest.raises(InputError, match="the left leg was not measured"):
+        find_options(trial, None, None, "l")
+    assert find_options(trial, None, None, "both").sides == ("r", "l")
+
+
+def test_other_stretches_that_were_measured_are_reported(tmp_path):
+    trial = read_trial(walk(tmp_path, strides=5, steps=("r2", "l2", "l4", "l5")))
+    right, left = trial.analysed[:2]
+    assert "measured too" not in right
+    assert "measured too, for [time]: 0.53 to 2.0" in left
+
+
+def partial(folder: Path, share: float) -> Path:
+    """Of the first of two steps of the right foot the plate measures only a share."""
+    path = walk(folder, steps=("r2", "l2", "r3"))
+    table = read_mot(folder / "forces.mot")
+    values = table.values.copy()
+    step = np.flatnonzero((table.time > 1.3) & (table.time < 2.3))
+    columns = [k for k, name in enumerate(table.names) if name.startswith(("right_force", "right_moment"))]
+    values[np.ix_(step, columns)] *= share
+    write_mot(folder / "forces.mot", replace(table, values=values))
+    return path
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+def test_a_foot_half_on_a_plate_is_not_measured(tmp_path, share):
+    trial = read_trial(partial(tmp_path, share))
+    assert trial.legs["r"] == pytest.approx((RIGHT_OFF_2, 3.65), abs=0.05)
+    assert "partly beside its plate (1.4" in trial.analysed[0]
+
+
+@pytest.mark.parametrize("share", [0.95, 1.0, 1.05])
+def test_a_plate_that_is_a_little_off_is_no_half_step(tmp_path, share):
+    trial = read_trial(partial(tmp_path, share))
+    assert trial.legs["r"] == pytest.approx((RIGHT_OFF_1, 3.65), abs=0.05)
+
+
+def test_where_no_contact_is_seen_and_measured_the_whole_recording_is_refused_as_before(tmp_path):
+    path = walk(tmp_path, gaps=(("asis_r", 0.9, 2.6),))
+    with pytest.raises(InputError, match=r"the marker 'asis_r' is missing from 0\.9 to 2\.6 s"):
+        read_trial(path)
+    assert {"gap"} == {finding.code for finding in ms.check(path).findings if finding.severity == "error"} - {
+        "contact_without_force"
+    }
+
+
+def test_a_force_while_the_foot_is_in_the_air_is_no_contact(tmp_path):
+    path = walk(tmp_path, steps=("r2",))
+    table = read_mot(tmp_path / "forces.mot")
+    write_mot(tmp_path / "forces.mot", replace(table, values=np.roll(table.values, 700, axis=0)))
+    report = ms.check(path)
+    assert not report.ok
+
+
+DOWN = np.diag([1.0, -1.0, -1.0])
+LENGTH, WIDTH = 0.25, 0.2
+
+
+def c3d_walk(folder: Path, shift: dict[str, float], length: float = LENGTH, tables: str = "") -> Path:
+    """The walk as C3D: one plate under a step of each foot, moved forwards by so much [m]."""
+    path = walk(folder)
+    table, markers = read_mot(folder / "forces.mot"), read_trc(folder / "walk.trc")
+    samples = 10 * markers.time.size
+    plates, channels = [], []
+    for side, name in (("r", "right"), ("l", "left")):
+        force, point, free = (
+            np.stack([table[f"{name}_{what}_{axis}"] for axis in "xyz"], axis=1)
+            for what in ("force", "point", "moment")
+        )
+        on = force[:, 2] > 0.0
+        middle = 0.5 * (point[on].min(axis=0) + point[on].max(axis=0)) + [shift.get(side, 0.0), 0.0, 0.0]
+        plate = PlateOnPaper(2, tuple(middle), DOWN, (length, WIDTH))
+        there = np.where(on[:, None], point, middle)
+        padding = samples - len(force)
+        plates.append(plate)
+        channels.append(np.pad(plate.channels(force, there, free), ((0, padding), (0, 0)), mode="edge"))
+    write_c3d(
+        folder / "walk.c3d", 100.0, list(markers.names), 1000.0 * markers.position, plates, channels, 10
+    )
+    text = path.read_text(encoding="utf-8")
+    text = text[: text.index("[[force]]")] + tables
+    text = text.replace('"walk.trc"', '"walk.c3d"').replace('forces = "forces.mot"\n', "")
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_it_is_the_same_through_c3d(tmp_path):
+    text, file = read_trial(walk(tmp_path / "text")), read_trial(c3d_walk(tmp_path / "c3d", {}))
+    np.testing.assert_allclose(legs_of(file), legs_of(text), atol=0.011)
+
+
+@pytest.mark.parametrize(
+    "tables", ["", '[[force]]\nside = "r"\nplate = 1\n[[force]]\nside = "l"\nplate = 2\n']
+)
+def test_a_foot_that_stands_over_the_edge_of_its_plate_is_not_measured(tmp_path, tables):
+    """The toes of the left foot are beside the plate; the right one stands on its own."""
+    trial = read_trial(c3d_walk(tmp_path, {"l": -0.16}, 0.17, tables))
+    assert trial.legs["r"] == pytest.approx((RIGHT_OFF_1, RIGHT_ON_3), abs=0.03)
+    # What is left of the left leg is a swing.
+    assert trial.legs["l"] == pytest.approx((LEFT_OFF_2, LEFT_ON_3), abs=0.05)
+    if not tables:
+        assert any("the toe of the left foot stands beside the plates" in note for note in trial.notes)
+
+
+def test_both_feet_on_one_plate_are_left_out(tmp_path):
+    """The right foot steps on the plate while the left one still stands on it: only the steps apart are known."""
+    path = walk(tmp_path, strides=5, steps=("r2", "l2", "r4", "l4"))
+    table, markers = read_mot(tmp_path / "forces.mot"), read_trc(tmp_path / "walk.trc")
+    samples = 10 * markers.time.size
+    wide, wide_channels, plates, channels = None, 0.0, [], []
+    for name in ("right", "left"):
+        force, point, free = (
+            np.stack([table[f"{name}_{what}_{axis}"] for axis in "xyz"], axis=1)
+            for what in ("force", "point", "moment")
+        )
+        first, second = (slice(*run) for run in true_runs(force[:, 2] > 0.0))
+        for step, own in ((first, False), (second, True)):
+            on = np.zeros(len(force), bool)
+            on[step] = True
+            middle = point[on].mean(axis=0)
+            plate = PlateOnPaper(2, tuple(middle), DOWN, (0.25, 0.2))
+            if not own:
+                wide = wide or PlateOnPaper(2, tuple(middle), DOWN, (1.2, 0.6))
+                plate = wide
+            there = np.where(on[:, None], point, plate.centre)
+            measured = plate.channels(on[:, None] * force, there, on[:, None] * free)
+            measured = np.pad(measured, ((0, samples - len(force)), (0, 0)), mode="edge")
+            if own:
+                plates.append(plate)
+                channels.append(measured)
+            else:
+                wide_channels = wide_channels + measured
+    write_c3d(
+        tmp_path / "walk.c3d",
+        100.0,
+        list(markers.names),
+        1000.0 * markers.position,
+        [wide, *plates],
+        [wide_channels, *channels],
+        10,
+    )
+    text = path.read_text(encoding="utf-8")
+    text = text[: text.index("[[force]]")].replace('"walk.trc"', '"walk.c3d"')
+    path.write_text(text.replace('forces = "forces.mot"\n', ""), encoding="utf-8")
+    trial = read_trial(path)
+    assert any("is left out: both feet stand on it" in note for note in trial.notes)
+    # The first of the two pairs of steps ends at 2.15 s.
+    assert trial.time_range[0] > 2.1
+
+
+def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(tmp_path):
+    path = walk(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")
+    report = ms.check(path)
+    assert {finding.code for finding in report.findings if finding.severity == "error"} == {"time_range"}
+    assert "analysed" in {finding.code for finding in report.findings}
+
+
+def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(tmp_path):
+    path = walk(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("mass_kg", "mass_g"), encoding="utf-8")
+    report = ms.check(path)
+    assert not report.ok and set(report.codes) >= {"trial_file"} and "force_units" not in report.codes
+
+
+def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(tmp_path):
+    result = ms.run(walk(tmp_path))
+    for side in ("r", "l"):
+        cycles = ms.gait_cycles(result, side)
+        assert cycles.sizes["cycle"] == 1
+        assert np.isfinite(cycles["muscle_force"].sel(percent=slice(2, 95))).all()
+        assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()
+
+
+def test_a_leg_without_a_plate_is_said_to_be_analysed_in_its_swings(tmp_path):
+    path = walk(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")
+    (note,) = [note for note in read_trial(path).notes if "No plate is given" in note]
+    assert "only swings of its leg" in note

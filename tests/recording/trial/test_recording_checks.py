@@ -1,0 +1,305 @@
+"""Recordings that are well formed and yet cannot be what the trial file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_trial import write_trial
+
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.text.trc_file import read_trc, write_trc
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+def rewrite_markers(path: Path, change: Callable[[Markers], Markers]) -> None:
+    write_trc(path, change(read_trc(path)))
+
+
+def rewrite_forces(path: Path, change: Callable[[Table], Table]) -> None:
+    write_mot(path, change(read_mot(path)))
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(InputError) as error:
+        read_trial(path)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("file", ["walk.trc", "static.trc"])
+def test_a_person_of_another_size_is_refused(tmp_path: Path, file: str) -> None:
+    path = write_trial(tmp_path)
+    text = (tmp_path / file).read_text().replace("\tmm\t", "\tcm\t")
+    (tmp_path / file).write_text(text)
+    message = refused(path)
+    assert "shoulders are" in message and "1.75 m tall" in message and file in message and "Units" in message
+
+
+def test_a_wrong_up_axis_is_refused(tmp_path: Path) -> None:
+    assert "up in [laboratory]" in refused(write_trial(tmp_path, ('up = "+y"', 'up = "+z"')))
+
+
+@pytest.mark.parametrize("axis", ["-x", "+z", "-z"])
+def test_forward_is_the_axis_of_the_laboratory_whichever_way_the_subject_faces(
+    tmp_path: Path, axis: str
+) -> None:
+    assert read_trial(write_trial(tmp_path, ('forward = "+x"', f'forward = "{axis}"'))).markers.time.size
+
+
+def test_a_marker_that_leaps_is_refused_unless_it_leaps_far_outside(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def leap(frame: int) -> Callable[[Markers], Markers]:
+        def change(markers: Markers) -> Markers:
+            position = markers.position.copy()
+            position[frame, markers.names.index("RSH1"), 1] += 0.15
+            return replace(markers, position=position)
+
+        return change
+
+    rewrite_markers(tmp_path / "walk.trc", leap(20))
+    assert read_trial(path).notes == ()
+    rewrite_markers(tmp_path / "walk.trc", leap(100))
+    message = refused(path)
+    assert "'RSH1' leaps by 300 mm within a frame" in message and "first near 0.99 s" in message
+
+
+@pytest.mark.parametrize("frame", [59, 181])
+def test_a_leap_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Path, frame: int) -> None:
+    path = write_trial(tmp_path)
+    plain = anatomy(read_trial(path))
+
+    def leap(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[frame, markers.names.index("RHEE"), 1] += 2.0
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "walk.trc", leap)
+    found = anatomy(read_trial(path))
+    np.testing.assert_allclose(found.points["heel_r"], plain.points["heel_r"], atol=0.002)
+    end = "first" if frame == 59 else "last"
+    assert any(f"the {end} frames are less certain" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("factor", [10.0, 1000.0])
+def test_wrong_units_are_not_called_leaps(tmp_path: Path, factor: float) -> None:
+    path = write_trial(tmp_path)
+    rewrite_markers(tmp_path / "walk.trc", lambda m: replace(m, position=factor * m.position))
+    message = refused(path)
+    assert "Units" in message and "leap" not in message
+
+
+@pytest.mark.parametrize(
+    ("landmark", "marker"),
+    [("shoulder", "SHO"), ("heel", "HEE"), ("toe", "TOE"), ("ankle_lateral", "ANL"), ("knee_lateral", "KNL"),
+     ("elbow_lateral", "ELL"), ("psis", "PSI")],
+)  # fmt: skip
+def test_a_pair_of_landmarks_whose_sides_are_swapped_is_named(
+    tmp_path: Path, landmark: str, marker: str
+) -> None:
+    edits = tuple(
+        (f'{landmark}_{side.lower()} = "{side}{marker}"', f'{landmark}_{side.lower()} = "{other}{marker}"')
+        for side, other in ("RL", "LR")
+    )
+    message = refused(write_trial(tmp_path, *edits))
+    assert f"[mapping] {landmark}_r: right and left are swapped" in message
+    assert f"swap the markers of {landmark}_r and {landmark}_l" in message
+
+
+def test_one_bad_frame_of_the_standing_trial_does_not_matter(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    plain = anatomy(read_trial(path))
+
+    def spoil(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[7] += 1e6
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "static.trc", spoil)
+    np.testing.assert_allclose(
+        anatomy(read_trial(path)).offsets["knee_r"], plain.offsets["knee_r"], atol=1e-7
+    )
+
+
+def test_swapped_sides_of_the_pelvis_are_refused(tmp_path: Path) -> None:
+    edits = (('"RASI"', '"X"'), ('"LASI"', '"RASI"'), ('"X"', '"LASI"'))
+    assert "right side of the pelvis" in refused(write_trial(tmp_path, *edits))
+
+
+def losing(marker: str, *frames: slice) -> Callable[[Markers], Markers]:
+    def change(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        for some in frames:
+            position[some, markers.names.index(marker)] = np.nan
+        return replace(markers, position=position)
+
+    return change
+
+
+def test_a_gap_that_nothing_fills_is_refused_with_marker_and_time_unless_it_lies_outside(
+    tmp_path: Path,
+) -> None:
+    path = write_trial(tmp_path)
+    walk = read_trc(tmp_path / "walk.trc")
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(0, 50), slice(200, 230))(walk))
+    assert read_trial(path).notes == ()
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(100, 120))(walk))
+    message = refused(path)
+    assert "'LTH2' is missing from 1 to 1.19 s (20 of 121 frames" in message
+    assert "not filled: fewer than three markers that move with it" in message
+    # A gap that reaches over the end of the range, and what the person may choose.
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(178, 240))(walk))
+    assert "'LTH2' is missing from 1.78 to 1.8 s" in refused(path)
+    write_trc(tmp_path / "walk.trc", losing("LTH2", slice(100, 103))(walk))
+    assert "'LTH2' was not seen from 1 to 1.02 s" in read_trial(path).notes[0]
+    path.write_text(path.read_text() + "\n[gaps]\nspline_s = 0.02\nrigid_s = 0.02\n")
+    assert "gaps of more than 0.02 s are not filled" in refused(path)
+
+
+def test_a_gap_in_a_marker_nobody_needs_is_no_matter(tmp_path: Path) -> None:
+    path = write_trial(tmp_path, ('elbow_medial_r = { midpoint = ["RELM", "RELM2"] }\n', ""))
+
+    def lose(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[:, markers.names.index("RELM")] = np.nan
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "walk.trc", lose)
+    assert read_trial(path).notes == ()
+
+
+def test_a_marker_never_seen_standing_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def lose(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[:, markers.names.index("RANM")] = np.nan
+        return replace(markers, position=position)
+
+    rewrite_markers(tmp_path / "static.trc", lose)
+    assert "'RANM' is never seen" in refused(path)
+
+
+def test_uneven_sampling_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_markers(
+        tmp_path / "walk.trc", lambda m: replace(m, time=m.time + 0.004 * (np.arange(m.time.size) == 90))
+    )
+    message = refused(path)
+    assert "not evenly spaced" in message and "0.904 s" in message
+
+
+def test_a_force_file_that_ends_early_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, time=t.time[:1500], values=t.values[:1500]))
+    message = refused(path)
+    assert "end_s" in message and "1.8 s" in message and "forces 0 to 1.499 s" in message
+
+
+def test_a_force_that_pulls_down_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, values=-t.values))
+    assert "pulls the right foot down" in refused(path)
+
+
+def test_forces_in_another_unit_are_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, values=t.values * 1000.0))
+    assert "in newtons" in refused(path)
+
+
+def test_forces_of_swapped_feet_are_refused(tmp_path: Path) -> None:
+    # The feet are set wide apart: side by side they are too near to tell.
+    wide = 0.3
+    path = write_trial(tmp_path)
+
+    def stride(markers: Markers) -> Markers:
+        left = np.array([name in ("LHEE", "LTOE") for name in markers.names])
+        return replace(markers, position=markers.position + np.where(left[:, None], [wide, 0.0, 0.0], 0.0))
+
+    def swap(table: Table) -> Table:
+        values = table.values.copy()
+        values[:, table.names.index("l_px")] += wide
+        other = [("l" if name[0] == "r" else "r") + name[1:] for name in table.names]
+        return replace(table, values=values, names=tuple(other))
+
+    rewrite_markers(tmp_path / "walk.trc", stride)
+    rewrite_forces(tmp_path / "forces.mot", swap)
+    message = refused(path)
+    assert "from the left one" in message and 'side = "l"' in message
+
+
+def test_a_force_far_from_either_foot_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def apart(table: Table) -> Table:
+        values = table.values.copy()
+        values[:, table.names.index("r_pz")] += 0.5
+        return replace(table, values=values)
+
+    rewrite_forces(tmp_path / "forces.mot", apart)
+    message = refused(path)
+    assert "right foot acts 0.5" in message and "share axes" in message
+
+
+def test_a_force_that_pushes_sideways_is_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", spiked("r_vz", 900.0))
+    assert "pushed sideways" in refused(path)
+
+
+def test_a_single_point_of_force_far_away_is_refused_with_its_time(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    rewrite_forces(tmp_path / "forces.mot", spiked("l_pz", 5.0))
+    message = refused(path)
+    assert "strays 4.9" in message and "at 0.9 s" in message
+
+
+def spiked(column: str, by: float) -> Callable[[Table], Table]:
+    def change(table: Table) -> Table:
+        values = table.values.copy()
+        values[900, table.names.index(column)] += by
+        return replace(table, values=values)
+
+    return change
+
+
+def test_points_of_force_in_millimetres_are_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def in_millimetres(table: Table) -> Table:
+        factors = [1000.0 if "_p" in name else 1.0 for name in table.names]
+        return replace(table, values=table.values * factors)
+
+    rewrite_forces(tmp_path / "forces.mot", in_millimetres)
+    assert "points are in metres" in refused(path)
+
+
+def test_a_missing_force_is_refused_and_a_missing_point_of_nothing_is_not(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+
+    def unload(table: Table) -> Table:
+        values = table.values.copy()
+        for name in table.names:
+            if name.startswith("r_"):
+                values[:300, table.names.index(name)] = np.nan if "_p" in name else 0.0
+        return replace(table, values=values)
+
+    rewrite_forces(tmp_path / "forces.mot", unload)
+    assert np.isnan(read_trial(path).forces[0].point[0]).all()
+
+    def lose(table: Table) -> Table:
+        values = table.values.copy()
+        values[700, table.names.index("r_vy")] = np.nan
+        return replace(table, values=values)
+
+    rewrite_forces(tmp_path / "forces.mot", lose)
+    message = refused(path)
+    # Seven lines of header, then one row per millisecond.
+    assert "line 708, column 'r_vy'" in message and "at 0.7 s" in message

@@ -1,0 +1,43 @@
+"""A recording too short for a stretch to be found: its ends, where accelerations are guesses, are left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import musclesolve as ms
+from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
+
+DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    steps = ("r1", "r2", "l1", "l2")
+    return synthetic_recording(tmp_path_factory.mktemp("walk"), force_rate_hz=300.0, steps=steps)
+
+
+@pytest.mark.parametrize("duration", [0.2, 0.25, 0.3, 0.35])
+def test_valid_frames_of_a_short_recording_have_the_true_moments(whole, duration, tmp_path):
+    copy = open_copy(whole)
+    for name, values in (("walk", "position"), ("forces", "values")):
+        table = getattr(copy, name)
+        kept = (table.time >= 0.9) & (table.time <= 0.9 + duration + 1e-6)
+        setattr(copy, name, replace(table, time=table.time[kept], **{values: getattr(table, values)[kept]}))
+    result = ms.run(write_copy(copy, tmp_path))
+    assert "but its ends" in result.attrs["analysed"][0] or "right leg" in result.attrs["analysed"][0]
+    with xr.open_dataset(whole.parent / "truth.nc") as truth:
+        for side in "rl":
+            dofs = [f"{dof}_{side}" for dof in DOFS]
+            true = truth.joint_moment.sel(dof=dofs)
+            error = (result.joint_moment.sel(dof=dofs) - true.interp(time=result.time)) / abs(true).max(
+                "time"
+            )
+            valid = result.valid.sel(side=side).values
+            assert valid.sum() >= 10
+            assert float(np.abs(error.values[valid]).max()) < 0.25

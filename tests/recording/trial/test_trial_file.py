@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic_trial import person, write_trial
+
+from musclesolve.errors import InputError
+from musclesolve.recording.data import FilterOptions, MuscleOptions, SharingOptions, Subject
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.text.mot_file import read_mot, write_mot
+from musclesolve.recording.trial.schema import trial_keys
+from musclesolve.recording.trial.trial_file import read_trial
+
+
+def test_a_trial_is_read_into_the_global_frame(tmp_path: Path) -> None:
+    trial = read_trial(write_trial(tmp_path))
+    truth = person(trial.markers.time).markers
+    for name in trial.markers.names:
+        np.testing.assert_allclose(trial.markers[name], truth[name], atol=1e-7, err_msg=name)
+    assert trial.subject == Subject("synthetic", 70.0, 1.75, "female")
+    assert trial.time_range == (0.6, 1.8)
+    assert trial.mapping["elbow_medial_r"] == {"RELM": 0.5, "RELM2": 0.5}
+    assert trial.muscles == MuscleOptions() and trial.sharing == SharingOptions()
+    assert {role: path.name for role, path in trial.files.items()} == {
+        "trial": "trial.toml",
+        "markers": "walk.trc",
+        "static": "static.trc",
+        "forces": "forces.mot",
+    }
+
+
+def test_forces_are_those_of_the_columns_whichever_way_they_are_named(tmp_path: Path) -> None:
+    right, left = read_trial(write_trial(tmp_path)).forces
+    assert (right.side, left.side) == ("r", "l")
+    np.testing.assert_allclose(right.force[0], [0.0, 5.0, 0.5 * 70.0 * 9.81], atol=1e-5)
+    np.testing.assert_allclose(right.moment[0], [0.0, 0.0, 1.0], atol=1e-6)
+    assert (right.point[:, 1] < 0).all() and (left.point[:, 1] > 0).all()
+
+
+def test_options_of_muscles_and_sharing_are_kept(tmp_path: Path) -> None:
+    edits = (
+        ('database = "silva_2003"', 'database = "own.toml"\nstrength_factor = 1.2'),
+        ('solver = "batch"', 'solver = "ipopt"\nreserve_weight = 10\ndofs = ["knee_flexion_r"]'),
+    )
+    trial = read_trial(write_trial(tmp_path, *edits))
+    assert trial.muscles == MuscleOptions(str(tmp_path / "own.toml"), 1.2)
+    assert trial.sharing == SharingOptions("stress_cubed", "ipopt", 10.0, ("knee_flexion_r",))
+
+
+def test_tables_that_may_be_absent_have_their_defaults(tmp_path: Path) -> None:
+    edits = (
+        ("[time]\nstart_s = 0.6\nend_s = 1.8\n", ""),
+        ("[filter]\ncutoff_hz = 6.0\n", ""),
+        ('[muscles]\ndatabase = "silva_2003"\n', ""),
+        ('[sharing]\ncost = "stress_cubed"\nsolver = "batch"\n', ""),
+        ('[joint_centers]\nhip = "harrington_2007"\n', ""),
+    )
+    trial = read_trial(write_trial(tmp_path, *edits))
+    # Found: all of it but its ends.
+    assert trial.time_range == pytest.approx((0.1, 2.29))
+    assert trial.filter == FilterOptions() and trial.hip_regression == "harrington_2007"
+    assert trial.muscles == MuscleOptions() and trial.sharing == SharingOptions()
+
+
+def test_only_the_markers_that_are_needed_are_used(tmp_path: Path) -> None:
+    edits = (('elbow_medial_r = { midpoint = ["RELM", "RELM2"] }\n', ""),)
+    used = read_trial(write_trial(tmp_path, *edits)).used_markers
+    assert "RELM" not in used and "RKNM" not in used
+    assert {"RTH1", "RSH2", "LELM2", "RTOE"} <= set(used)
+
+
+# (old, new) of the trial file -> what the refusal must say.
+REFUSALS = {
+    "not TOML": (("[subject]", "[subject"), ["not valid TOML", "line 2"]),
+    "decimal comma": (("mass_kg = 70.0", "mass_kg = 70,5"), ["line 4:", "decimal point", "70.5"]),
+    "no forces": (('forces = "forces.mot"\n', ""), ["[files]", "'forces' is missing", "add a line forces ="]),
+    "a folder": (('"walk.trc"', '"."'), ["line 13", "[files] markers", "this is a folder"]),
+    "no such folder": (('"walk.trc"', '"data/walk.trc"'), ["[files] markers", "no such folder"]),
+    "unknown table": (("[filter]", "[filtr]"), ["[filtr]", "did you mean 'filter'"]),
+    "missing table": (
+        ('[laboratory]\nforward = "+x"\nup = "+y"\n', ""),
+        ["[laboratory] is missing", "forward, up"],
+    ),
+    "not a table": (
+        ("[filter]\ncutoff_hz = 6.0", "[[filter]]\ncutoff_hz = 6.0"),
+        ["[filter]", "not a table"],
+    ),
+    "unknown key": (("mass_kg", "mass"), ["line 4", "[subject] mass", "did you mean 'mass_kg'"]),
+    "missing key": (("stature_m = 1.75\n", ""), ["[subject]", "'stature_m' is missing"]),
+    "number as text": (("mass_kg = 70.0", 'mass_kg = "70"'), ["line 4", "'70'", "a number"]),
+    "truth as number": (("mass_kg = 70.0", "mass_kg = true"), ["True", "a number"]),
+    "mass in grams": (("mass_kg = 70.0", "mass_kg = 70000"), ["70000", "at most 400"]),
+    "stature in cm": (("stature_m = 1.75", "stature_m = 175"), ["175", "at most 2.6"]),
+    "stature not a number": (("stature_m = 1.75", "stature_m = nan"), ["line 5", "finite"]),
+    "sex": (('"female"', '"f"'), ["[subject] sex", "female, male"]),
+    "axis name": (('forward = "+x"', 'forward = "x"'), ["[laboratory] forward", "+x, -x"]),
+    "one axis twice": (('up = "+y"', 'up = "-x"'), ["line 10, [laboratory] up", "two different axes"]),
+    "no such file": (
+        ('"walk.trc"', '"wlak.trc"'),
+        ["line 13, [files] markers", "'wlak.trc'", "no such file", "'walk.trc'"],
+    ),
+    "cutoff zero": (("cutoff_hz = 6.0", "cutoff_hz = 0"), ["[filter] cutoff_hz", "above 0"]),
+    "cutoff above half the rate": (
+        ("cutoff_hz = 6.0", "cutoff_hz = 55"),
+        ["55 Hz", "markers", "below 50 Hz"],
+    ),
+    "unknown landmark": (("heel_r =", "hel_r ="), ["line", "[mapping] hel_r", "did you mean 'heel_r'"]),
+    "missing landmark": (('heel_l = "LHEE"\n', ""), ["'heel_l' is missing", "left back of the calcaneus"]),
+    "half a pelvis": (('psis_l = "LPSI"\n', ""), ["'psis_l' is missing", "map 'sacrum'"]),
+    "unknown marker": (('"RHEE"', '"RHE"'), ["[mapping] heel_r", "'RHE' is not in", "walk.trc", "'RHEE'"]),
+    "empty mapping": (('heel_r = "RHEE"', 'heel_r = ""'), ["[mapping] heel_r", "marker name"]),
+    "mapping form": (
+        ('heel_r = "RHEE"', 'heel_r = { mean = ["RHEE", "RTOE"] }'),
+        ["[mapping] heel_r", "midpoint"],
+    ),
+    "two landmarks at one marker": (
+        ('heel_l = "LHEE"', 'heel_l = "RHEE"'),
+        ["[mapping] heel_l", "same point as 'heel_r'"],
+    ),
+    "no file name": (('"walk.trc"', '"a\\u0000b"'), ["[files] markers", "no such file"]),
+    "midpoint of one": (('["RELM", "RELM2"]', '["RELM"]'), ["[mapping] elbow_medial_r", "midpoint"]),
+    "weights": (("LELM2 = 0.75", "LELM2 = 0.5"), ["[mapping] elbow_medial_l", "sum to 0.75"]),
+    "not carried": (('RANM = "shank_r"\n', ""), ["only the standing trial has", "'RANM'", "[carried]"]),
+    "unknown cluster": (
+        ('RANM = "shank_r"', 'RANM = "shnk_r"'),
+        ["[carried] RANM", "did you mean 'shank_r'"],
+    ),
+    "small cluster": (('"RSH2", "RANL"]', '"RANL"]'), ["[clusters] shank_r", "three or more"]),
+    "cluster marker": (('"RSH2"', '"RSH9"'), ["[clusters] shank_r", "'RSH9'", "'RSH2'"]),
+    "carried marker": (('RANM = "shank_r"', 'RAMN = "shank_r"'), ["[carried] RAMN", "static.trc", "'RANM'"]),
+    "clusters without standing": (('static = "static.trc"\n', ""), ["clusters need a standing trial"]),
+    "regression": (('"harrington_2007"', '"harrington"'), ["[joint_centers] hip", "harrington_2007"]),
+    "time outside": (("end_s = 1.8", "end_s = 18"), ["[time] end_s", "18 s", "markers 0 to 2.39 s"]),
+    "time reversed": (
+        ("end_s = 1.8", "end_s = 0.5"),
+        ["[time] start_s", "0.6 s, does not lie before the end, 0.5 s"],
+    ),
+    "time too short": (
+        ("end_s = 1.8", "end_s = 0.65"),
+        ["[time] end_s", "fewer than 10", "an end after 0.7 s"],
+    ),
+    "side": (('side = "l"', 'side = "left"'), ["[[force]] side", "r, l", 'write side = "r" or "l"']),
+    "column": (('"r_my"', '"r_ny"'), ["[[force]] moment", "'r_ny' is not in", "forces.mot", "'r_my'"]),
+    "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["[[force]] moment", "three column names"]),
+    "strength": (
+        ("[muscles]\n", "[muscles]\nstrength_factor = -1\n"),
+        ["[muscles] strength_factor", "above 0"],
+    ),
+    "dofs": (("[sharing]\n", "[sharing]\ndofs = 7\n"), ["[sharing] dofs", "list of names"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_wrong_trial_file_is_refused_with_the_place_and_the_way_out(tmp_path: Path, name: str) -> None:
+    edit, parts = REFUSALS[name]
+    path = write_trial(tmp_path, edit)
+    with pytest.raises(InputError) as refused:
+        read_trial(path)
+    for part in (*parts, str(path), "\n  expected: ", "\n  to mend it: "):
+        assert part in str(refused.value), str(refused.value)
+
+
+def test_a_trial_file_that_is_missing_is_looked_for_where_it_was_said_to_be(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        read_trial(tmp_path / "nix.toml")
+    assert f"a file in {tmp_path}" in str(refused.value) and "relative" not in str(refused.value)
+
+
+def test_a_trial_file_without_plates_is_told_how_to_name_them(tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    text = path.read_text()
+    path.write_text(text[: text.index("[[force]]")] + text[text.index("[muscles]") :])
+    with pytest.raises(InputError, match=r"the table \[\[force\]\] is missing(.|\n)*add \[\[force\]\]"):
+        read_trial(path)
+
+
+def test_recordings_that_do_not_overlap_are_refused(tmp_path: Path) -> None:
+    path = write_trial(tmp_path, ("[time]\nstart_s = 0.6\nend_s = 1.8\n", ""))
+    table = read_mot(tmp_path / "forces.mot")
+    write_mot(tmp_path / "forces.mot", replace(table, time=table.time + 10.0))
+    with pytest.raises(InputError, match="not recorded at the same time"):
+        read_trial(path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "method"),
+    [
+        ("", "harrington_2007"),
+        ('hip_center_r = "RTH1"\n', "harrington_2007, mapped on the right"),
+        ('hip_center_r = "RTH1"\nhip_center_l = "LTH1"\n', "mapped"),
+    ],
+)
+def test_the_hip_method_says_what_counts(tmp_path: Path, lines: str, method: str) -> None:
+    assert read_trial(write_trial(tmp_path, ("[mapping]\n", "[mapping]\n" + lines))).hip_method == method
+
+
+def test_the_line_of_the_second_plate_is_found(tmp_path: Path) -> None:
+    path = write_trial(tmp_path, ('force = "l_v"', 'force = "left_v"'))
+    line = next(k for k, text in enumerate(path.read_text().split("\n"), start=1) if "left_v" in text)
+    with pytest.raises(InputError, match=f"line {line}, "):
+        read_trial(path)
+
+
+def test_a_plate_that_is_not_given_is_said(tmp_path: Path) -> None:
+    path = write_trial(tmp_path, ('moment = "l_m"\n', ""))
+    assert any("left foot" in note and "zero" in note for note in read_trial(path).notes)
+    text = path.read_text()
+    start, end = text.index('[[force]]\nside = "l"'), text.index("[muscles]")
+    path.write_text(text[:start] + text[end:])
+    assert any("left foot" in note and "unloaded" in note for note in read_trial(path).notes)
+
+
+def test_every_landmark_and_key_is_described() -> None:
+    for landmark in landmarks().values():
+        assert landmark.description
+        assert landmark.required or landmark.without or landmark.name == "sacrum", landmark.name
+        assert set(landmark.instead) <= set(landmarks())
+    for table in trial_keys().values():
+        for key in table.get("keys", {}).values():
+            assert key["about"] and key["type"]
+
+
+def test_a_trial_introduces_itself_in_a_line(tmp_path: Path) -> None:
+    trial = read_trial(write_trial(tmp_path))
+    assert str(trial.path) in repr(trial)
+    assert len(repr(trial)) < 150 + len(str(trial.path))
+
+
+def test_what_is_no_path_is_refused() -> None:
+    with pytest.raises(InputError, match="None is not a path"):
+        read_trial(None)  # type: ignore[arg-type]

@@ -1,0 +1,130 @@
+"""Results that are damaged or of another program are refused before anything is computed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import xarray as xr
+from synthetic_result import result, set_status
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli import app as cli
+from musclesolve.plotting.save_figures import figure_files
+from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.files.netcdf import write_result
+from musclesolve.studies.average import average_results
+
+Damage = Callable[[xr.Dataset], xr.Dataset]
+
+
+def flags(**attrs: object) -> Damage:
+    return lambda r: r.assign(status=r.status.assign_attrs(attrs))
+
+
+def strikes(times: object) -> Damage:
+    return lambda r: r.assign_attrs(heel_strike_times_r=times)
+
+
+def number(name: str, value: object) -> Damage:
+    return lambda r: r.assign_attrs({name: value})
+
+
+def lost(name: str, frames: slice = slice(None)) -> Damage:
+    def damage(r: xr.Dataset) -> xr.Dataset:
+        values = r[name].values.copy()
+        values[frames] = np.nan
+        return r.assign({name: (r[name].dims, values)})
+
+    return damage
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "no frames": (lambda r: r.isel(time=[]), "0 frames"),
+    "one frame": (lambda r: r.isel(time=[0]), "1 frame"),
+    "time runs back": (lambda r: r.isel(time=slice(None, None, -1)), "do not increase"),
+    "no time": (lambda r: r.assign_coords(time=np.full(r.sizes["time"], np.nan)), "do not increase"),
+    "no flags": (flags(flag_meanings=""), "flag_meanings 0 names"),
+    "an unknown status": (
+        lambda r: r.assign(status=(r.status + 77).assign_attrs(r.status.attrs)),
+        "status 77",
+    ),
+    "valid in numbers": (lambda r: r.assign(valid=r.valid.astype(float)), "no truth values"),
+    "valid against the status": (
+        lambda r: r.assign(valid=r.valid & (r.time > 1.0)),
+        "contradicts the status in 202 frames",
+    ),
+    "no valid": (lambda r: r.drop_vars("valid").assign(status=r.status.drop_attrs()), "it has no valid"),
+    "strikes in words": (strikes("abc"), "no increasing times"),
+    "a strike at no time": (strikes([np.nan, 1.0, 2.0]), "no increasing times"),
+    "a strike twice": (strikes([0.2, 0.2, 1.2]), "no increasing times"),
+    "no mass": (number("subject_mass_kg", 0.0), "0.0 is no positive number"),
+    "a mass in words": (number("subject_mass_kg", "x"), "'x' is no positive number"),
+    "a strength in words": (number("strength_factor", "x"), "'x' is no positive number"),
+    "moments that are no numbers": (lost("joint_moment"), "no number in 251 frames"),
+    "a hole in an activation": (
+        lost("activation", slice(100, 110)),
+        "no number in 10 frames.*first at 1.000 s",
+    ),
+    "no force of the ground": (lambda r: r.drop_vars("ground_reaction_force"), "no ground_reaction_force"),
+    "no muscles": (lambda r: r.isel(muscle=[]), "nothing in"),
+    "muscles of no leg": (
+        lambda r: r.assign_coords(muscle=[f"m{k}x" for k in range(r.sizes["muscle"])]),
+        "of the right or the left leg",
+    ),
+    "a leg without status": (lambda r: r.sel(side=["r"]), "l has muscles but no status"),
+    "status of no leg": (lambda r: r.assign(status=r.status[:, 0]), "not over"),
+    "another program": (
+        lambda r: xr.Dataset({name: ("x", [1.0, 2.0]) for name in ("muscle", "status", "time")}),
+        "not a result",
+    ),
+}
+OF_FIGURES: dict[str, tuple[Damage, str]] = {
+    name: (lambda r, name=name: r.drop_vars(name), f"it has no {name}")
+    for name in ("activation", "muscle_force", "joint_angle", "joint_moment", "group", "dof")
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_gait_cycles_of_a_damaged_result_are_refused(name: str) -> None:
+    damage, said = DAMAGES[name]
+    with pytest.raises(ms.InputError, match=said):
+        ms.gait_cycles(damage(result(n_frames=251)), "r")
+
+
+@pytest.mark.parametrize("name", [*DAMAGES, *OF_FIGURES])
+def test_average_of_a_damaged_result_is_refused_with_its_file(name, tmp_path) -> None:
+    damage, said = (DAMAGES | OF_FIGURES)[name]
+    write_result(damage(result(n_frames=251)), tmp_path / "result.nc")
+    with pytest.raises(ms.InputError, match=said) as caught:
+        average_results([tmp_path / "result.nc"])
+    assert caught.value.file == str(tmp_path / "result.nc")
+
+
+def test_the_command_says_it_in_one_message(tmp_path) -> None:
+    write_result(result(n_frames=251).isel(time=[]), tmp_path / "result.nc")
+    done = CliRunner().invoke(cli.app, ["average", str(tmp_path / "result.nc"), "-o", str(tmp_path / "out")])
+    assert done.exit_code == 2 and done.stderr.startswith("musclesolve: ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_has_no_valid_solution_need_not_be_a_number() -> None:
+    data = lost("activation", slice(40, 43))(result(n_frames=251))
+    set_status(data, ms.Status.INFEASIBLE, slice(40, 43), 0)
+    assert checked_result(data) is data
+
+
+def test_a_result_without_a_filter_of_its_own_is_one() -> None:
+    for sides in ("r", "l", "rl"):
+        assert checked_result(result(sides=sides)).sizes["time"] == 60
+
+
+@pytest.mark.parametrize(
+    "name", ["no flags", "an unknown status", "strikes in words", "time runs back", "no mass"]
+)
+def test_figures_of_a_damaged_result_are_refused(name: str) -> None:
+    damage, said = DAMAGES[name]
+    with pytest.raises(ms.InputError, match=said):
+        figure_files(damage(result(n_frames=251)))

@@ -1,0 +1,264 @@
+"""The reason of an infeasible frame, against closed forms and independent linear programmes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.analysis.diagnosis import diagnose
+from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
+from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+
+def elbow(moment, **fields):
+    """Two flexors of 50 N m and 18 N m, an extensor of 16 N m."""
+    strongest = np.array([1000.0, 600.0, 400.0])
+    names = {"muscle": ("biceps", "brachialis", "triceps"), "dof": ("elbow_flexion",)}
+    return Problem(
+        np.array([[0.05, 0.03, -0.04]]), np.array([moment]), strongest, strongest, **names, **fields
+    )
+
+
+def mixed(make_leg, seed=1):
+    base = make_leg(30, seed=seed, effort=1.0, dofs=4, muscles=12)
+    factor = np.linspace(0.2, 3.0, 30)[:, None]
+    return Problem(base.moment_arm, factor * base.moment, base.force_capacity, base.max_isometric_force)
+
+
+def test_one_joint_by_hand():
+    found = diagnose(elbow(80.0))
+    assert found.frame.tolist() == [0]
+    for shortage in (found.shortage, found.alone, found.certain):
+        np.testing.assert_allclose(shortage, [[12.0]], atol=1e-9)
+    assert found.limited.tolist() == [[True, True, False]]
+    np.testing.assert_allclose([found.strength_factor, found.limited_factor], 80 / 68, rtol=1e-9)
+    assert found.sentence(0, [0.91], {"elbow_flexion": ("flexion", "extension")}) == (
+        "elbow_flexion lacks 12.0 N m of flexion at 0.910 s; biceps and brachialis are at their limit; "
+        "1.18 times their strength would do"
+    )
+
+
+def test_the_other_way():
+    found = diagnose(elbow(-20.0))
+    np.testing.assert_allclose(found.shortage, [[-4.0]], atol=1e-9)
+    assert found.limited_muscles(0) == ["triceps"]
+    text = found.sentence(0)
+    assert text == (
+        "elbow_flexion lacks 4.0 N m of negative moment in frame 0; triceps is at its limit; 1.25 times its strength "
+        "would do"
+    )
+
+
+def test_nothing_to_say_of_feasible_frames():
+    found = diagnose(elbow(60.0))
+    assert found.frame.size == 0 and found.shortage.shape == (0, 1) and found.limited.shape == (0, 3)
+
+
+def test_frames_are_those_that_the_solver_proves_infeasible(make_leg):
+    problem = mixed(make_leg)
+    np.testing.assert_array_equal(
+        diagnose(problem).frame, np.flatnonzero(solve(problem).status == Status.INFEASIBLE)
+    )
+
+
+def test_shortages_fill_the_gap_and_no_less_would_do(make_leg):
+    problem = mixed(make_leg)
+    found = diagnose(problem)
+    assert found.frame.size > 5
+    for k, t in enumerate(found.frame):
+        filled = problem.moment[t] - found.shortage[k]
+        met = linprog(np.zeros(12), A_eq=problem.moment_matrix[t], b_eq=filled, bounds=(0, 1))
+        assert met.status == 0
+        size = np.abs(found.proof[k]).max()
+        assert size <= 1 + 1e-9
+        pull = found.proof[k] @ problem.moment_matrix[t]
+        weakest = found.proof[k] @ problem.moment[t] - np.maximum(pull, 0.0).sum()
+        assert weakest == pytest.approx(found.total[k], rel=1e-7)
+    assert (excess(problem.frames(found.frame), found.proof) > 1e-6).all()
+
+
+def test_alone_and_for_certain(make_leg):
+    """alone fills the gap by itself and is never less than what is certain."""
+    problem = mixed(make_leg)
+    found = diagnose(problem)
+    finite = np.isfinite(found.alone)
+    assert finite.any()
+    for k, dof in np.argwhere(finite):
+        t = found.frame[k]
+        filled = problem.moment[t].copy()
+        filled[dof] -= found.alone[k, dof]
+        assert linprog(np.zeros(12), A_eq=problem.moment_matrix[t], b_eq=filled, bounds=(0, 1)).status == 0
+        assert abs(found.alone[k, dof]) >= found.total[k] - 1e-6
+    assert (np.abs(found.certain) <= np.abs(found.alone) + 1e-6).all()
+    assert (np.abs(found.certain) <= np.abs(found.shortage) + 1e-6).all()
+
+
+def test_the_strength_factors_are_the_smallest_that_do(make_leg):
+    problem = mixed(make_leg)
+    found = diagnose(problem)
+    for factor, who in (
+        (found.strength_factor, np.ones_like(found.limited)),
+        (found.limited_factor, found.limited),
+    ):
+        use = np.isfinite(factor)
+        assert use.any() and (factor[use] > 1).all()
+        part = problem.frames(found.frame[use])
+        for share, expected in ((1 + 1e-4, Status.SOLVED), (1 - 1e-4, Status.INFEASIBLE)):
+            stronger = np.where(who[use], share * factor[use, None], 1.0) * part.force_capacity
+            answer = solve(replace(part, force_capacity=stronger), "force_squared")
+            assert (answer.status == expected).all()
+    both = np.isfinite(found.limited_factor)
+    assert found.frame.size > 5 and both.any()
+
+
+def test_passive_forces_grow_with_the_strength():
+    """Two flexors bear 68 N m when active; passively 10 N m are borne already, which 20 % more strength makes 12."""
+    passive = np.array([200.0, 0.0, 0.0])
+    found = diagnose(elbow(80.0), passive)
+    np.testing.assert_allclose(found.strength_factor, (80 + 10) / (68 + 10), rtol=1e-9)
+
+
+def test_a_joint_that_no_muscle_moves():
+    problem = Problem(
+        np.array([[0.05], [0.0]]), np.array([10.0, 3.0]), np.array([1000.0]), np.array([1000.0])
+    )
+    found = diagnose(problem)
+    assert found.lacking(0) == ["dof_1"]
+    assert np.isinf(found.strength_factor[0]) and np.isinf(found.alone[0, 0])
+    assert found.sentence(0) == "dof_1 lacks 3.0 N m of positive moment in frame 0; no muscle can produce it"
+
+
+def test_frames_that_are_no_numbers_are_passed_over(make_leg):
+    problem = mixed(make_leg)
+    moment = problem.moment.copy()
+    moment[[0, 29], 1] = np.nan
+    frames = diagnose(replace(problem, moment=moment)).frame
+    whole = diagnose(problem).frame
+    np.testing.assert_array_equal(frames, whole[whole < 29])
+    assert 29 in whole
+
+
+def test_only_the_frames_asked_for(make_leg):
+    problem = mixed(make_leg)
+    whole = diagnose(problem)
+    some = diagnose(problem, frames=whole.frame[1:3])
+    np.testing.assert_array_equal(some.frame, whole.frame[1:3])
+    np.testing.assert_allclose(some.shortage, whole.shortage[1:3])
+    mask = np.isin(np.arange(30), whole.frame[1:3])
+    np.testing.assert_array_equal(diagnose(problem, frames=mask).frame, whole.frame[1:3])
+    assert diagnose(problem, frames=[]).frame.size == 0
+    for wrong in (0.7, [0.0, 1.0], [True, False], "a", [None]):
+        with pytest.raises(InputError, match="the frames are"):
+            diagnose(problem, frames=wrong)
+    with pytest.raises(InputError, match="no frame 30"):
+        diagnose(problem, frames=[30])
+    with pytest.raises(InputError, match="no frame -1"):
+        diagnose(problem, frames=[3, -1])
+    with pytest.raises(InputError, match="passive_force has the shape"):
+        diagnose(problem, passive_force=np.zeros(5))
+
+
+@pytest.mark.parametrize(
+    ("force", "message"),
+    [
+        ([0.0, np.nan, 0.0], "passive_force is nan for brachialis in frame 0"),
+        ([0.0, 0.0, -1.0], "passive_force is -1 for triceps in frame 0"),
+        (["a"] * 3, "passive_force is no array of numbers"),
+        (np.ones(3) * 1j, "passive_force is no array of numbers"),
+    ],
+)
+def test_passive_forces_that_are_none_are_named(force, message):
+    with pytest.raises(InputError, match=message):
+        diagnose(elbow(80.0), passive_force=force)
+
+
+def test_passive_forces_of_frames_that_are_no_numbers_do_not_matter(make_leg):
+    leg = mixed(make_leg)
+    moment, passive = leg.moment.copy(), np.zeros_like(leg.force_capacity)
+    moment[29], passive[29] = np.nan, np.nan
+    hole = replace(leg, moment=moment)
+    np.testing.assert_array_equal(diagnose(hole, passive).strength_factor, diagnose(hole).strength_factor)
+
+
+@pytest.mark.parametrize(
+    ("missing", "verdict"),
+    [(0.0, Verdict.NONE), (2.0, Verdict.SMALL), (6.0, Verdict.TOLERABLE), (30.0, Verdict.LARGE)],
+)
+def test_verdict_on_reserves(missing, verdict):
+    """68 N m is what the flexors have."""
+    moments = np.array([[10.0], [68.0 + missing]])
+    problem = replace(
+        elbow(1.0),
+        moment_arm=np.tile([[[0.05, 0.03, -0.04]]], (2, 1, 1)),
+        moment=moments,
+        force_capacity=np.tile([1000.0, 600.0, 400.0], (2, 1)),
+        lower=0.0,
+        upper=1.0,
+    )
+    problem = replace(problem, moment=moments - 1e-3 * (missing == 0))
+    answer = solve(problem, "force_squared", on_infeasible="reserve")
+    check = check_reserves(problem, answer)
+    assert check.verdict == (verdict,)
+    np.testing.assert_allclose(check.share, missing / (68.0 + missing), atol=1e-4)
+    assert np.isfinite(check.weight[0]) == (missing > 0)
+    text = check.sentence("elbow_flexion")
+    assert ("needs no reserve" in text) == (missing == 0)
+    assert ("beyond the limit of 10 %" in text) == (verdict is Verdict.LARGE)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_moments_that_are_not_known_give_no_verdict(value):
+    problem = elbow(70.0)
+    answer = solve(problem, "force_squared", on_infeasible="reserve")
+    with pytest.raises(InputError, match=f"moment of elbow_flexion in frame 0 is {value}"):
+        check_reserves(problem, answer, moment=[value])
+
+
+def test_moments_of_frames_that_are_no_numbers_do_not_matter(make_leg):
+    leg = mixed(make_leg)
+    moment = leg.moment.copy()
+    moment[3, 0] = np.nan
+    hole = replace(leg, moment=moment)
+    answer = solve(hole, on_infeasible="reserve")
+    known = np.arange(30) != 3
+    np.testing.assert_array_equal(
+        check_reserves(hole, answer, moment).moment_peak, np.abs(moment[known]).max(axis=0)
+    )
+
+
+def test_what_is_no_problem_or_not_its_solution_is_refused(make_leg):
+    problem = elbow(70.0)
+    answer = solve(problem, "force_squared", on_infeasible="reserve")
+    with pytest.raises(InputError, match="a dict was given"):
+        diagnose({})
+    with pytest.raises(InputError, match="a dict was given"):
+        check_reserves({}, answer)
+    with pytest.raises(InputError, match="a NoneType was given"):
+        check_reserves(problem, None)
+    with pytest.raises(InputError, match="one of 30 frames and 4 degrees of freedom"):
+        check_reserves(problem, solve(mixed(make_leg)))
+
+
+def test_limits_can_be_set_and_are_checked():
+    problem = elbow(70.0)
+    answer = solve(problem, "force_squared", on_infeasible="reserve")
+    assert check_reserves(problem, answer).verdict == (Verdict.SMALL,)
+    assert check_reserves(problem, answer, limits=(0.001, 0.01)).verdict == (Verdict.LARGE,)
+    assert check_reserves(problem, answer, moment=[25.0]).verdict == (Verdict.TOLERABLE,)
+    for wrong in ((0.2, 0.1), (0.1,), 0.1, (np.nan, 0.1), (0.05, np.inf)):
+        with pytest.raises(InputError, match="limits are"):
+            check_reserves(problem, answer, limits=wrong)
+    for wrong in (("a", "b"), ("0.05", "0.1")):
+        with pytest.raises(InputError, match="limits is no array"):
+            check_reserves(problem, answer, limits=wrong)
+    with pytest.raises(InputError, match="moment is no array of numbers"):
+        check_reserves(problem, answer, moment="x")
+    with pytest.raises(InputError, match="moment has the shape"):
+        check_reserves(problem, answer, moment=[1.0, 2.0])

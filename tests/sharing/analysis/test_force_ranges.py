@@ -1,0 +1,184 @@
+"""Feasible and near-optimal ranges of muscle forces against closed forms, linear programming and the laws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.analysis.force_ranges import feasible_range
+from musclesolve.sharing.analysis.near_optimal import near_optimal_range
+from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+COSTS = ("force_squared", "stress_cubed", "soft_saturation")
+
+
+def pair(moment=30.0):
+    """Two muscles of 1000 N and 600 N with arms of 5 cm and an antagonist of 400 N with 4 cm."""
+    strongest = np.array([1000.0, 600.0, 400.0])
+    return Problem(np.array([[0.05, 0.05, -0.04]]), np.array([moment]), strongest, strongest)
+
+
+def test_two_muscles_and_an_antagonist_by_hand():
+    """Either can do it alone, with the antagonist pulling or not."""
+    span = feasible_range(pair())
+    np.testing.assert_allclose(span.least, [0.0, 0.0, 0.0], atol=1e-3)
+    np.testing.assert_allclose(span.greatest, [920.0, 600.0, 400.0], atol=1e-3)
+    np.testing.assert_allclose(feasible_range(pair(60.0)).least, [600.0, 200.0, 0.0], atol=1e-3)
+
+
+def test_every_end_is_that_of_a_linear_programme(make_leg):
+    problem = make_leg(4, seed=5, effort=0.8, dofs=4, muscles=10)
+    span = feasible_range(problem)
+    for t in range(4):
+        for i, slope in enumerate(np.eye(10)):
+            for sign, end in ((1.0, span.least), (-1.0, span.greatest)):
+                found = linprog(
+                    sign * slope,
+                    A_eq=problem.moment_matrix[t],
+                    b_eq=problem.moment[t],
+                    bounds=(0, 1),
+                )
+                expected = sign * found.fun * problem.force_capacity[t, i]
+                assert end[t, i] == pytest.approx(expected, abs=1e-5 * problem.force_capacity[t, i])
+    gaps = np.stack([span.gap_least, span.gap_greatest])
+    assert (gaps >= 0).all() and (gaps <= 2e-6 * problem.force_capacity).all()
+
+
+def test_no_admissible_answer_is_outside(make_leg):
+    problem = make_leg(20, seed=6)
+    span = feasible_range(problem, muscles=problem.muscle[:6])
+    for cost in COSTS:
+        force = solve(problem, cost).force[:, :6]
+        assert (force >= (span.least - span.gap_least)[:, :6] - 1e-3).all()
+        assert (force <= (span.greatest + span.gap_greatest)[:, :6] + 1e-3).all()
+    assert np.isnan(span.least[:, 6:]).all()
+
+
+def test_what_is_infeasible_has_no_range(make_leg):
+    problem = make_leg(6, seed=7, dofs=4, muscles=10)
+    hard = replace(problem, moment=problem.moment * np.array([1, 50, 1, 50, 1, np.nan])[:, None])
+    status = solve(hard).status
+    span = feasible_range(hard, muscles=["muscle_0"])
+    np.testing.assert_array_equal(np.isfinite(span.least[:, 0]), status == Status.SOLVED)
+    near = near_optimal_range(hard, muscles=["muscle_0"])
+    np.testing.assert_array_equal(np.isfinite(near.greatest[:, 0]), status == Status.SOLVED)
+
+
+def test_a_single_frame_has_no_frame_axis():
+    assert feasible_range(pair()).least.shape == (3,)
+    assert near_optimal_range(pair(), "force_squared").least.shape == (3,)
+
+
+def test_a_range_of_force_squared_by_hand():
+    """Equal muscles on one joint: f = F1^2 + F2^2, F1 + F2 = S, so F1 = S/2 (1 +- sqrt(within))."""
+    strongest = np.full(2, 1000.0)
+    problem = Problem(np.array([[0.05, 0.05]]), np.array([30.0]), strongest, strongest)
+    for within in (0.01, 0.05, 0.25):
+        span = near_optimal_range(problem, "force_squared", within, accuracy=1e-6)
+        np.testing.assert_allclose(span.least, 300.0 * (1 - np.sqrt(within)), atol=2e-3)
+        np.testing.assert_allclose(span.greatest, 300.0 * (1 + np.sqrt(within)), atol=2e-3)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_the_ends_cost_what_is_allowed(make_leg, cost):
+    """Held at an end, the muscle costs the allowed share more, or the end is that of the feasible range."""
+    problem, within = make_leg(5, seed=8), 0.1
+    names = problem.muscle[:5]
+    best, span = solve(problem, cost), near_optimal_range(problem, cost, within, muscles=names, accuracy=1e-6)
+    outer = feasible_range(problem, names)
+    domain = find_cost(cost).largest_activation(problem)
+    reached = 0
+    for i in range(5):
+        for end, limit in ((span.least, outer.least), (span.greatest, outer.greatest)):
+            value = end[:, i] / problem.force_capacity[:, i]
+            lower, upper = problem.lower.copy(), problem.upper.copy()
+            lower[:, i] = upper[:, i] = value
+            held = solve(replace(problem, lower=lower, upper=upper), cost)
+            assert (held.cost <= (1 + within) * best.cost * (1 + 1e-6)).all()
+            extreme = np.abs(end - limit)[:, i] <= 1e-3 * problem.force_capacity[:, i]
+            extreme |= value >= domain[:, i] - 1e-3
+            np.testing.assert_allclose(held.cost[~extreme], (1 + within) * best.cost[~extreme], rtol=1e-3)
+            reached += (~extreme).sum()
+    assert reached > 20
+
+
+@pytest.mark.parametrize("cost", COSTS)
+def test_ranges_are_nested(make_leg, cost):
+    problem = make_leg(5, seed=9)
+    names = problem.muscle[:4]
+    best, outer = solve(problem, cost).force, feasible_range(problem, names)
+    spans = [near_optimal_range(problem, cost, within, muscles=names) for within in (0.01, 0.05, 0.2)]
+    slack = 2e-4 * problem.force_capacity[:, :4]
+    inner = best[:, :4]
+    for span in (*spans, outer):
+        least, greatest = span.least[:, :4], span.greatest[:, :4]
+        assert (least <= inner + slack).all() and (greatest >= inner - slack).all()
+    for small, large in zip(spans, [*spans[1:], outer], strict=True):
+        assert ((small.least - large.least)[:, :4] >= -slack).all()
+        assert ((large.greatest - small.greatest)[:, :4] >= -slack).all()
+
+
+def test_reserves_count_as_cost():
+    """f = F^2 + w s^2 / 2 with r F + s = b is a parabola in F, whose width follows from its least value."""
+    arm, moment, weight, within = 0.05, 30.0, 1000.0, 0.05
+    strongest = np.array([1000.0])
+    problem = Problem(np.array([[arm]]), np.array([moment]), strongest, strongest, reserve_weight=weight)
+    curvature = 1.0 + 0.5 * weight * arm**2
+    best = 0.5 * weight * arm * moment / curvature
+    least = best**2 + 0.5 * weight * (moment - arm * best) ** 2
+    reach = np.sqrt(within * least / curvature)
+    span = near_optimal_range(problem, "force_squared", within, accuracy=1e-6)
+    np.testing.assert_allclose([span.least[0], span.greatest[0]], [best - reach, best + reach], atol=2e-3)
+
+
+def test_a_muscle_without_capacity_has_no_force():
+    problem = replace(pair(), force_capacity=np.array([[1000.0, 600.0, 0.0]]))
+    span, near = feasible_range(problem), near_optimal_range(problem, "force_squared")
+    assert span.least[0, 2] == span.greatest[0, 2] == near.greatest[0, 2] == 0.0
+    np.testing.assert_allclose(span.greatest[0, :2], 600.0, atol=1e-3)
+
+
+def test_muscles_may_be_named_in_any_way():
+    for find in (feasible_range, near_optimal_range):
+        spans = [find(pair(), muscles=names) for names in ("muscle_1", ["muscle_1"], iter(["muscle_1"]))]
+        for span in spans:
+            assert np.isfinite(span.least).tolist() == [False, True, False]
+            np.testing.assert_array_equal(span.greatest, spans[0].greatest)
+
+
+def test_a_share_of_less_than_nothing_is_refused():
+    """A constant moves the width of the range, and ends it below zero."""
+    squares = expression_cost("squares", lambda a, force, data: casadi.sumsqr(a), convex=True)
+    below = expression_cost("below", lambda a, force, data: casadi.sumsqr(a) - 10.0, convex=True)
+    assert (near_optimal_range(pair(), squares).width > 1.0).any()
+    with pytest.raises(InputError, match="least cost of below in frame 0 is -9"):
+        near_optimal_range(pair(), below)
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="there is no muscle 'biceps'"):
+        feasible_range(pair(), ["biceps"])
+    with pytest.raises(InputError, match=r"within is -0\.1"):
+        near_optimal_range(pair(), within=-0.1)
+    for wrong in ("5%", [0.05], None, True, np.nan, np.inf):
+        with pytest.raises(InputError, match="within is"):
+            near_optimal_range(pair(), within=wrong)
+    with pytest.raises(InputError, match="accuracy is 0"):
+        near_optimal_range(pair(), accuracy=0.0)
+    for find in (feasible_range, near_optimal_range):
+        with pytest.raises(InputError, match="a dict was given"):
+            find({})
+        for none in (0, [], ()):
+            with pytest.raises(InputError, match="muscles is"):
+                find(pair(), muscles=none)
+    with pytest.raises(InputError, match="under min_max"):
+        near_optimal_range(pair(), "min_max")

@@ -1,0 +1,205 @@
+"""What a diagnosis names is the cause, and what it proposes works: families of random legs, tried by other means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import musclesolve as ms
+from musclesolve.sharing.analysis.diagnosis import Diagnosis, diagnose
+from musclesolve.sharing.analysis.strength_factor import strengthened
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+MUSCLES, DOFS, FRAMES = 12, 4, 20
+Leg = Callable[..., Problem]
+
+
+def with_passive(base: Problem, net: np.ndarray, passive: np.ndarray) -> Problem:
+    """Net moments of which passive forces give their part."""
+    moment = net - np.einsum("tkm,tm->tk", base.moment_arm, passive)
+    arrays = (base.moment_arm, moment, base.force_capacity, base.max_isometric_force)
+    return Problem(*arrays, passive_force=passive)
+
+
+def weak(make_leg: Leg, seed: int) -> Problem:
+    """Moments grow beyond what the muscles have; some passive force here and there."""
+    base, random = (
+        make_leg(FRAMES, seed=seed, effort=1.0, dofs=DOFS, muscles=MUSCLES),
+        np.random.default_rng(seed),
+    )
+    passive = random.uniform(0.0, 30.0, (FRAMES, MUSCLES)) * (random.random(MUSCLES) < 0.3)
+    return with_passive(base, np.linspace(0.2, 3.0, FRAMES)[:, None] * base.moment, passive)
+
+
+def stretched(make_leg: Leg, seed: int) -> Problem:
+    """Moments that rest asks for; three muscles, all with the same sign at one joint, are stretched more and more."""
+    base, random = (
+        make_leg(FRAMES, seed=seed, effort=0.1, dofs=DOFS, muscles=MUSCLES),
+        np.random.default_rng(seed),
+    )
+    sign = np.sign(base.moment_arm[0, 0])
+    group = np.flatnonzero(sign == sign[np.flatnonzero(sign)[0]])[:3]
+    passive = np.zeros((FRAMES, MUSCLES))
+    passive[:, group] = np.linspace(0.0, 1e4, FRAMES)[:, None] * random.uniform(0.5, 1.5, group.size)
+    return with_passive(base, base.moment, passive)
+
+
+def near_the_edge(make_leg: Leg, seed: int) -> Problem:
+    """Moments that the muscles just bear, and passive forces of some newtons that may be too much."""
+    base, random = (
+        make_leg(FRAMES, seed=seed, effort=1.0, dofs=DOFS, muscles=MUSCLES),
+        np.random.default_rng(seed),
+    )
+    passive = random.uniform(0.0, 60.0, (FRAMES, MUSCLES)) * (random.random(MUSCLES) < 0.5)
+    return with_passive(base, 1.4 * base.moment, passive)
+
+
+def one_sided(make_leg: Leg, seed: int) -> Problem:
+    """All muscles turn the first joint the same way, and the other way is asked for."""
+    base = make_leg(FRAMES, seed=seed, effort=0.3, dofs=DOFS, muscles=MUSCLES)
+    arm, net = base.moment_arm.copy(), base.moment.copy()
+    arm[:, 0], net[:, 0] = np.abs(arm[:, 0]), np.linspace(-5.0, -60.0, FRAMES)
+    return Problem(arm, net, base.force_capacity, base.max_isometric_force)
+
+
+FAMILIES = {"weak": weak, "stretched": stretched, "near the edge": near_the_edge, "one sided": one_sided}
+EVERY = [(name, seed) for name in FAMILIES for seed in range(4)]
+
+
+@pytest.fixture(params=EVERY, ids=lambda each: f"{each[0]} {each[1]}")
+def found(request, make_leg) -> tuple[str, Problem, Diagnosis]:
+    name, seed = request.param
+    problem = FAMILIES[name](make_leg, seed)
+    return name, problem, diagnose(problem)
+
+
+def reachable(problem: Problem, frame: int, factor: np.ndarray) -> bool:
+    """Whether some activations meet the moments with stronger muscles, by the definitions and SciPy alone."""
+    arm = problem.moment_arm[frame]
+    passive = np.zeros(MUSCLES) if problem.passive_force is None else problem.passive_force[frame]
+    net = problem.moment[frame] + arm @ passive
+    matrix = arm * (factor * problem.force_capacity[frame])
+    return (
+        linprog(np.zeros(MUSCLES), A_eq=matrix, b_eq=net - arm @ (factor * passive), bounds=(0, 1)).status
+        == 0
+    )
+
+
+def test_every_remedy_works_when_it_is_applied(found):
+    name, problem, why = found
+    assert why.frame.size > 0
+    proposed = 0
+    for k, t in enumerate(why.frame):
+        remedy = why.remedy(k)
+        if remedy is None:
+            assert "would do" not in why.sentence(k) or "no strength would do" in why.sentence(k)
+            continue
+        proposed += 1
+        factor = np.where(remedy.muscles, remedy.factor, 1.0)
+        assert remedy.factor > 1.0 and reachable(problem, t, factor)
+        assert not reachable(problem, t, np.ones(MUSCLES))
+        one = strengthened(problem.frames(np.array([t])), factor)
+        assert (solve(one, "stress_cubed").status == Status.SOLVED).all()
+        assert remedy.also_of_all == reachable(problem, t, np.full(MUSCLES, remedy.factor))
+        said = float(re.search(r"([\d.]+) times", why.sentence(k)).group(1))
+        assert said == remedy.factor
+        if not re.search("of the others as it is", why.sentence(k)):
+            assert reachable(problem, t, np.full(MUSCLES, said))  # what `strength_factor` does
+    assert name == "near the edge" or (proposed > 0) == (name == "weak")
+
+
+def test_none_is_proposed_only_where_none_helps(found):
+    """No factor on all muscles, and none on the limited ones unless passive forces are the cause."""
+    _, problem, why = found
+    for k, t in enumerate(why.frame):
+        if why.remedy(k) is None:
+            for factor in (1.01, 1.1, 1.3, 2.0, 4.0, 10.0, 100.0):
+                assert not reachable(problem, t, np.full(MUSCLES, factor))
+                if why.passive_cause(k) is None:
+                    assert not reachable(problem, t, np.where(why.limited[k], factor, 1.0))
+
+
+def test_passive_forces_are_named_where_smaller_ones_would_help(found):
+    name, problem, why = found
+    named = [why.passive_cause(k) is not None for k in range(why.frame.size)]
+    assert name in ("weak", "near the edge") or set(named) == {name == "stretched"}
+    for k in np.flatnonzero(named):
+        t, cause = why.frame[k], why.passive_cause(k)
+        moments = problem.moment_arm[t] * problem.passive_force[t]
+        opposing = moments[cause.dof, cause.muscles]
+        assert cause.moment == pytest.approx(opposing.sum())
+        assert cause.needed == pytest.approx(problem.moment[t, cause.dof] + moments[cause.dof].sum())
+        text = why.sentence(k)
+        assert problem.muscle[cause.muscles[0]] in text and f"{abs(cause.moment):.1f} N m of" in text
+        less = np.zeros(MUSCLES)
+        less[cause.muscles] = problem.passive_force[t, cause.muscles]
+        lifted = problem.moment[t] + problem.moment_arm[t] @ less
+        assert _shortage(problem, t, lifted) < why.total[k]  # without them less is lacking
+    for k in np.flatnonzero(~np.array(named)):
+        assert "passive force" not in why.sentence(k)
+
+
+def _shortage(problem: Problem, frame: int, moment: np.ndarray) -> float:
+    unit = np.eye(DOFS)
+    rows = np.hstack([problem.moment_matrix[frame], unit, -unit])
+    cost = np.concatenate([np.zeros(MUSCLES), np.ones(2 * DOFS)])
+    bounds = [(0, 1)] * MUSCLES + [(0, None)] * (2 * DOFS)
+    return float(linprog(cost, A_eq=rows, b_eq=moment, bounds=bounds).fun)
+
+
+def test_a_factor_that_helps_only_between_two_numbers_is_told_within_them():
+    """One joint needs 1.1432 times its 50 N m; another has 10 N m of passive force that may not exceed 11.438."""
+    arm, strongest, passive = np.diag([0.05, 0.01])[None], np.array([1000.0, 100.0]), np.array([0.0, 1000.0])
+    net = np.array([[50.0 * 1.1432, 10.0 * 1.1438]])
+    moment = net - np.einsum("tkm,m->tk", arm, passive)
+    problem = Problem(arm, moment, strongest, strongest, passive_force=passive)
+    why = diagnose(problem)
+    assert why.strength_factor == pytest.approx([1.1432])
+    assert 1.1432 <= why.remedy(0).factor <= 1.1438
+    assert "1.1432 times" in why.sentence(0) or "1.1433 times" in why.sentence(0)
+
+
+def test_reserves_do_not_make_a_remedy():
+    strongest = np.array([1000.0])
+    problem = Problem(np.array([[0.05]]), np.array([-10.0]), strongest, strongest, reserve_weight=1e-6)
+    why = diagnose(problem)
+    assert why.remedy(0) is None and "would do" not in why.sentence(0).replace("no strength would do", "")
+
+
+def test_a_knee_bent_deeply_is_held_by_passive_quadriceps():
+    """Their passive moment exceeds all that the flexors have, and grows with any factor on the strength."""
+    angles = {"knee_flexion_r": np.radians([60.0, 120.0]), "hip_flexion_r": np.radians(60.0)}
+    dofs = ["hip_flexion_r", "knee_flexion_r", "ankle_dorsiflexion_r"]
+    shown = ms.muscle_geometry(angles)
+    leg = shown.sel(dof=dofs, muscle=[name for name in shown.muscle.values if str(name).endswith("_r")])
+    arm, passive = leg.moment_arm.values, leg.passive_force.values
+    needed = np.array([0.0, 1.0, 0.0]) - np.einsum("tkm,tm->tk", arm, passive)
+    capacity = leg.force_capacity.values
+    names = {"muscle": tuple(leg.muscle.values), "dof": tuple(dofs)}
+    problem = Problem(arm, needed, capacity, capacity.max(axis=0) + 1.0, **names, passive_force=passive)
+    why = diagnose(problem)
+    assert why.frame.tolist() == [1] and why.remedy(0) is None
+    text = why.sentence(0, directions={"knee_flexion_r": ("flexion", "extension")})
+    cause = why.passive_cause(0)
+    assert all("vastus" in leg.muscle.values[i] for i in cause.muscles[:3])
+    assert f"gives {abs(cause.moment):.1f} N m of extension at knee_flexion_r" in text
+    assert "the motion needs 1.0 N m of flexion; a larger strength factor would not help" in text
+    assert diagnose(problem, passive_force=passive).sentence(0) == diagnose(problem).sentence(0)
+
+
+def test_passive_forces_of_a_problem_change_no_solution_and_are_checked(make_leg):
+    base = make_leg(5, seed=3, dofs=DOFS, muscles=MUSCLES)
+    arrays = (base.moment_arm, base.moment, base.force_capacity, base.max_isometric_force)
+    with_them = Problem(*arrays, passive_force=np.full((5, MUSCLES), 20.0))
+    np.testing.assert_array_equal(solve(with_them).activation, solve(Problem(*arrays)).activation)
+    assert with_them.frames(np.array([1, 3])).passive_force.shape == (2, MUSCLES)
+    with pytest.raises(ms.InputError, match="passive_force is -1 for muscle_0"):
+        Problem(*arrays, passive_force=np.full((5, MUSCLES), -1.0))
+    with pytest.raises(ms.InputError, match="passive_force has the shape"):
+        Problem(*arrays, passive_force=np.zeros((4, MUSCLES)))

@@ -1,0 +1,87 @@
+"""What costs say about their dependence on the problem, against differences of their own gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from sharing_cases import SMOOTH
+
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.activation_volume import ActivationVolume
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
+from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
+from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.problem_change import ProblemChange
+
+COSTS = [
+    *(find_cost(name) for name in SMOOTH),
+    ActivationPower(exponent=1.0),
+    ActivationVolume(exponent=3.0),
+    SoftSaturation(exponent=1.5),
+    ForceMomentSquared(least_arm=0.1),
+    JointReactionSquared({"knee": 2.0}, effort=10.0),
+    2.0 * find_cost("soft_saturation") + find_cost("emg_tracking") + find_cost("stress_cubed"),
+]
+NAMES = (
+    *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
+    *("reaction_matrix", "reaction_offset", "emg"),
+)
+
+
+def directions(problem, count=3):
+    random = np.random.default_rng(7)
+    found = {}
+    for name in NAMES:
+        own = getattr(problem, name)
+        found[f"d_{name}"] = 0.1 * own * random.normal(size=(count, *own.shape))
+    return ProblemChange.of(problem, found)
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
+def test_formulas_agree_with_differences_of_the_gradient(cost, make_leg):
+    problem, random = make_leg(5), np.random.default_rng(6)
+    change = directions(problem)
+    most = np.minimum(0.9 * cost.largest_activation(problem), 1.0)
+    activation = random.uniform(0.05, 0.9, problem.lower.shape) * most
+    exact = np.broadcast_to(gradient_change(cost, problem, activation, change), (3, *activation.shape))
+    found = Cost.gradient_change(cost, problem, activation, change)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-8 * max(np.abs(exact).max(), 1e-9))
+
+
+@pytest.mark.parametrize("cost", [SoftSaturation(), COSTS[-1]], ids=lambda cost: cost.label)
+def test_so_does_the_end_of_the_domain(cost, make_leg):
+    problem = make_leg(5)
+    change = directions(problem)
+    exact = largest_activation_change(cost, problem, change)
+    found = Cost.largest_activation_change(cost, problem, change)
+    np.testing.assert_allclose(found, exact, rtol=1e-7, atol=1e-9 * np.abs(exact).max())
+
+
+@dataclass(frozen=True)
+class Heavier(NormalizedForceSquared):
+    """Another weight than that of the library, with no word on how it changes."""
+
+    name: ClassVar[str] = "heavier"
+
+    def full(self, problem):
+        return np.sqrt(problem.force_capacity / problem.max_isometric_force)
+
+
+def test_a_cost_that_redefines_one_of_the_library_does_not_inherit_its_formula(make_leg):
+    problem = make_leg(2)
+    activation = np.full((2, 43), 0.5)
+    unit = problem.force_capacity
+    change = ProblemChange.of(problem, {"d_force_capacity": unit})
+    # f' = 2 c^2 a = 2 a capacity / F0, which grows as the capacity
+    np.testing.assert_allclose(
+        gradient_change(Heavier(), problem, activation, change)[0],
+        unit / problem.max_isometric_force,
+        rtol=1e-9,
+    )

@@ -1,0 +1,176 @@
+"""A cost that somebody wrote is looked at before it is minimised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import casadi
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import musclesolve as ms
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.cost.cost_check import check_cost
+from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+BOTH = pytest.mark.parametrize("solver", ["batch", "slsqp"])
+
+
+@dataclass(frozen=True)
+class Power(ms.Cost):
+    """offset + factor sum_i a_i^p, and whatever a test spoils."""
+
+    exponent: float = 2.0
+    factor: float = 1.0
+    offset: float = 0.0
+    name: ClassVar[str] = "power"
+
+    def value(self, problem, activation):
+        return self.offset + self.factor * (activation**self.exponent).sum(axis=1)
+
+    def gradient(self, problem, activation):
+        return self.factor * self.exponent * activation ** (self.exponent - 1)
+
+    def hessian_diagonal(self, problem, activation):
+        p = self.exponent
+        with np.errstate(divide="ignore"):
+            return self.factor * p * (p - 1) * activation ** (p - 2)
+
+    def parameters(self, problem):
+        return np.ones_like(problem.force_capacity)[:, None]
+
+    def expression(self, casadi, activation, parameters):
+        return self.offset + self.factor * casadi.sum1(activation**self.exponent)
+
+
+class OneForAll(Power):
+    def value(self, problem, activation):
+        return np.square(activation).sum()
+
+
+class FlatGradient(Power):
+    def gradient(self, problem, activation):
+        return 2 * activation.sum(axis=1)
+
+
+class FlatCurvature(Power):
+    def hessian_diagonal(self, problem, activation):
+        return 2.0
+
+
+class OtherGradient(Power):
+    def gradient(self, problem, activation):
+        return 4 * activation**3
+
+
+class OneWrongMuscle(Power):
+    def gradient(self, problem, activation):
+        slope = super().gradient(problem, activation).copy()
+        slope[:, 7] *= 0.95
+        return slope
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (OneForAll, "value has the shape"),
+        (FlatGradient, "gradient has the shape"),
+        (FlatCurvature, "hessian_diagonal has the shape"),
+        (OtherGradient, "gradient is .* where differences of value give"),
+        (OneWrongMuscle, "the activation of muscle_7"),
+    ],
+)
+def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, said):
+    problem = make_leg(3)
+    for cost in (kind(), 2 * kind() + ForceSquared()):
+        with pytest.raises(InputError, match=said) as caught:
+            solve(problem, cost, solver)
+        assert "the cost power" in str(caught.value)
+    with pytest.raises(InputError, match=said):
+        solve(problem.frames(np.array([1])), kind(), solver)
+
+
+@given(
+    exponent=st.sampled_from([1.0, 1.01, 1.5, 2.0, 3.0, 10.0, 40.0]),
+    factor=st.floats(-12, 12).map(lambda x: 10**x),
+    offset=st.sampled_from([0.0, 1.0, -1e3, 1e9]),
+    width=st.floats(-9, 1).map(lambda x: 10**x),
+    frames=st.integers(1, 5),
+)
+@example(exponent=40.0, factor=1.0, offset=0.0, width=1e-08, frames=1)
+def test_a_right_gradient_is_never_refused(exponent, factor, offset, width, frames):
+    random = np.random.default_rng(frames)
+    upper = random.uniform(0, width, (frames, 6))
+    upper[:, 0] = 0.0
+    arms, capacity = random.uniform(-0.05, 0.05, (frames, 2, 6)), np.ones((frames, 6))
+    problem = Problem(arms, np.zeros((frames, 2)), capacity, np.ones(6), upper=upper)
+    check_cost(problem, Power(exponent, factor, offset))
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_the_costs_of_the_house_would_pass(make_leg, name, monkeypatch):
+    from musclesolve.sharing.certificate import within_domain
+    from musclesolve.sharing.cost import cost_check as check
+
+    monkeypatch.setattr(check, "_written_by_somebody", lambda cost: True)
+    cost = REGISTRY[name]()
+    check_cost(within_domain(make_leg(6), cost), cost)
+
+
+def test_an_infinite_derivative_at_a_bound_is_allowed(make_leg):
+    """The curvature of a^1.5 is infinite at rest."""
+    problem = make_leg(4)
+    mine, known = solve(problem, Power(1.5)), solve(problem, ActivationPower(1.5))
+    assert (mine.status == Status.SOLVED).all()
+    np.testing.assert_allclose(mine.activation, known.activation, atol=1e-8)
+
+
+def test_frames_without_numbers_are_not_looked_at(make_leg):
+    problem = make_leg(4)
+    moment, capacity = problem.moment.copy(), problem.force_capacity.copy()
+    moment[0], capacity[3] = np.nan, np.nan
+    answer = solve(replace(problem, moment=moment, force_capacity=capacity), Power())
+    assert answer.status.tolist() == [Status.INVALID_INPUT, 0, 0, Status.INVALID_INPUT]
+    nothing = solve(replace(problem, moment=np.full_like(moment, np.nan)), Power())
+    assert (nothing.status == Status.INVALID_INPUT).all()
+
+
+@pytest.mark.parametrize("solver", ["ipopt", "slsqp"])
+@pytest.mark.parametrize(
+    "hollow",
+    [
+        lambda a, f, d: casadi.sum1(casadi.sin(3 * a) ** 2),
+        lambda a, f, d: casadi.sumsqr(a) - 4 * a[0] * a[1],
+    ],
+)
+def test_no_solver_takes_a_false_promise_of_convexity(solver, hollow):
+    problem = Problem([[0.05, 0.03, -0.04]], [30.0], [1000.0, 2000, 1500], [1000.0, 2000, 1500])
+    cost = expression_cost("hollow", hollow, convex=True)
+    for promised in (cost, 2 * cost + ActivationPower(3.0) * 1e-3):
+        with pytest.raises(InputError, match="hollow is said to be convex, but its second derivative"):
+            solve(problem, promised, solver)
+    honest = expression_cost("hollow", hollow)
+    assert solve(problem, honest, solver).cost_name == "hollow"
+
+
+def test_a_promise_broken_only_at_the_answer_is_noticed():
+    """A narrow ridge where the moment is met, which the points between the bounds do not meet."""
+    problem = Problem([[0.05, 0.05]], [40.0], [1000.0, 1000.0], [1000.0, 1000.0])
+
+    def ridged(a, force, data):
+        return casadi.sumsqr(a) + 1e-6 * casadi.exp(-(((a[0] + a[1] - 0.8) / 1e-4) ** 2))
+
+    cost = expression_cost("ridged", ridged, convex=True)
+    check_cost(problem, cost)
+    with pytest.raises(InputError, match="ridged is said to be convex"):
+        solve(problem, cost, "ipopt")

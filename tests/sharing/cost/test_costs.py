@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import casadi
+import numpy as np
+import pytest
+from sharing_cases import RESTING, SMOOTH
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.activation_volume import ActivationVolume
+from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost
+from musclesolve.sharing.cost.emg_tracking import EmgTracking
+from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
+from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.min_max import MinMax
+from musclesolve.sharing.cost.muscle_power import MusclePower
+from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.problem import Problem
+
+
+def mine(activation, force, data):
+    return data.w * casadi.sumsqr(force / data.max_isometric_force) + casadi.sum1(casadi.exp(activation))
+
+
+EVERY = [pytest.param(find_cost(name), id=name) for name in SMOOTH]
+EVERY += [
+    pytest.param(cost, id=cost.label)
+    for cost in (
+        2.0 * StressCubed() + ForceSquared() * 1e-3,
+        *(kind(p) for kind in (SoftSaturation, ActivationPower) for p in (1.0, 1.5, 3.0, 7.0)),
+        ActivationVolume(3.0),
+        MusclePower(1.0),
+        JointReactionSquared({"knee": 1.0, "hip_x": 0.5}, effort=10.0),
+        3.0 * JointReactionSquared({"knee_r_y": 2.0}) + EmgTracking(0.1),
+        expression_cost("mine", mine, uses=("max_isometric_force",), constants={"w": 3.0}, convex=True),
+    )
+]
+
+
+@pytest.fixture
+def case(make_leg):
+    problem = make_leg(5)
+    random = np.random.default_rng(3)
+    ends = np.minimum(1.0, SoftSaturation().largest_activation(problem))
+    return problem, random.uniform(0.02, 0.95, ends.shape) * ends
+
+
+def separately(problem, cost, activation):
+    """The cost of every muscle by itself, (T, n)."""
+    alone = activation[:, None, :] * np.eye(activation.shape[1])
+    rest = cost.value(problem, np.zeros_like(activation))
+    return np.stack([cost.value(problem, alone[:, i]) for i in range(alone.shape[1])], axis=1) - rest[:, None]
+
+
+@pytest.mark.parametrize("cost", EVERY)
+def test_derivatives_agree_with_central_differences(case, cost):
+    """Of the terms by themselves, muscle by muscle, so that small terms are not lost in the sum."""
+    problem, activation = case
+    step = 1e-6 * activation
+    up, down = activation + step, activation - step
+    slope = (separately(problem, cost, up) - separately(problem, cost, down)) / (2 * step)
+    found = cost.gradient(problem, activation)
+    np.testing.assert_allclose(found, slope, rtol=2e-6, atol=1e-9 * np.abs(found).max())
+    curvature = (cost.gradient(problem, up) - cost.gradient(problem, down)) / (2 * step)
+    np.testing.assert_allclose(
+        cost.hessian_diagonal(problem, activation), curvature, rtol=1e-6, atol=1e-9 * np.abs(found).max()
+    )
+
+
+@pytest.mark.parametrize("cost", EVERY)
+def test_derivatives_of_terms_and_rows_together(case, cost):
+    """Along random directions: slope of the value, slope of the gradient."""
+    problem, activation = case
+    slope, hessian = cost.total_gradient(problem, activation), cost.hessian(problem, activation)
+    for along in np.random.default_rng(5).standard_normal((4, *activation.shape)) * activation:
+        up, down = activation + 1e-4 * along, activation - 1e-4 * along
+        ahead = (cost.total_value(problem, up) - cost.total_value(problem, down)) / 2e-4
+        size = np.abs(slope * along).sum(axis=1)
+        np.testing.assert_allclose((slope * along).sum(axis=1) / size, ahead / size, atol=1e-6)
+        turn = (cost.total_gradient(problem, up) - cost.total_gradient(problem, down)) / 2e-4
+        expected = np.einsum("tij,tj->ti", hessian, along)
+        np.testing.assert_allclose(turn, expected, rtol=1e-4, atol=1e-5 * (1e-9 + np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("cost", EVERY)
+def test_the_symbolic_cost_is_the_numeric_one(case, cost):
+    problem, activation = case
+    numbers = cost.parameters(problem)
+    a = casadi.SX.sym("a", problem.n_muscles)
+    p = casadi.SX.sym("p", *numbers.shape[1:])
+    value = cost.expression(casadi, a, p)
+    everything = casadi.Function("f", [a, p], [value, casadi.gradient(value, a)])
+    expected = cost.value(problem, activation), cost.gradient(problem, activation)
+    for t in range(problem.n_frames):
+        found = everything(activation[t], numbers[t])
+        np.testing.assert_allclose(float(found[0]), expected[0][t], rtol=1e-9)
+        np.testing.assert_allclose(np.asarray(found[1])[:, 0], expected[1][t], rtol=1e-9)
+
+
+@pytest.mark.parametrize("cost", [find_cost(name) for name in RESTING], ids=RESTING)
+def test_rest_costs_nothing_and_cost_only_grows(case, cost):
+    problem, activation = case
+    rest = np.zeros_like(activation)
+    assert (cost.value(problem, rest) == 0).all() and (cost.gradient(problem, rest) == 0).all()
+    assert (cost.gradient(problem, activation) > 0).all() and (
+        cost.hessian_diagonal(problem, activation) > 0
+    ).all()
+
+
+def test_printed_formulas():
+    fields = {"fiber_velocity": [-0.3, 0.4], "optimal_fiber_length": [0.1, 0.05], "emg": [0.2, np.nan]}
+    rows = {"reaction_matrix": [[1.0, 0.5], [0.0, -1.0]], "reaction_offset": [-300.0, 100.0]}
+    arm, capacity = [[0.05, 0.04], [0.0, 0.03]], [800.0, 600.0]
+    problem = Problem(arm, [10.0, 0.0], capacity, [1000.0, 800.0], **fields, **rows)
+    a = np.array([[0.5, 0.25]])
+    force, strongest = np.array([400.0, 150.0]), np.array([1000.0, 800.0])
+
+    def value(cost):
+        return cost.total_value(problem, a)[0]
+
+    area, load = strongest / 31.39, force / strongest
+    assert value(ForceSquared()) == pytest.approx((force**2).sum())
+    assert value(StressCubed()) == pytest.approx(((force / area) ** 3).sum())
+    assert value(NormalizedForceSquared()) == pytest.approx((load**2).sum())
+    assert value(ForceMomentSquared()) == pytest.approx((load[0] / 0.05) ** 2 + (load[1] / 0.05) ** 2)
+    assert value(SoftSaturation()) == pytest.approx(2 - np.sqrt(1 - load**2).sum())
+    assert value(SoftSaturation(3.0)) == pytest.approx(2 - ((1 - load**3) ** (1 / 3)).sum())
+    assert value(ActivationPower()) == pytest.approx(0.5**2 + 0.25**2)
+    assert value(ActivationPower(1.0)) == pytest.approx(0.75)
+    assert value(ActivationVolume(3.0)) == pytest.approx(
+        (strongest * [0.1, 0.05] / 31.39e4 * a[0] ** 3).sum()
+    )
+    assert value(MusclePower(1.0, least_speed=1e-9)) == pytest.approx(400 * 0.3 + 150 * 0.4)
+    assert value(MusclePower(least_speed=0.3)) == pytest.approx(400**2 * 0.18 + 150**2 * 0.25)
+    assert value(JointReactionSquared(effort=0.0)) == pytest.approx(175.0**2 + 50.0**2)
+    assert value(JointReactionSquared(effort=5.0)) == pytest.approx(175.0**2 + 50.0**2 + 5 * (load**2).sum())
+    assert value(MinMax()) == pytest.approx(0.4)
+    assert value(EmgTracking(0.5)) == pytest.approx(0.3**2 + 0.5 * 0.25**2)
+
+
+def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
+    problem = make_leg(1)
+
+    def weights(given):
+        return JointReactionSquared(given).component_weights(problem).tolist()
+
+    assert weights({}) == [1.0] * 6
+    assert weights({"knee": 2.0}) == [0, 0, 0, 2, 2, 2]
+    assert weights({"knee": 2.0, "knee_x": 0.0, "r_hip_z": 3.0}) == [0, 0, 3, 0, 2, 2]
+    with pytest.raises(InputError, match="no reaction of the problem has the name 'nee'"):
+        weights({"nee": 1.0})
+    assert JointReactionSquared({"hip": 1}).soft_rows(problem).target.shape == (1, 3)
+    assert JointReactionSquared({"hip": 0}).soft_rows(problem) is None
+
+
+@pytest.mark.parametrize("name", [name for name, kind in REGISTRY.items() if kind.data])
+def test_a_cost_names_what_the_problem_lacks(make_leg, name):
+    from musclesolve.sharing.solving import solve
+
+    bare = Problem([[0.05, 0.04]], [10.0], [800.0, 600.0], [1000.0, 800.0])
+    for cost in (name, 2.0 * find_cost(name) + ForceSquared()):
+        with pytest.raises(InputError, match=f"{name} needs {REGISTRY[name].data[0]}"):
+            solve(bare, cost)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ActivationPower(0.5),
+        lambda: SoftSaturation(np.nan),
+        lambda: MusclePower(least_speed=0.0),
+        lambda: ForceMomentSquared(least_arm=-1.0),
+        lambda: EmgTracking(0.0),
+        lambda: JointReactionSquared({"knee": -1.0}),
+        lambda: JointReactionSquared(effort=np.inf),
+        lambda: ActivationVolume(specific_strength=0.0),
+        lambda: MinMax() + ForceSquared(),
+        lambda: ActivationPower("3"),
+        lambda: SoftSaturation([2.0]),
+        lambda: MusclePower(least_speed="slow"),
+        lambda: JointReactionSquared("knee"),
+        lambda: JointReactionSquared(3.0),
+        lambda: JointReactionSquared({"knee": "a"}),
+        lambda: JointReactionSquared({"knee": np.nan}),
+        lambda: JointReactionSquared({"knee": 1.0}, effort="much"),
+    ],
+)
+def test_a_parameter_that_makes_no_sense_is_refused(make):
+    with pytest.raises(InputError, match="expected"):
+        make()
+
+
+def test_soft_saturation_ends_at_the_maximum_isometric_force():
+    problem = Problem([[0.05, 0.05]], [10.0], [1250.0, 0.0], [1000.0, 800.0])
+    cost = SoftSaturation()
+    np.testing.assert_allclose(cost.largest_activation(problem), [[0.8, np.inf]], rtol=1e-8)
+    assert np.isinf(cost.gradient(problem, np.array([[0.8, 1.0]]))[0, 0])
+
+
+def test_costs_add_up(case):
+    problem, activation = case
+    mixed = 2 * StressCubed() + SoftSaturation() * 3.0
+    expected = 2 * StressCubed().value(problem, activation) + 3 * SoftSaturation().value(problem, activation)
+    np.testing.assert_allclose(mixed.value(problem, activation), expected)
+    np.testing.assert_array_equal(
+        mixed.largest_activation(problem), SoftSaturation().largest_activation(problem)
+    )
+    assert mixed.name == "2 * stress_cubed + 3 * soft_saturation"
+    assert (2 * mixed).name == "2 * (2 * stress_cubed + 3 * soft_saturation)"
+    assert hash(mixed) == hash(2 * StressCubed() + SoftSaturation() * 3.0)
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, np.inf, np.nan])
+def test_only_positive_multiples(factor):
+    with pytest.raises(InputError, match="force_squared"):
+        factor * ForceSquared()
+
+
+def test_a_label_says_what_differs_from_the_defaults():
+    assert ActivationPower().label == "activation_power"
+    assert ActivationPower(3.0).label == "activation_power(exponent=3.0)"
+    assert (
+        2 * ActivationPower(3.0) + MusclePower()
+    ).label == "2 * activation_power(exponent=3.0) + muscle_power"
+    assert (2 * EmgTracking() + MusclePower()).data == ("emg", "fiber_velocity")
+    assert hash(JointReactionSquared({"knee": 1})) == hash(JointReactionSquared({"knee": 1.0}))
+
+
+def test_registry_lists_and_finds():
+    assert set(costs()) == {
+        *("force_squared", "stress_cubed", "normalized_force_squared", "force_moment_squared"),
+        *("soft_saturation", "activation_power", "activation_volume", "muscle_power"),
+        *("joint_reaction_squared", "min_max", "emg_tracking"),
+    }
+    assert all(record.formula and record.source for record in costs().values())
+    assert all("Assumes" in (kind.__doc__ or "") for kind in REGISTRY.values())
+    assert costs()["joint_reaction_squared"].needs == {"separable", "rows"}
+    assert find_cost("stress_cubed") == StressCubed()
+    with pytest.raises(InputError, match="did you mean 'stress_cubed'"):
+        find_cost("stress_qubed")
+    with pytest.raises(InputError, match="no cost 3"):
+        find_cost(3)

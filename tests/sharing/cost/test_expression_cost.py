@@ -1,0 +1,189 @@
+"""Costs that people write themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import casadi
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+
+def stress(activation, force, data):
+    return casadi.sum1((31.39 * force / data.max_isometric_force) ** 3)
+
+
+def neighbours(activation, force, data):
+    return casadi.sumsqr(activation) + casadi.sumsqr(activation[1:] - activation[:-1])
+
+
+STRESS = expression_cost("stress", stress, uses=("max_isometric_force",), convex=True)
+NEIGHBOURS = expression_cost("neighbours", neighbours, convex=True)
+
+
+def test_written_out_again_a_known_cost_is_itself(make_leg):
+    problem = make_leg(8)
+    activation = np.random.default_rng(1).random(problem.force_capacity.shape)
+    known = StressCubed()
+    for method in ("value", "gradient", "hessian_diagonal", "hessian", "total_gradient"):
+        np.testing.assert_allclose(
+            getattr(STRESS, method)(problem, activation),
+            getattr(known, method)(problem, activation),
+            rtol=1e-10,
+        )
+    for solver in ("batch", "ipopt"):
+        mine, theirs = solve(problem, STRESS, solver), solve(problem, known, solver)
+        np.testing.assert_allclose(mine.activation, theirs.activation, atol=1e-9)
+        assert (mine.status == Status.SOLVED).all() and mine.cost_name == "stress"
+
+
+def test_what_a_solver_has_to_take_is_found_out():
+    assert STRESS.needs == {"separable"}
+    assert NEIGHBOURS.needs == {"coupled"}
+    assert expression_cost("x", lambda a, f, d: casadi.sumsqr(a)).needs == {"separable", "nonconvex"}
+    picked = expression_cost("x", lambda a, f, d: a[40] ** 2 + a[3] ** 2, convex=True)
+    assert picked.needs == {"separable"}
+    assert (STRESS + 2 * NEIGHBOURS).needs == {"separable", "coupled"}
+
+
+def test_a_coupled_cost_is_solved_by_ipopt_and_certified(make_leg):
+    problem = make_leg(4)
+    answer = solve(problem, NEIGHBOURS, "ipopt")
+    assert (answer.status == Status.SOLVED).all()
+    plain = solve(problem, "activation_power")
+    assert (NEIGHBOURS.value(problem, plain.activation) > answer.cost).all()
+    curvature = NEIGHBOURS.hessian(problem, answer.activation)
+    assert curvature[0, 0, 1] == -2.0 and curvature[0, 0, 0] == 4.0 and curvature[0, 1, 1] == 6.0
+
+
+def test_the_derivatives_of_a_coupled_cost(make_leg):
+    problem = make_leg(3)
+    random = np.random.default_rng(2)
+    activation, along = random.random((2, *problem.force_capacity.shape))
+    up, down = activation + 1e-5 * along, activation - 1e-5 * along
+    for cost in (NEIGHBOURS, 2 * NEIGHBOURS + ForceSquared() * 1e-6):
+        slope = (cost.value(problem, up) - cost.value(problem, down)) / 2e-5
+        np.testing.assert_allclose((cost.gradient(problem, activation) * along).sum(axis=1), slope, rtol=1e-7)
+        turn = (cost.gradient(problem, up) - cost.gradient(problem, down)) / 2e-5
+        np.testing.assert_allclose(
+            np.einsum("tij,tj->ti", cost.hessian(problem, activation), along), turn, rtol=1e-6, atol=1e-6
+        )
+
+
+def test_constants_and_fields_reach_the_expression(make_leg):
+    problem = make_leg(3)
+    weight = np.arange(1.0, 44.0)
+    cost = expression_cost(
+        "weighted",
+        lambda a, f, data: data.all * casadi.dot(data.each, a**2 * data.fiber_velocity**2),
+        uses=("fiber_velocity",),
+        constants={"each": weight, "all": 2.0},
+        convex=True,
+    )
+    activation = np.random.default_rng(3).random(problem.force_capacity.shape)
+    expected = 2 * (weight * activation**2 * problem.fiber_velocity**2).sum(axis=1)
+    np.testing.assert_allclose(cost.value(problem, activation), expected)
+    with pytest.raises(InputError, match="weighted needs fiber_velocity"):
+        solve(Problem([[0.05, 0.04]], [1.0], [100.0] * 2, [100.0] * 2), cost)
+    with pytest.raises(InputError, match="43 numbers"):
+        cost.parameters(make_leg(1, muscles=12))
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: expression_cost("bad", lambda a, f, d: a), "shape"),
+        (lambda: expression_cost("bad", lambda a, f, d: casadi.sumsqr(a[9999])), "cannot be evaluated"),
+        (lambda: expression_cost("bad", lambda a, f, d: casadi.SX.sym("x") * a[0]), "cannot be evaluated"),
+        (lambda: expression_cost("bad", lambda a, f, d: np.nan_to_num), "cannot be evaluated"),
+        (lambda: expression_cost("bad", lambda a, f, d: d.nothing), "nothing"),
+        (lambda: expression_cost("bad", lambda a: a[0]), "cannot be evaluated"),
+        (lambda: expression_cost("bad", stress, uses=("moment",)), "wants to use 'moment'"),
+        (lambda: expression_cost("bad", stress, constants={"w": [np.nan]}), "'w'"),
+        (lambda: expression_cost("bad", stress, constants={"w": "many"}), "not a number"),
+        (lambda: expression_cost("bad", stress, uses=("emg", "emg")), "two data of one name"),
+    ],
+)
+def test_an_expression_at_fault_is_refused_at_once(make, said):
+    with pytest.raises(InputError, match=said):
+        make()
+
+
+def test_a_promise_of_convexity_is_watched(make_leg):
+    hollow = expression_cost("hollow", lambda a, f, d: casadi.sum1(a - a**2), convex=True)
+    with pytest.raises(InputError, match="hollow is said to be convex"):
+        solve(make_leg(2), hollow)
+
+
+def test_where_nothing_costs_anything_every_feasible_activation_is_optimal(make_leg):
+    """Without any marginal cost the only price of a moment that fits is zero, exactly."""
+    problem = make_leg(6)
+    flat = expression_cost("flat", lambda a, f, d: 1 + 0 * casadi.sum1(a), convex=True)
+    hinge = expression_cost("hinge", lambda a, f, d: casadi.sumsqr(casadi.fmax(a - 0.9, 0)), convex=True)
+    for cost, least in ((flat, 1.0), (hinge, 0.0)):
+        answer = solve(problem, cost)
+        assert (answer.status == Status.SOLVED).all() and (answer.cost == least).all()
+        assert (answer.multiplier == 0).all() and (answer.kkt_residual < 1e-8).all()
+        hard = replace(problem, moment=10 * problem.moment)
+        assert (solve(hard, cost).status == Status.INFEASIBLE).all()
+
+
+def test_measured_activations_with_gaps_are_refused(make_leg):
+    cost = expression_cost("emg", lambda a, f, d: casadi.sumsqr(a - d.emg), uses=("emg",), convex=True)
+    with pytest.raises(InputError, match="not measured for every muscle"):
+        solve(make_leg(2), cost)
+
+
+def test_public_names():
+    assert ms.expression_cost is expression_cost and issubclass(StressCubed, ms.Cost)
+
+
+@dataclass(frozen=True)
+class Load(ms.Cost):
+    """sum_i w (F_i / F0_i)^4, as somebody would write it."""
+
+    weight: float = 2.0
+    name: ClassVar[str] = "load"
+
+    def _full(self, problem):
+        return problem.force_capacity / problem.max_isometric_force
+
+    def value(self, problem, activation):
+        return self.weight * ((self._full(problem) * activation) ** 4).sum(axis=1)
+
+    def gradient(self, problem, activation):
+        return 4 * self.weight * self._full(problem) ** 4 * activation**3
+
+    def hessian_diagonal(self, problem, activation):
+        return 12 * self.weight * self._full(problem) ** 4 * activation**2
+
+    def parameters(self, problem):
+        return self._full(problem)[:, None]
+
+    def expression(self, casadi, activation, parameters):
+        return self.weight * casadi.sum1((parameters.T * activation) ** 4)
+
+
+def test_a_small_class_is_a_cost(make_leg):
+    problem = make_leg(5)
+    written = expression_cost(
+        "load", lambda a, f, d: casadi.sum1((f / d.max_isometric_force) ** 4), uses=("max_isometric_force",)
+    )
+    for cost in (Load(), Load(3.0) + ForceSquared()):
+        batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
+        np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-6)
+    assert find_cost(Load()).label == "load" and Load(3.0).label == "load(weight=3.0)"
+    np.testing.assert_allclose(
+        solve(problem, written, "ipopt").activation, solve(problem, Load()).activation, atol=1e-6
+    )

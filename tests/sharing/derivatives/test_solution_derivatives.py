@@ -1,0 +1,491 @@
+"""Derivatives of the solution against differences of solutions, and the laws that they obey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sharing_cases import SMOOTH, equipped
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.casadi_expression import expression_cost
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
+from musclesolve.sharing.derivatives.solution_derivatives import solution_derivatives
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+SHARP = Batch(tolerance=1e-12)
+CHANGING = (
+    *("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity"),
+    *("optimal_fiber_length", "reaction_matrix", "reaction_offset", "emg"),
+)
+
+
+def moved(problem, changes, step):
+    return ProblemChange.of(problem, changes).moved(problem, step)
+
+
+def differences(problem, cost, changes, solver=SHARP, step=1e-4):
+    """Central differences of fourth order."""
+    ends = {j: solve(moved(problem, changes, j * step), cost, solver) for j in (1, -1, 2, -2)}
+    found = {}
+    for name in ("activation", "force", "reserve", "multiplier"):
+        value = {j: getattr(end, name) for j, end in ends.items()}
+        found[name] = (8 * (value[1] - value[-1]) - (value[2] - value[-2])) / (12 * step)
+    return found
+
+
+def check(problem, cost, names=CHANGING, least_margin=1e-3, solver=SHARP):
+    """A random relative change of every array at once, in the frames away from changes."""
+    random = np.random.default_rng(8)
+    solution = solve(problem, cost, solver)
+    derivatives = solution_derivatives(problem, solution, cost)
+    assert derivatives.unique.mean() > 0.9
+    away = derivatives.margin > least_margin
+    assert away.any()
+    every = {
+        f"d_{name}": 0.1 * getattr(problem, name) * random.normal(size=getattr(problem, name).shape)
+        for name in names
+        if getattr(problem, name) is not None
+    }
+    there = derivatives.along(**every)
+    for name, theirs in differences(problem, cost, every, solver).items():
+        # what does not move at all differs by what the solver leaves open
+        scale = np.maximum(np.abs(theirs[away]).max(), 1e-3 * np.abs(getattr(solution, name)).max())
+        ours = getattr(there, name)[away]
+        np.testing.assert_allclose(ours, theirs[away], rtol=0, atol=1e-5 * scale, err_msg=name)
+
+
+@pytest.mark.parametrize("cost", SMOOTH)
+def test_they_are_those_of_the_solver(cost, make_leg):
+    check(make_leg(20, seed=1), cost)
+
+
+@pytest.mark.parametrize("cost", ["stress_cubed", "joint_reaction_squared"])
+def test_with_reserves(cost, make_leg):
+    problem = make_leg(20, seed=1)
+    full = find_cost(cost).total_value(problem, problem.upper)[:, None] / 1e3
+    problem = problem.with_reserve_weight(np.broadcast_to(full, problem.moment.shape))
+    check(problem, cost, (*CHANGING, "reserve_weight"))
+
+
+@dataclass(frozen=True)
+class OwnCost(Cost):
+    """sum_i F0_i a_i^4, with nothing said about its dependence on the problem."""
+
+    name: ClassVar[str] = "own"
+
+    def value(self, problem, activation):
+        return (problem.max_isometric_force * activation**4).sum(axis=1)
+
+    def gradient(self, problem, activation):
+        return 4 * problem.max_isometric_force * activation**3
+
+    def hessian_diagonal(self, problem, activation):
+        return 12 * problem.max_isometric_force * activation**2
+
+    def parameters(self, problem):
+        return np.broadcast_to(problem.max_isometric_force, problem.force_capacity.shape)[:, None]
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        return casadi.sum1(parameters.T * activation**4)
+
+
+@dataclass(frozen=True)
+class OwnStress(StressCubed):
+    """A cost of the library with another gradient, whose formula for changes is then not to be trusted."""
+
+    name: ClassVar[str] = "own_stress"
+
+    def _full_stress(self, problem):
+        return problem.force_capacity / np.sqrt(problem.max_isometric_force)
+
+
+written = expression_cost(
+    "written",
+    lambda a, force, data: (force / data.max_isometric_force).T @ force + 9.0 * (a**3).T @ a,
+    uses=("max_isometric_force",),
+    convex=True,
+)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [
+        OwnCost(),
+        OwnStress(),
+        written,
+        ActivationPower(exponent=3.5),
+        SoftSaturation(exponent=3.0),
+        find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation"),
+        0.5 * (find_cost("emg_tracking") + find_cost("normalized_force_squared")),
+    ],
+    ids=lambda cost: cost.name,
+)
+def test_of_other_costs(cost, make_leg):
+    check(make_leg(12, seed=2), cost)
+
+
+def test_of_a_cost_that_couples_muscles(make_leg):
+    coupled = expression_cost(
+        "coupled",
+        lambda a, force, data: a.T @ a + 1e-3 * (force[0] + force[1] - force[2]) ** 2,
+        convex=True,
+    )
+    problem = make_leg(3, seed=5, dofs=3, muscles=8)
+    check(problem, coupled, ("moment", "force_capacity", "moment_arm"), solver="ipopt")
+
+
+def test_linear_costs_stay_on_a_corner(make_leg):
+    """As many muscles as moments are free, and A da = db alone says how they move."""
+    problem = make_leg(20, seed=4)
+    check(
+        problem, ActivationPower(exponent=1.0), ("moment", "force_capacity", "moment_arm"), least_margin=1e-4
+    )
+
+
+def synergists(moment, strongest=(100.0, 100.0), arm=(0.1, 0.05), **fields):
+    return Problem(
+        np.array([arm]), np.atleast_2d(moment).T, np.array(strongest), np.array(strongest), **fields
+    )
+
+
+def test_two_muscles_on_both_sides_of_a_change():
+    """sum a^2 shares b = 10 a_1 + 5 a_2 as a_1 = 10 b / 125 until the first is fully active at b = 12.5."""
+    problem = synergists([6.0, 12.5, 12.5 - 1e-3, 12.5 + 1e-3])
+    found = solution_derivatives(problem, solve(problem, "activation_power"), "activation_power")
+    np.testing.assert_array_equal(found.unique, [True, False, True, True])
+    both, one = np.array([10.0, 5.0]) / 125.0, np.array([0.0, 0.2])
+    np.testing.assert_allclose(found.by_moment[[0, 2, 3], :, 0], [both, both, one], atol=1e-12)
+    np.testing.assert_allclose(found.margin[[0, 2]], [0.24, 0.08e-3], rtol=1e-6)
+    assert "muscle_1: it is free, 24 % from its lower bound" in found.sentence(0)
+    assert "keeps it at its upper bound, 1" in found.sentence(3)
+    assert "differ" in found.sentence(1) and "differ" not in found.sentence(3)
+
+
+def test_a_muscle_about_to_start():
+    """The second pulls the other way and wants activity of its own (emg): it leaves rest where its price is met."""
+    # min (a1 - 0.5)^2 + (a2 - 0.2)^2 with 10 a1 - 5 a2 = b: at a2 = 0 both lines meet in b = 9
+    switch = 5.0 + 10.0 * 0.2 * 2.0
+    problem = synergists(
+        switch + np.array([-1e-3, 0.0, 1e-3]), arm=(0.1, -0.05), emg=np.tile([0.5, 0.2], (3, 1))
+    )
+    found = solution_derivatives(problem, solve(problem, "emg_tracking"), "emg_tracking")
+    np.testing.assert_array_equal(found.unique, [True, False, True])
+    np.testing.assert_allclose(found.by_moment[[0, 2], :, 0], [[0.08, -0.04], [0.1, 0.0]], atol=1e-12)
+
+
+def test_a_held_muscle_moves_with_its_bound():
+    problem = synergists([14.0])
+    found = solution_derivatives(problem, solve(problem, "activation_power"), "activation_power")
+    np.testing.assert_allclose(found.along(d_upper=np.ones((1, 2))).activation, [[1.0, -2.0]], atol=1e-12)
+    assert np.all(found.along(d_lower=np.ones((1, 2))).activation == 0.0)
+
+
+def test_the_end_of_soft_saturation_moves_with_strength_and_capacity():
+    """A muscle that must all but reach F0 holds F = (1 - 1e-9) F0, whatever its capacity; a weak one fills in."""
+    arm, strongest = np.array([[0.1, 5e-6]]), np.array([100.0, 100.0])
+    moment = 0.1 * 100.0 * (1.0 - 1e-9) + 5e-6 * 90.0
+    problem = Problem(arm, [moment], 1.25 * strongest, strongest)
+    found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
+    assert found._optimum.above[0, 0] and found.unique
+    change = found.along(d_max_isometric_force=np.array([1.0, 0.0]))
+    np.testing.assert_allclose(change.force, [1.0, -2e4], rtol=1e-8)
+    change = found.along(d_force_capacity=np.array([1.0, 0.0]))
+    np.testing.assert_allclose(change.activation, [-0.8 / 125.0, 0.0], rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "activation_power", "muscle_power"])
+def test_homogeneous_costs_scale_with_the_moments(cost, make_leg):
+    """a(t b) = t a(b) while no muscle is at its upper bound, hence by_moment b = a (Euler)."""
+    problem = make_leg(20, seed=6).with_upper(np.full((20, 43), 50.0))
+    solution = solve(problem, cost, SHARP)
+    found = solution_derivatives(problem, solution, cost)
+    scaled = np.einsum("tnm,tm->tn", found.by_moment, problem.moment)
+    clear = found.margin > 1e-6
+    assert clear.mean() > 0.8
+    np.testing.assert_allclose(scaled[clear], found._optimum.activation[clear], atol=1e-9)
+    np.testing.assert_allclose(scaled[clear], solution.activation[clear], atol=1e-6)
+
+
+fraction = st.one_of(st.floats(0.05, 0.95), st.floats(0.0, 1.0))
+
+
+@st.composite
+def feasible(draw):
+    """Arms, capacities and activations of any kind; moments that these activations produce; a cost."""
+    dofs = draw(st.integers(1, 3))
+    muscles = draw(st.integers(2 * dofs, 8))
+    pick = st.one_of(st.floats(-0.1, 0.1), st.floats(-0.1, -0.01), st.floats(0.01, 0.1), st.just(0.0))
+    arm = np.array(
+        draw(st.lists(pick.map(lambda x: round(x, 4)), min_size=dofs * muscles, max_size=dofs * muscles))
+    )
+    some = {"min_size": muscles, "max_size": muscles}
+    strongest = np.array(draw(st.lists(st.floats(10.0, 5000.0), **some)))
+    capacity = strongest * np.array(draw(st.lists(st.one_of(st.just(0.0), st.floats(0.01, 1.5)), **some)))
+    activation = np.array(draw(st.lists(fraction, **some)))
+    cost = draw(st.sampled_from(sorted(SMOOTH)))
+    arm = arm.reshape(dofs, muscles)
+    bare = Problem(arm, np.zeros(dofs), capacity, strongest)
+    activation = np.minimum(activation, 0.999 * find_cost(cost).largest_activation(bare)[0])
+    return equipped(Problem(arm, (arm * capacity) @ activation, capacity, strongest)), cost
+
+
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(feasible(), st.integers(0, 2**31 - 1))
+def test_laws_and_differences_of_any_problem(case, seed):
+    problem, cost = case
+    solution = solve(problem, cost)
+    assert solution.status == Status.SOLVED
+    found = solution_derivatives(problem, solution, cost)
+    assert 0.0 <= found.margin <= 1.0
+    assert found.sentence().endswith(".")
+    if not found.unique:
+        return
+    held = found._optimum.below[0] | found._optimum.above[0]
+    assert np.all(found.by_moment[held] == 0.0)
+    matrix, a = problem.moment_matrix[0], found._optimum.activation[0]
+    size = np.abs(matrix).max() * (1.0 + np.abs(found.by_moment).max())
+    np.testing.assert_allclose(matrix @ found.by_moment, np.eye(problem.n_dof), atol=1e-9 * size)
+    random = np.random.default_rng(seed)
+    stronger, asked = problem.force_capacity[0] * random.normal(size=a.shape), random.normal(size=len(matrix))
+    change = found.along(d_force_capacity=stronger, d_moment=asked)
+    produced = matrix @ change.activation + problem.moment_arm[0] @ (stronger * a)
+    size = np.abs(matrix).max() * (1.0 + np.abs(change.activation).max())
+    np.testing.assert_allclose(produced, asked, atol=1e-9 * size)
+    if found.margin < 1e-2:
+        return
+    changes = {"d_moment": 1e-3 * np.abs(matrix).max() * random.normal(size=len(matrix))}
+    ours = found.along(**changes).activation
+    if np.abs(ours).max() > 0.1:
+        return  # the step would lead too far
+    theirs = differences(problem, cost, changes, step=1e-2)["activation"]
+    np.testing.assert_allclose(ours, theirs, atol=1e-5 * np.abs(ours).max() + 1e-9)
+
+
+def test_frames_without_an_answer_are_nan_and_say_so():
+    problem = synergists([6.0, 16.0, np.nan, 9.0])
+    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    np.testing.assert_array_equal(found.unique, [True, False, False, True])
+    np.testing.assert_array_equal(np.isnan(found.by_moment).all(axis=(1, 2)), [False, True, True, False])
+    np.testing.assert_array_equal(np.isnan(found.margin), [False, True, True, False])
+    assert "not solved" in found.sentence(1) and "muscle" in found.sentence(-1)
+    change = found.along(d_moment=np.ones((3, 1, 1)))
+    assert change.activation.shape == change.force.shape == (3, 4, 2)
+    assert change.reserve.shape == change.multiplier.shape == (3, 4, 1)
+    np.testing.assert_array_equal(np.isnan(change.force[0, :, 0]), [False, True, True, False])
+
+
+@pytest.mark.parametrize("moments", [[16.0], [], [np.nan, 16.0]])
+def test_where_no_frame_has_an_answer(moments):
+    problem, frames = synergists(moments), len(moments)
+    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    assert found.by_moment.shape == (frames, 2, 1) and not found.unique.any()
+    change = found.along(d_moment=np.ones((3, 1, 1)), d_max_isometric_force=np.ones(2))
+    assert change.force.shape == (3, frames, 2) and np.isnan(change.force).all()
+    gradient = found.gradient_of(np.zeros((frames, 2)))
+    assert gradient["moment"].shape == (frames, 1) and gradient["max_isometric_force"].shape == (2,)
+
+
+def test_curvatures_that_are_infinite_at_rest():
+    """Of a^1.5, with moments that are almost alike: forwards and backwards agree, and the moments are produced."""
+    arm = np.array([[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]])
+    capacity, cost = np.full(4, 1000.0), ActivationPower(exponent=1.5)
+    problem = Problem(arm, 1000.0 * arm @ [0.5, 0.4, 0.0, 0.3], capacity, capacity)
+    solution = solve(problem, cost)
+    found = solution_derivatives(problem, solution, cost)
+    assert found.unique and solution.activation[2] < 1e-9
+    np.testing.assert_allclose(1000.0 * arm @ found.by_moment, np.eye(2), atol=1e-8)
+    weight, direction = np.arange(1.0, 5.0), np.full((2, 4), 0.01)
+    forwards = weight @ found.along(d_moment_arm=direction, d_lower=[0.0, 0.0, 0.1, 0.0]).activation
+    backwards = found.gradient_of(weight)
+    np.testing.assert_allclose(
+        forwards, (backwards["moment_arm"] * direction).sum() + 0.1 * backwards["lower"][2], rtol=1e-8
+    )
+
+
+def test_a_free_muscle_at_rest_whose_curvature_is_infinite_does_not_move():
+    """As on the first step of Newton's method, in a frame whose moments are almost alike."""
+    arm = np.array([[[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]]])
+    capacity, cost = np.full((1, 4), 1000.0), ActivationPower(exponent=1.5)
+    problem, free = Problem(arm, np.zeros((1, 2)), capacity, capacity[0]), np.ones((1, 4), bool)
+    system = OptimalitySystem.of(problem, cost, np.array([[0.5, 0.4, 0.0, 0.3]]), free, np.zeros((1, 2)))
+    assert system.dense.size and system.regular.all()
+    nothing = np.zeros((1, 4, 1))
+    moved, _ = system.solve(nothing, np.broadcast_to(np.eye(2), (1, 2, 2)), nothing)
+    np.testing.assert_allclose(moved[0, 2], 0.0, atol=1e-12)
+    np.testing.assert_allclose(1000.0 * arm[0] @ moved[0], np.eye(2), atol=1e-8)
+
+
+def test_a_stiff_reserve_beside_a_muscle_without_stiffness():
+    """One muscle, two moments, sum a^7: da/db = w A / (42 a^5 + w |A|^2), of which the first term is 1e-13."""
+    arm = np.array([[0.0457], [0.0301]])
+    problem = Problem(arm, [0.4438, 0.2920], [1000.0], [1000.0], reserve_weight=5.547)
+    cost = ActivationPower(exponent=7.0)
+    solution = solve(problem, cost)
+    found = solution_derivatives(problem, solution, cost)
+    curvature, strength = 42.0 * solution.activation[0] ** 5, 1000.0 * arm[:, 0]
+    exact = 5.547 * strength / (curvature + 5.547 * (strength**2).sum())
+    assert found.unique and curvature < 1e-12 * 5.547 * (strength**2).sum()
+    np.testing.assert_allclose(found.by_moment[0], exact, rtol=1e-8)
+
+
+def test_muscles_whose_curvatures_hardly_compare():
+    """Of sum a^7 they span ten orders of magnitude and more: forwards and backwards still agree in every frame."""
+    random = np.random.default_rng(6)
+    arm, capacity = 0.05 * random.normal(size=(200, 6, 8)), random.uniform(50.0, 2000.0, 8)
+    moment = np.einsum("tmn,tn->tm", arm * capacity, random.random((200, 8)) ** 3)
+    problem, cost = Problem(arm, moment, capacity, np.full(8, 1000.0)), ActivationPower(exponent=7.0)
+    found = solution_derivatives(problem, solve(problem, cost), cost)
+    assert found.unique.mean() > 0.98
+    direction = 0.1 * arm * random.normal(size=arm.shape)
+    weight = random.normal(size=(200, 8)) * found.unique[:, None]
+    forwards = np.nansum(weight * found.along(d_moment_arm=direction).activation, axis=1)
+    backwards = np.nan_to_num(found.gradient_of(weight)["moment_arm"] * direction)
+    scale = np.abs(backwards).sum(axis=(1, 2))
+    assert (np.abs(forwards - backwards.sum(axis=(1, 2))) <= 1e-8 * scale).all()
+
+
+def test_a_reserve_where_the_muscles_do_not_suffice():
+    problem = synergists([6.0, 16.0])
+    solution = solve(problem, "force_squared", on_infeasible="reserve")
+    found = solution_derivatives(problem, solution, "force_squared")
+    assert found.unique.all()
+    np.testing.assert_allclose(found.by_moment[1], 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.reserve_by_moment[:, 0, 0], [0.0, 1.0], atol=1e-12)
+
+
+def test_muscles_that_cannot_vary_every_moment_have_no_derivative():
+    """Two moments, two free muscles with the same ratio of arms: any other ratio is out of reach."""
+    arm = np.array([[0.1, 0.05], [0.2, 0.1]])
+    problem = Problem(arm, [4.0, 8.0], [100.0, 100.0], [100.0, 100.0])
+    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    assert not found.unique and np.isnan(found.by_moment).all()
+    assert "not defined" in found.sentence()
+
+
+def test_equal_muscles_of_a_linear_cost_have_no_derivative():
+    problem = synergists([6.0], arm=(0.1, 0.1))
+    cost = ActivationPower(exponent=1.0)
+    found = solution_derivatives(problem, solve(problem, cost), cost)
+    assert not found.unique.any()
+
+
+def test_many_directions_are_each_of_them(make_leg):
+    problem = make_leg(5)
+    found = solution_derivatives(problem, solve(problem))
+    random = np.random.default_rng(2)
+    arms, strengths = random.normal(size=(6, 5, 7, 43)), random.normal(size=(6, 43))
+    together = found.along(d_moment_arm=arms, d_max_isometric_force=strengths)
+    for k in range(6):
+        one = found.along(d_moment_arm=arms[k], d_max_isometric_force=strengths[k])
+        np.testing.assert_allclose(together.force[k], one.force, rtol=1e-9, atol=1e-9)
+    still = found.along()
+    assert still.activation.shape == (5, 43) and not still.activation.any()
+
+
+def test_the_least_cost_grows_by_the_multiplier(make_leg):
+    """The envelope theorem, and its derivative: the multipliers change as a symmetric matrix times the moments."""
+    problem, step = make_leg(4), 1e-4
+    found = solution_derivatives(problem, solve(problem, "soft_saturation", SHARP), "soft_saturation")
+    unit = np.eye(7)[:, None, :]
+    grows = found.along(d_moment=unit).multiplier
+    np.testing.assert_allclose(grows, grows.transpose(2, 1, 0), rtol=1e-7, atol=1e-9 * np.abs(grows).max())
+    for k in range(7):
+        ends = [
+            solve(
+                moved(problem, {"d_moment": unit[k][None].repeat(4, 1)[0]}, j * step),
+                "soft_saturation",
+                SHARP,
+            )
+            for j in (1, -1)
+        ]
+        slope = (ends[0].cost - ends[1].cost) / (2 * step)
+        np.testing.assert_allclose(slope, found._optimum.multiplier[:, k], rtol=1e-6, atol=1e-8)
+
+
+def test_what_does_not_fit_is_refused(make_leg):
+    problem = make_leg(3)
+    solution = solve(problem)
+    with pytest.raises(InputError, match="cannot be differentiated"):
+        solution_derivatives(problem, solution, "min_max")
+    with pytest.raises(InputError, match="is one for stress_cubed"):
+        solution_derivatives(problem, solution, "force_squared")
+    with pytest.raises(InputError, match="activations"):
+        solution_derivatives(make_leg(4), solution)
+    with pytest.raises(InputError, match="NoneType"):
+        solution_derivatives(problem, None)
+    found = solution_derivatives(problem, solution)
+    with pytest.raises(InputError, match="no change 'd_strength'"):
+        found.along(d_strength=1.0)
+    with pytest.raises(InputError, match="d_moment has the shape"):
+        found.along(d_moment=np.ones(7))
+    with pytest.raises(InputError, match="directions that differ"):
+        found.along(d_moment=np.ones((2, 3, 7)), d_upper=np.ones((4, 3, 43)))
+    with pytest.raises(InputError, match="no array of numbers"):
+        found.along(d_moment=[["a"]])
+    with pytest.raises(InputError, match="no reserve_weight"):
+        found.along(d_reserve_weight=np.ones((3, 7)))
+    with pytest.raises(InputError, match="no frame 3"):
+        found.sentence(3)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [*SMOOTH, OwnCost(), written, find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation")],
+    ids=str,
+)
+def test_backwards_is_forwards_transposed(cost, make_leg):
+    """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
+    problem = make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12)
+    problem = problem.with_upper(0.8 * problem.upper).with_reserve_weight(np.full((4, 4), 1e4))
+    found = solution_derivatives(problem, solve(problem, cost), cost)
+    assert found.unique.all() and (found._optimum.below | found._optimum.above).any()
+    random = np.random.default_rng(5)
+    weight = random.normal(size=(4, 12))
+    gradient = found.gradient_of(weight)
+    names = ProblemChange.__dataclass_fields__
+    assert list(gradient) == list(names)
+    changes = {
+        name: getattr(problem, name) * random.normal(size=getattr(problem, name).shape) for name in names
+    }
+    for name, change in changes.items():
+        assert gradient[name].shape == getattr(problem, name).shape
+        forwards = (weight * found.along(**{f"d_{name}": change}).activation).sum()
+        size = np.abs(np.nan_to_num(gradient[name] * change)).sum()
+        backwards = np.nan_to_num(gradient[name] * change).sum()
+        np.testing.assert_allclose(backwards, forwards, rtol=0, atol=1e-8 * max(size, 1e-3), err_msg=name)
+
+
+def test_backwards_where_the_domain_of_soft_saturation_ends():
+    arm, strongest = np.array([[0.1, 5e-6]]), np.array([100.0, 100.0])
+    problem = Problem(arm, [10.0 * (1.0 - 1e-9) + 4.5e-4], 1.25 * strongest, strongest)
+    found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
+    gradient = found.gradient_of([1.0, 0.0])
+    np.testing.assert_allclose(gradient["max_isometric_force"], [0.8 / 100.0, 0.0], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(gradient["force_capacity"], [-0.8 / 125.0, 0.0], rtol=1e-8, atol=1e-12)
+    assert gradient["moment"].shape == (1,) and gradient["moment_arm"].shape == (1, 2)
+    assert gradient["moment"] == 0.0 and not gradient["upper"].any()
+
+
+def test_backwards_only_frames_that_count_count():
+    problem = synergists([6.0, 16.0])
+    found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
+    gradient = found.gradient_of([[1.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(gradient["moment"], [[0.08], [0.0]])
+    assert np.isfinite(gradient["max_isometric_force"]).all()
+    assert np.isnan(found.gradient_of(np.ones((2, 2)))["max_isometric_force"]).all()
+    with pytest.raises(InputError, match="weight has the shape"):
+        found.gradient_of([1.0, 1.0])

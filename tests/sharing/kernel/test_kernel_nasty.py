@@ -1,0 +1,103 @@
+"""The compiled solver on problems that are nasty in every way a problem can be."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from musclesolve.sharing.certificate import kkt_residual, within_domain
+from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.kernel.compiled_solver import LEFT
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.vectorised import Vectorised
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+KINDS = ("force_squared", "stress_cubed", "normalized_force_squared", "soft_saturation", "activation_power")
+THOROUGH = settings(
+    max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+
+
+@st.composite
+def nasty(draw):
+    """Equal, empty, dependent rows and columns, capacities from 1e-9 to 1e9 N, bounds that meet, the edge of reach."""
+    dofs, muscles = draw(st.integers(1, 6)), draw(st.integers(1, 9))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    arm = random.uniform(-0.08, 0.08, (dofs, muscles)) * (random.random((dofs, muscles)) < 0.7)
+    strongest = 10.0 ** random.uniform(*draw(st.sampled_from([(2, 3.5), (-9, 9), (9, 9), (-9, -9)])), muscles)
+    capacity = strongest * random.choice([0.0, 0.3, 1.0, 1.4], muscles)
+    lower, upper = np.zeros(muscles), np.ones(muscles)
+    if draw(st.booleans()):
+        arm[:, -1], capacity[-1], strongest[-1] = arm[:, 0], capacity[0], strongest[0]
+    if draw(st.booleans()):
+        arm[:, muscles // 2] = 0.0
+    if draw(st.booleans()):
+        arm[-1] = arm[0] * draw(st.sampled_from([0.0, 1.0, -2.0, 1e-9]))
+    if draw(st.booleans()):
+        lower[0] = upper[0] = draw(st.sampled_from([0.0, 0.2, 0.5]))
+    if draw(st.booleans()):
+        lower[-1], upper[-1] = 0.1, draw(st.sampled_from([0.1, 0.1 + 1e-13, 0.1 + 1e-9, 0.9]))
+    share = draw(st.sampled_from(["inside", "edge", "rest", "beyond"]))
+    activation = {
+        "inside": lower + (upper - lower) * random.random(muscles),
+        "edge": np.where(random.random(muscles) < 0.5, lower, upper),
+        "rest": lower,
+        "beyond": upper,
+    }[share]
+    kind = draw(st.sampled_from(KINDS))
+    moment = (arm * capacity) @ activation
+    moment = 3.0 * moment + 5.0 if share == "beyond" else moment
+    return Problem(arm[None], moment[None], capacity[None], strongest, lower=lower, upper=upper), kind
+
+
+@THOROUGH
+@given(nasty())
+def test_every_verdict_is_shown_and_the_slower_method_says_the_same(case):
+    problem, kind = case
+    cost = find_cost(kind)
+    answer, slow = solve(problem, cost), solve(problem, cost, Vectorised())
+    assert answer.status[0] in (Status.SOLVED, Status.INFEASIBLE) or answer.status[0] == slow.status[0]
+    if answer.status[0] == Status.SOLVED:
+        given = (answer.activation, answer.reserve, answer.multiplier)
+        assert kkt_residual(problem, cost, *given)[0] <= 1e-6
+        assert slow.status[0] in (Status.SOLVED, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
+        if slow.status[0] == Status.SOLVED:
+            size = max(abs(slow.cost[0]), 1e-6 * abs(cost.total_value(problem, problem.upper)[0]), 1e-30)
+            assert not abs(answer.cost[0] - slow.cost[0]) > 1e-4 * size
+    if answer.status[0] == Status.INFEASIBLE and np.isfinite(answer.infeasibility_proof).all():
+        assert excess(within_domain(problem, cost), answer.infeasibility_proof)[0] > 1e-6
+        assert slow.status[0] != Status.SOLVED
+
+
+@THOROUGH
+@given(nasty(), st.sampled_from([1e-3, 1.0, 1e6]))
+def test_with_reserves_there_is_always_an_answer(case, weight):
+    problem, kind = case
+    cost = find_cost(kind)
+    reserved = problem.with_reserve_weight(np.full_like(problem.moment, weight))
+    fast, slow = solve(reserved, cost), solve(reserved, cost, Vectorised())
+    assert fast.solved[0] or fast.status[0] in (Status.INFEASIBLE, slow.status[0])
+    if fast.solved[0] and slow.solved[0]:
+        total = [x.cost[0] + 0.5 * weight * (x.reserve[0] ** 2).sum() for x in (fast, slow)]
+        size = max(
+            abs(total[1]), 1e-6 * abs(cost.total_value(problem, problem.upper)[0]), 1e-6 * weight, 1e-30
+        )
+        # the slower one ends as soon as 1e-9 of the moments is missing, which stiff reserves then pay for
+        assert not total[0] - total[1] > 1e-4 * size
+
+
+def test_hardly_any_of_them_is_left_to_the_slower_method():
+    """Of 400 problems each whose capacities differ by many orders of magnitude."""
+    for size, share in ((2.0, 0.0), (4.0, 0.01)):
+        random = np.random.default_rng(0)
+        arm = random.uniform(-0.08, 0.08, (400, 4, 9)) * (random.random((400, 4, 9)) < 0.7)
+        strongest = 10.0 ** random.uniform(-size, size, (400, 9))
+        moment = np.einsum("tmn,tn->tm", arm * strongest[:, None], random.random((400, 9)))
+        problem = Problem(arm, moment, strongest, np.full(9, 10.0**size))
+        for kind in KINDS:
+            answer = Batch().settled(problem, find_cost(kind), may_help=False)
+            assert answer is not None and (answer.status == LEFT).mean() <= share, kind

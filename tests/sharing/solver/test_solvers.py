@@ -1,0 +1,213 @@
+"""Every registered solver on the same problems: same optimum, same certificate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sharing_cases import RESTING, SMOOTH, equipped
+
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver import solver_registry as registry
+from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solver.ipopt import Ipopt
+from musclesolve.sharing.solver.solver_registry import solvers
+from musclesolve.sharing.solving import solve
+from musclesolve.sharing.status import Status
+
+COSTS = [*SMOOTH, StressCubed() + 1e4 * SoftSaturation()]
+NAMES = [cost if isinstance(cost, str) else cost.name for cost in COSTS]
+
+
+@pytest.mark.parametrize("cost", COSTS, ids=NAMES)
+@pytest.mark.parametrize("effort", [0.1, 0.5, 1.0])
+def test_batch_and_ipopt_agree(make_leg, cost, effort):
+    problem = make_leg(20, seed=5, effort=effort)
+    batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
+    for answer in (batch, ipopt):
+        assert (answer.status == Status.SOLVED).all(), answer.summary()
+        assert (answer.kkt_residual < 1e-6).all()
+    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-4)
+    np.testing.assert_allclose(batch.cost, ipopt.cost, rtol=1e-6)
+    size = np.abs(batch.multiplier).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(batch.multiplier / size, ipopt.multiplier / size, atol=1e-4)
+
+
+@pytest.mark.parametrize("cost", SMOOTH)
+def test_they_agree_with_reserves_too(make_leg, cost):
+    hard = make_leg(10, seed=6)
+    scale = REGISTRY[cost]().total_value(hard, np.full_like(hard.force_capacity, 0.3)).mean()
+    problem = replace(hard, moment=1.5 * hard.moment, reserve_weight=np.linspace(0.01, 1.0, 7) * scale)
+    batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
+    assert batch.solved.all() and ipopt.solved.all()
+    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-4)
+    np.testing.assert_allclose(batch.reserve, ipopt.reserve, atol=1e-4)
+    produced = np.einsum("tmn,tn->tm", problem.moment_matrix, batch.activation) + batch.reserve
+    np.testing.assert_allclose(produced, problem.moment, atol=1e-6)
+
+
+def test_frames_do_not_depend_on_their_neighbours(make_leg):
+    problem = make_leg(40, seed=7)
+    whole, blocks = solve(problem), solve(problem, solver=Batch(block=7))
+    np.testing.assert_allclose(whole.activation, blocks.activation, atol=1e-12)
+    one = Problem(
+        problem.moment_arm[11], problem.moment[11], problem.force_capacity[11], problem.max_isometric_force
+    )
+    single = solve(one)
+    assert (
+        single.activation.shape == (43,)
+        and single.multiplier.shape == (7,)
+        and single.status == Status.SOLVED
+    )
+    np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
+
+
+def test_a_warm_start_does_not_change_the_answer(make_leg):
+    problem = make_leg(5, seed=8)
+    cold = solve(problem, solver="ipopt")
+    warm = solve(problem, solver="ipopt", warm_start=cold.activation)
+    np.testing.assert_allclose(warm.activation, cold.activation, atol=1e-5)
+    with pytest.raises(InputError, match="warm start"):
+        solve(problem, warm_start=np.zeros(5))
+
+
+@pytest.mark.parametrize("solver", [Batch(max_iterations=3), Ipopt(max_iterations=2)], ids=["batch", "ipopt"])
+def test_too_few_iterations_are_confessed(make_leg, solver):
+    answer = solve(make_leg(4), solver=solver)
+    assert (answer.status == Status.MAX_ITERATIONS).all()
+    assert np.isnan(answer.activation).all() and (answer.kkt_residual > 1e-6).all()
+
+
+def test_muscles_that_can_do_nothing_rest(make_leg):
+    """Zero capacity in some frames, no moment arm at all in others, a trace of capacity in the last."""
+    full = make_leg(6, seed=9)
+    capacity, arm = full.force_capacity.copy(), full.moment_arm.copy()
+    capacity[:3, 4], arm[3:5, :, 4], capacity[5, 4] = 0.0, 0.0, 1e-30
+    problem = replace(full, moment_arm=arm, moment=0.5 * full.moment, force_capacity=capacity)
+    for cost in RESTING:
+        for solver in ("batch", "ipopt"):
+            answer = solve(problem, cost, solver)
+            assert (answer.status == Status.SOLVED).all(), (cost, solver, answer.summary())
+            assert (answer.activation[:5, 4] == 0).all()
+            assert (answer.force[:, 4] < 1e-20).all()
+
+
+def test_unknown_and_not_installed_are_two_errors(make_leg, monkeypatch):
+    problem = make_leg(1)
+    with pytest.raises(registry.UnknownSolverError, match="did you mean 'ipopt'"):
+        solve(problem, solver="iopt")
+    with pytest.raises(registry.UnknownSolverError, match="no solver"):
+        solve(problem, solver=3)
+    record = solvers()["ipopt"]
+    assert record.installed and record.warm_start and not record.batched
+    absent = registry.SolverRecord(**(vars(record) | {"package": "no_such_package"}))
+    monkeypatch.setitem(registry.REGISTRY, "ipopt", absent)
+    assert not solvers()["ipopt"].installed
+    with pytest.raises(registry.SolverNotInstalledError, match="pip install casadi"):
+        solve(problem, solver="ipopt")
+
+
+def test_options_are_checked(make_leg):
+    with pytest.raises(InputError, match="on_infeasible"):
+        solve(make_leg(1), on_infeasible="ignore")
+    with pytest.raises(InputError, match="dict"):
+        solve({})
+
+
+def test_ipopt_is_silent(make_leg, capfd):
+    solve(make_leg(2), solver="ipopt")
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("cost", SMOOTH)
+@pytest.mark.parametrize(("dofs", "muscles"), [(3, 8), (7, 12), (7, 43)])
+def test_capacities_may_differ_by_orders_of_magnitude(cost, dofs, muscles):
+    """Muscles far from their optimal length are almost powerless; every frame has to be solved all the same."""
+    random = np.random.default_rng(4)
+    arms = random.uniform(-0.06, 0.06, (500, dofs, muscles)) * (random.random((500, dofs, muscles)) < 0.5)
+    strongest = random.uniform(100.0, 2500.0, muscles)
+    capacity = strongest * random.uniform(0.0, 1.0, (500, muscles)) ** 3
+    activation = random.uniform(0.0, 0.9, (500, muscles)) ** 2
+    moment = np.einsum("tmn,tn->tm", arms * capacity[:, None], activation)
+    answer = solve(equipped(Problem(arms, moment, capacity, strongest)), cost)
+    assert (answer.status == Status.SOLVED).all(), answer.summary()
+    assert (answer.kkt_residual < 1e-6).all() and answer.iterations.max() < 100
+
+
+@pytest.mark.parametrize("cost", SMOOTH)
+def test_the_stiffer_the_reserves_the_nearer_to_none(make_leg, cost):
+    hard = make_leg(100, seed=12)
+    exact, largest = solve(hard, cost), np.inf
+    unit = np.abs(exact.multiplier).max()
+    for stiffness in (1e-2, 1.0, 1e2, 1e5, 1e8):
+        answer = solve(replace(hard, reserve_weight=stiffness * unit), cost)
+        assert answer.solved.all() and answer.iterations.max() < 100
+        assert np.abs(answer.reserve).max() < min(largest, 1.01 / stiffness)
+        largest = np.abs(answer.reserve).max()
+    assert (answer.status == Status.SOLVED).all()
+    np.testing.assert_allclose(answer.activation, exact.activation, atol=1e-4)
+
+
+def able(cost):
+    """The solvers that are here and can take a smooth cost."""
+    return [name for name, record in solvers().items() if record.installed and record.fits(REGISTRY[cost]())]
+
+
+@pytest.mark.parametrize("solver", able("stress_cubed"))
+def test_nothing_left_to_decide(solver):
+    """All muscles fixed by their bounds, where they meet the moment and where they do not."""
+    problem = Problem(
+        [[0.05, 0.03]], [[40.0], [50.0]], [1000.0, 2000.0], [1000.0, 2000.0], [0.32, 0.4], [0.32, 0.4]
+    )
+    answer = solve(problem, "stress_cubed", solver)
+    assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
+    np.testing.assert_array_equal(answer.activation[0], [0.32, 0.4])
+    powerless = solve(
+        replace(problem, force_capacity=[0.0, 0.0], moment=[[0.0], [1.0]], lower=0.0), solver=solver
+    )
+    assert powerless.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
+
+
+@pytest.mark.parametrize("solver", able("stress_cubed"))
+@pytest.mark.parametrize(("dofs", "muscles", "held"), [(2, 1, 0), (5, 3, 0), (4, 6, 4), (3, 3, 1), (6, 4, 2)])
+def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
+    """Moments that the free muscles can only meet in one way, then moments that they cannot meet."""
+    random = np.random.default_rng(dofs)
+    arm, strongest = random.uniform(-0.06, 0.06, (dofs, muscles)), np.full(muscles, 1000.0)
+    activation = random.uniform(0.1, 0.8, muscles)
+    moment = arm @ (strongest * activation) + np.array([[0.0], [5.0]]) * random.uniform(-1.0, 1.0, dofs)
+    fixed = np.arange(muscles) < held
+    problem = Problem(
+        arm,
+        moment,
+        strongest,
+        strongest,
+        np.where(fixed, activation, 0.0),
+        np.where(fixed, activation, 1.0),
+    )
+    answer = solve(problem, "stress_cubed", solver)
+    assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
+    np.testing.assert_allclose(answer.activation[0], activation, atol=1e-6)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("solver", able("stress_cubed"))
+def test_only_reserves_are_left_to_decide(solver):
+    problem = Problem([[0.05], [0.0]], [45.0, 3.0], [1000.0], [1000.0], [0.8], [0.8], [1.0, 1e3])
+    answer = solve(problem, "stress_cubed", solver)
+    assert answer.status == Status.SOLVED_WITH_RESERVE
+    np.testing.assert_allclose(answer.reserve, [5.0, 3.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", able("emg_tracking"))
+def test_muscles_without_moment_arms_follow_the_cost(solver):
+    """No row is left: the measured activation of the first muscle, the least activation of the other."""
+    problem = Problem([[0.0, 0.0]], [0.0], [1000.0] * 2, [1000.0] * 2, emg=[0.4, np.nan])
+    answer = solve(problem, "emg_tracking", solver)
+    assert answer.status == Status.SOLVED
+    np.testing.assert_allclose(answer.activation, [0.4, 0.0], atol=1e-6)

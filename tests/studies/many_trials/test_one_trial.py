@@ -1,0 +1,69 @@
+"""One trial of many: computed once, kept while nothing changes, its faults told and never raised."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.resources import files
+
+import pytest
+from many_trials import write_stride
+
+import musclesolve as ms
+from musclesolve.results.files.netcdf import read_result
+from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
+from musclesolve.studies.many_trials.trial_record import Outcome
+
+
+def job(trial, folder, **options):
+    return Job("trial", trial.resolve(), folder.resolve(), {"side": "both", **options}, figures=False)
+
+
+def test_from_computed_to_broken_and_back(tmp_path):
+    trial, out = write_stride(tmp_path / "in"), tmp_path / "out"
+    first = attempt(job(trial, out))
+    assert (first.outcome, first.fine) == (Outcome.COMPUTED, True), first.message
+    assert first.measures.solved == read_result(out / "result.nc").sizes["time"] == 13
+    again = attempt(job(trial, out))
+    assert (again.outcome, again.measures) == (Outcome.UNCHANGED, first.measures)
+    whole = trial.read_text(encoding="utf-8")
+    trial.write_text(whole.replace('asis_r = "asis_r"', 'asis_r = "nowhere"'), encoding="utf-8")
+    broken = attempt(job(trial, out))
+    assert broken.outcome is Outcome.REFUSED and "nowhere" in broken.message and "line" in broken.message
+    leave_message(broken)
+    assert {path.name for path in out.iterdir()} == {"error.txt", "earlier_result.nc"}
+    assert (out / "error.txt").read_text(encoding="utf-8").strip() == broken.message
+    trial.write_text(whole, encoding="utf-8")
+    assert attempt(job(trial, out)).outcome is Outcome.COMPUTED
+    assert [path.name for path in out.iterdir()] == ["result.nc"]
+
+
+def test_the_folder_of_another_trial_is_left_alone(tmp_path):
+    out = tmp_path / "out"
+    write_stride(tmp_path / "in")
+    assert attempt(job(tmp_path / "in" / "trial.toml", out)).outcome is Outcome.COMPUTED
+    other = attempt(job(write_stride(tmp_path / "other"), out))
+    assert other.outcome is Outcome.REFUSED and "another trial" in other.message
+    leave_message(other)
+    assert [path.name for path in out.iterdir()] == ["result.nc"]
+
+
+def test_a_fault_of_the_program_is_told_apart_and_its_place_kept(tmp_path, monkeypatch):
+    def run(trial, **options):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(ms, "run", run, raising=False)
+    record = attempt(job(write_stride(tmp_path / "in"), tmp_path / "out"))
+    assert record.outcome is Outcome.FAILED and "ZeroDivisionError: by nothing" in record.message
+    leave_message(record)
+    assert "Traceback" in (tmp_path / "out" / "error.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("table", ["muscles", "markers"])
+def test_tables_of_ones_own_are_inputs(tmp_path, table):
+    if table == "muscles":
+        trial = write_stride(tmp_path, old="[muscles]", new='[muscles]\ndatabase = "own.toml"')
+        shutil.copy(files("muscle_db") / "silva_2003.toml", tmp_path / "own.toml")
+    else:
+        trial = write_stride(tmp_path, old="[mapping]", new='[markers]\nset = "own.toml"\n[mapping]')
+        (tmp_path / "own.toml").write_text('[mapping]\nasis_r = "asis_r"\n', encoding="utf-8")
+    assert tmp_path / "own.toml" in ms.read_trial(trial).files.values()

@@ -1,0 +1,91 @@
+"""Trials in processes of their own: who fails, fails alone; what is done stays done."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import signal
+
+import pytest
+from many_trials import write_stride
+
+import musclesolve as ms
+from musclesolve.errors import InputError
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.studies.many_trials.run_many import _Report
+from musclesolve.studies.many_trials.trial_record import Outcome
+
+
+def outcomes(records):
+    return {record.name: record.outcome for record in records}
+
+
+def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_done(tmp_path):
+    trials = [
+        write_stride(tmp_path / "a", "walk"),
+        write_stride(tmp_path / "b", "walk", old='asis_r = "asis_r"', new='asis_r = "nowhere"'),
+        write_stride(tmp_path / "a", "doomed"),
+        write_stride(tmp_path / "a", "last"),
+    ]
+    out, stages = tmp_path / "out", []
+
+    def stop(stage, fraction):
+        if stage.startswith("1/"):
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt, match="1 of 4 trials are done"):
+        ms.run_many(trials, out, jobs=1, figures=False, progress=stop)
+    assert multiprocessing.active_children() == []
+    assert sorted(path.name for path in out.iterdir()) == ["a-walk", "trials.csv"]
+
+    def kill(stage, fraction):
+        stages.append((stage, fraction))
+        if stage.endswith(" doomed"):
+            for child in multiprocessing.active_children():
+                child.kill()
+
+    found = ms.run_many(trials, out, jobs=1, figures=False, progress=kill)
+    assert outcomes(found) == {
+        "a-walk": Outcome.UNCHANGED,
+        "b-walk": Outcome.REFUSED,
+        "doomed": Outcome.FAILED,
+        "last": Outcome.COMPUTED,
+    }
+    assert "SIGKILL" in found[2].message and "2 times" in found[2].message
+    assert (out / "doomed" / "error.txt").is_file() and (out / "last" / "result.nc").is_file()
+    with (out / "trials.csv").open(newline="") as file:
+        assert [row["status"] for row in csv.DictReader(file)] == [record.outcome for record in found]
+    assert next(stage for stage, _ in stages) == "0/4 a-walk"
+    assert all(0.0 <= fraction <= 1.0 for _, fraction in stages)
+
+
+def test_the_line_of_progress_stays_short():
+    said = []
+    report = _Report(200, lambda stage, fraction: said.append((stage, fraction)))
+    report.done = 50
+    report([f"subject_{number:02d}-barefoot_walk" for number in range(16)], 10.0)
+    assert said == [("50/200 …_00-barefoot_walk, …_01-barefoot_walk, +14", 0.3)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "match"),
+    [
+        ({"cost": "stress"}, "stress"),
+        ({"solver": "bach"}, "bach"),
+        ({"side": "q"}, "side"),
+        ({"jobs": 0}, "whole number"),
+        ({"trials": []}, "no trial"),
+        ({"cost": type("Local", (ActivationPower,), {})(3.0)}, "cannot be sent"),
+    ],
+)
+def test_what_would_fail_for_every_trial_is_refused_at_once(tmp_path, wrong, match):
+    given = {"trials": [write_stride(tmp_path)], "output": tmp_path / "out", **wrong}
+    with pytest.raises(InputError, match=match):
+        ms.run_many(**given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "out").touch()
+    with pytest.raises(InputError, match="cannot be written"):
+        ms.run_many(write_stride(tmp_path), tmp_path / "out")

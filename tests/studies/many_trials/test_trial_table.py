@@ -1,0 +1,99 @@
+"""The lines on many trials: numbers checked by hand, the width, the exit code."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+from synthetic_result import MASS, WEIGHT, result, set_status
+
+from musclesolve.sharing.status import Status
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
+from musclesolve.studies.many_trials.trial_table import csv_bytes, exit_code, remarks, table
+
+FINE = Measures(1000, 0, 0, 12.34, {"hip": 4.26, "knee": 3.0, "ankle": 6.0})
+BAD = Measures(90, 6, 4, 123.4, {"hip": np.nan, "knee": np.nan, "ankle": np.nan})
+
+
+def record(name: str, outcome: Outcome, measures: Measures | None = None, message: str = "") -> TrialRecord:
+    return TrialRecord(name, Path(f"/in/{name}.toml"), Path(f"/out/{name}"), outcome, 12.3, measures, message)
+
+
+def test_measures_of_a_result():
+    data = result()
+    set_status(data, Status.SOLVED_WITH_RESERVE, slice(5, 8), 0)
+    set_status(data, Status.INFEASIBLE, slice(7, 9), 1)
+    found = Measures.of(data)
+    # Frame 7 falls short on the right and has no solution on the left: a frame is as good as its worse leg.
+    assert (found.solved, found.with_reserve, found.without_solution) == (56, 2, 2)
+    assert found.residual_percent == pytest.approx(100.0 * 7.0 * np.sqrt(3.0) / (MASS * 9.80665))
+    assert found.contact["knee"] == pytest.approx(3.0 * np.hypot(np.hypot(30.0, 5.0), WEIGHT) / WEIGHT)
+
+
+@pytest.mark.parametrize("measures", [FINE, BAD])
+def test_measures_are_kept_as_text(measures):
+    assert str(Measures.from_json(measures.as_json())) == str(measures)  # NaN is not NaN, but looks alike
+    assert all(Measures.from_json(text) is None for text in ("", "3", "{}", '{"solved": 1}'))
+
+
+def test_forces_of_frames_without_a_solution_do_not_count():
+    data = result(sides="r")
+    set_status(data, Status.INFEASIBLE, 5)
+    data["joint_reaction"][5] = 1e9
+    assert max(Measures.of(data).contact.values()) < 4.0
+    set_status(data, Status.INFEASIBLE, slice(None))
+    assert np.isnan(list(Measures.of(data).contact.values())).all()
+
+
+def test_the_table_fits_on_a_terminal():
+    records = [
+        record("subject_12-barefoot_walk_03", Outcome.UNCHANGED, FINE),
+        record("bad", Outcome.COMPUTED, BAD),
+        record("no", Outcome.REFUSED),
+    ]
+    out = Console(width=80, file=io.StringIO(), markup=False)
+    out.print(table(records))
+    text = out.file.getvalue()
+    assert "…" not in text and max(map(len, text.splitlines())) <= 80
+    folded = "".join(line.split(" ")[1] for line in text.splitlines() if line.strip())
+    assert "subject_12-barefoot_walk_03" in folded.replace("\n", "")
+    assert all(word in text for word in ("1000", "123.4", "4.3", "unchanged", "REFUSED", "12.3"))
+
+
+def test_the_file_has_every_trial_and_its_message():
+    records = [record("a", Outcome.COMPUTED, FINE), record("b", Outcome.REFUSED, None, 'line 3: "x", no')]
+    rows = list(csv.DictReader(io.StringIO(csv_bytes(records).decode())))
+    assert [row["name"] for row in rows] == ["a", "b"]
+    assert rows[0]["frames_solved"] == "1000" and rows[0]["peak_hip_contact_force_body_weights"] == "4.26"
+    assert rows[1]["frames_solved"] == "" and rows[1]["message"] == 'line 3: "x", no'
+    assert None not in rows[0] and None not in rows[1].values()
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        ([record("a", Outcome.COMPUTED, FINE), record("b", Outcome.UNCHANGED, FINE)], 0),
+        ([record("a", Outcome.COMPUTED, FINE), record("b", Outcome.UNCHANGED, BAD)], 3),
+        ([record("a", Outcome.COMPUTED, FINE), record("b", Outcome.REFUSED)], 3),
+        ([record("a", Outcome.REFUSED), record("b", Outcome.FAILED)], 3),
+        ([record("a", Outcome.REFUSED), record("b", Outcome.REFUSED)], 2),
+    ],
+)
+def test_exit_codes(records, code):
+    assert exit_code(records) == code
+    said = "\n".join(remarks(records, Path("out")))
+    assert "trials            2: " in said
+    assert ("musclesolve average" in said) == all(each.outcome.has_result for each in records)
+
+
+def test_results_of_other_trials_in_the_folder_are_named(tmp_path):
+    records = [record("a", Outcome.COMPUTED, FINE)]
+    for name in ("walk", "a"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "result.nc").touch()
+    (beside,) = [line for line in remarks(records, tmp_path) if line.startswith("beside")]
+    assert beside.split()[1] == "walk:"

@@ -1,0 +1,60 @@
+"""`musclesolve average`: exit codes, files whole or not there, one message instead of a traceback."""
+
+from __future__ import annotations
+
+import pytest
+from synthetic_result import result, with_troubles
+from typer.testing import CliRunner
+
+from musclesolve.cli import app as cli
+from musclesolve.plotting import average_figures as averages
+from musclesolve.results.files.netcdf import read_result, write_result
+
+
+@pytest.fixture(autouse=True)
+def one_figure(monkeypatch):
+    monkeypatch.setattr(averages, "FIGURES", {"average_activations": averages.activations})
+
+
+@pytest.fixture
+def call():
+    return lambda *arguments: CliRunner().invoke(cli.app, ["average", *map(str, arguments)])
+
+
+@pytest.fixture
+def files(tmp_path):
+    write_result(result(n_frames=251), tmp_path / "good.nc")
+    write_result(with_troubles(result(n_frames=251)), tmp_path / "bad.nc")
+    write_result(result(n_frames=251).isel(time=slice(0, 60)), tmp_path / "short.nc")
+    return tmp_path
+
+
+def test_average_of_results(call, files):
+    done = call(files / "good.nc", "-o", files / "out")
+    assert done.exit_code == 0, done.output
+    written = {path.name for path in (files / "out").iterdir()}
+    assert written == {"average.nc", "average_activations.png"}
+    assert all(name in done.output for name in written)
+    assert read_result(files / "out" / "average.nc").sizes["percent"] == 101
+
+
+def test_frames_without_solution_exit_with_three_and_are_named(call, files):
+    done = call(files / "good.nc", files / "bad.nc", "-o", files / "out")
+    assert done.exit_code == 3
+    assert "3 frames without a valid solution" in done.output
+    assert (files / "out" / "average.nc").is_file()
+
+
+@pytest.mark.parametrize("names", [["short.nc"], ["absent.nc"], ["good.nc", "good.nc"], ["good.nc", "."]])
+def test_bad_input_exits_with_two_and_writes_nothing(call, files, names):
+    done = call(*(files / name for name in names), "-o", files / "out")
+    assert done.exit_code == 2, done.output
+    assert done.stderr.startswith("musclesolve: ")
+    assert "Traceback" not in done.output and not (files / "out").exists()
+
+
+def test_an_average_is_no_result(call, files):
+    call(files / "good.nc", "-o", files / "out")
+    done = call(files / "out" / "average.nc", "-o", files / "again")
+    assert done.exit_code == 2
+    assert "not a result of musclesolve" in done.stderr

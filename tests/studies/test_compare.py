@@ -1,0 +1,247 @@
+"""Several costs on one trial: the same answers as one at a time; measures checked by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+import xarray as xr
+from synthetic_result import result, set_status, with_troubles
+from typer.testing import CliRunner
+
+import musclesolve as ms
+from musclesolve.cli import app as cli
+from musclesolve.errors import InputError
+from musclesolve.plotting.comparison_figures import COST_COLORS, FIGURES, comparison_files
+from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.cocontraction import co_contraction
+from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.studies import compare as comparison
+from musclesolve.studies.compare import side_by_side
+
+REFERENCE = "musclesolve/data/reference_stride/trial.toml"
+COSTS = ["stress_cubed", "force_squared"]
+
+
+def one(scale: float = 1.0, data: xr.Dataset | None = None) -> xr.Dataset:
+    """A small result that has what a comparison needs; forces are scaled."""
+    data = result() if data is None else data
+    data["muscle_force"] = scale * data["muscle_force"]
+    data["passive_force"] = 0.0 * data["muscle_force"]
+    arm = np.zeros((data.sizes["time"], data.sizes["dof"], data.sizes["muscle"]))
+    for leg in range(2):  # even muscles extend the knee with 4 cm, odd ones flex it with 2 cm
+        arm[:, 7 * leg + 3, 43 * leg : 43 * (leg + 1)] = np.where(np.arange(43) % 2, 0.02, -0.04)
+    data["moment_arm"] = (("time", "dof", "muscle"), arm)
+    data["cost"] = (("time", "side"), np.full((data.sizes["time"], 2), scale), {"units": "N"})
+    return data
+
+
+@pytest.fixture
+def pair() -> xr.Dataset:
+    return side_by_side([one(), one(1.5)], ["a", "b"])
+
+
+@pytest.fixture(scope="module")
+def stride(pytestconfig) -> xr.Dataset:
+    return ms.compare(pytestconfig.rootpath / REFERENCE, COSTS)
+
+
+def test_each_cost_gets_the_answer_that_it_gets_alone(stride, pytestconfig):
+    alone = ms.run(pytestconfig.rootpath / REFERENCE, cost=COSTS[1])
+    for name in ("activation", "muscle_force", "joint_reaction", "status", "valid", "reserve_moment"):
+        np.testing.assert_array_equal(stride[name].sel(cost=COSTS[1]).values, alone[name].values)
+    np.testing.assert_array_equal(stride["least_cost"].sel(cost=COSTS[1]).values, alone["cost"].values)
+    assert stride["activation"].dims == ("cost", "time", "muscle")
+    assert stride["joint_moment"].dims == ("time", "dof")
+    assert all("units" in variable.attrs for variable in stride.data_vars.values())
+
+
+def test_mechanics_is_computed_once(monkeypatch, pytestconfig):
+    calls = []
+    kept = comparison.mechanics
+    monkeypatch.setattr(comparison, "mechanics", lambda *given: calls.append(1) or kept(*given))
+    ms.compare(pytestconfig.rootpath / REFERENCE, [*COSTS, "soft_saturation"], side="r")
+    assert calls == [1]
+
+
+def test_costs_differ_where_they_should_and_agree_with_themselves(stride):
+    for prefix in ("", "group_"):
+        rms = stride[f"{prefix}rms_difference"]
+        assert float(rms.sel(cost=COSTS[0], other=COSTS[0]).max()) == 0.0
+        assert float(rms.sel(cost=COSTS[0], other=COSTS[1]).max()) > 1.0
+        np.testing.assert_allclose(rms.values, rms.transpose("other", "cost", ...).values)
+        correlation = stride[f"{prefix}correlation"].sel(cost=COSTS[1], other=COSTS[1])
+        np.testing.assert_allclose(correlation.values, 1.0, atol=1e-12)
+
+
+def test_the_cost_that_is_minimised_is_least_under_its_own_name(stride):
+    """Sum of squared forces of the contractile elements, of both answers, in frames without reserves."""
+    force = stride["activation"] * stride["force_capacity"]
+    muscles = [name for name in stride.muscle.values if name.endswith("_r")]
+    squares = (force.sel(muscle=muscles) ** 2).sum("muscle")
+    exact = (stride["status"].sel(side="r") == ms.Status.SOLVED).all("cost")
+    excess = (squares.sel(cost=COSTS[0]) - squares.sel(cost=COSTS[1])).where(exact, drop=True)
+    assert excess.sizes["time"] > 10
+    assert float(excess.min()) > -1e-3 and float(excess.max()) > 1.0
+
+
+def test_measures_of_a_scaled_force(pair):
+    """b = 1.5 a: rms 0.5 rms(a), correlation 1, peaks 3:2."""
+    force = pair["muscle_force"].sel(cost="a").values
+    rms = pair["rms_difference"].sel(cost="b", other="a").values
+    np.testing.assert_allclose(rms, 0.5 * np.sqrt(np.mean(force**2, axis=0)))
+    np.testing.assert_allclose(pair["peak_ratio"].sel(cost="b", other="a"), 1.5)
+    np.testing.assert_allclose(pair["peak_ratio"].sel(cost="a", other="b"), 2 / 3)
+    np.testing.assert_allclose(pair["correlation"], 1.0)
+    np.testing.assert_allclose(pair["group_peak_ratio"].sel(cost="b", other="a"), 1.5)
+
+
+def test_correlation_is_pearsons():
+    first, second = one(), one()
+    random = np.random.default_rng(0)
+    second["muscle_force"][:] = random.uniform(0.0, 100.0, second["muscle_force"].shape)
+    second["muscle_force"][:, 3] = 7.0
+    found = side_by_side([first, second], ["a", "b"])["correlation"].sel(cost="b", other="a").values
+    pairs = zip(first["muscle_force"].values.T, second["muscle_force"].values.T, strict=True)
+    known = [np.corrcoef(x, y)[0, 1] if np.ptp(y) else np.nan for x, y in pairs]
+    np.testing.assert_allclose(found, known)
+    assert np.isnan(found[3])
+
+
+def test_groups_are_sums_of_their_muscles_leg_by_leg(pair):
+    members = (pair["group"] == "hamstrings") & pair["muscle"].str.endswith("_l")
+    total = pair["muscle_force"].isel(muscle=members.values).sum("muscle")
+    np.testing.assert_allclose(pair["group_force"].sel(function_group="hamstrings_l"), total)
+
+
+def test_frames_without_solution_do_not_count():
+    spoilt = one(1.0, with_troubles(result()))
+    spoilt["muscle_force"][40:43, :43] = 1e9
+    found = side_by_side([one(), spoilt], ["a", "b"])
+    np.testing.assert_allclose(found["rms_difference"], 0.0)
+    np.testing.assert_allclose(found["peak_ratio"], 1.0)
+    assert comparison_tables.any_failed(found) and not comparison_tables.any_failed(found.sel(cost=["a"]))
+
+
+def test_a_leg_without_a_single_solution_has_no_agreement():
+    lost = one()
+    set_status(lost, ms.Status.INFEASIBLE, slice(None), 0)
+    lost["muscle_force"][:, :43] = np.nan
+    found = side_by_side([one(), lost], ["a", "b"])
+    pairs = found["correlation"].sel(cost="b", other="a").values
+    assert np.isnan(pairs[:43]).all() and np.isfinite(pairs[43:]).all()
+    assert comparison_tables.tables(found) and comparison_files(found)
+
+
+def test_co_contraction_by_hand():
+    """Knee: extensors 0.04 m each, flexors 0.02 m each, forces 1 N: 22 x 0.04 against 21 x 0.02."""
+    data = one()
+    data["muscle_force"][:] = 1.0
+    index = co_contraction(data)["co_contraction"]
+    less, more = 21 * 0.02, 22 * 0.04
+    np.testing.assert_allclose(index.sel(dof="knee_flexion_r"), 2 * less / (less + more))
+    assert np.isnan(index.sel(dof="hip_flexion_r")).all()
+    data["passive_force"][:] = 1.0  # nothing contracts
+    assert np.isnan(co_contraction(data)["co_contraction"]).all()
+    data["passive_force"][:] = 0.0
+    data["muscle_force"][5, 2] = np.nan
+    index = co_contraction(data)["co_contraction"]
+    assert np.isnan(index.sel(dof="knee_flexion_r").values[5])
+    assert np.isfinite(index.sel(dof="knee_flexion_l").values).all()
+
+
+def test_no_antagonist_no_co_contraction():
+    data = one()
+    data["muscle_force"][:, 1::2] = 0.0  # the flexors of the right knee
+    np.testing.assert_allclose(co_contraction(data)["co_contraction"].sel(dof="knee_flexion_r"), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (["stress_cubed"], "two costs or more"),
+        ("stress_cubed", "two costs or more"),
+        (None, "two costs or more"),
+        (2, "two costs or more"),
+        ((name for name in ["stress_cubed", "stress_cubed"]), "two costs called 'stress_cubed'"),
+        (["stress_cubed", "stress_cubed"], "two costs called 'stress_cubed'"),
+        (["stress_cubed", "stres_cubed"], "did you mean 'stress_cubed'"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(costs, message):
+    with pytest.raises(InputError, match=message):
+        ms.compare("trial.toml", costs)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_colour_for_every_cost(pair, name):
+    figure = FIGURES[name](pair, "r")
+    colors = {line.get_color() for line in figure.axes[0].lines}
+    assert colors == set(COST_COLORS[:2])
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+
+
+def test_failed_frames_are_crosses_in_the_colour_of_their_cost():
+    found = side_by_side([one(), one(1.0, with_troubles(result()))], ["a", "b"])
+    found.attrs["heel_strike_times_l"] = []
+    lines = FIGURES["compare_activations"](found, "r").axes[0].lines
+    drawn = [x for x in lines if x.get_color() == COST_COLORS[1] and x.get_linestyle() != "None"]
+    assert all(np.isnan(line.get_ydata()[40:43]).all() for line in drawn)
+    crosses = [x for x in lines if x.get_color() == COST_COLORS[1] and x.get_linestyle() == "None"]
+    assert [list(x.get_xdata()) for x in crosses] == [list(found["time"].values[40:43])]
+
+
+def test_other_datasets_and_too_many_costs_are_refused(pair):
+    with pytest.raises(InputError, match="not a comparison"):
+        comparison_files(result())
+    many = side_by_side([one() for _ in range(7)], list("abcdefg"))
+    with pytest.raises(InputError, match="at most 6"):
+        comparison_files(many)
+
+
+def test_the_table_for_other_programs_holds_every_pair(pair):
+    rows = list(csv.DictReader(io.StringIO(comparison_tables.agreement_csv(pair).decode())))
+    assert len(rows) == 2 * (pair.sizes["muscle"] + pair.sizes["function_group"])
+    row = next(r for r in rows if (r["name"], r["cost"]) == ("soleus_r", "b"))
+    known = float(pair["peak_ratio"].sel(muscle="soleus_r", cost="b", other="a"))
+    assert float(row["peak_ratio"]) == pytest.approx(known)
+
+
+def call(*arguments):
+    return CliRunner().invoke(cli.app, [str(each) for each in arguments])
+
+
+def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig):
+    options = [part for cost in COSTS for part in ("--cost", cost)]
+    done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
+    assert done.exit_code in (0, 3), done.output
+    written = {path.name for path in tmp_path.iterdir()}
+    assert written == {"comparison.nc", "agreement.csv", *(f"{name}_r.png" for name in FIGURES)}
+    for text in ("triceps_surae_r", "mean co-contraction [%]", "peak contact force [body weights]", *COSTS):
+        assert text in done.output
+    with xr.open_dataset(tmp_path / "comparison.nc", engine="h5netcdf") as kept:
+        assert list(kept["cost"].values) == COSTS
+
+
+def test_the_command_refuses_a_single_cost_with_two(tmp_path, pytestconfig):
+    done = call("compare", pytestconfig.rootpath / REFERENCE, "--cost", COSTS[0], "-o", tmp_path / "out")
+    assert done.exit_code == 2
+    assert "two costs or more" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cost_that_the_solver_cannot_take_gets_one_that_can(pytestconfig):
+    trial = pytestconfig.rootpath / REFERENCE
+    found = ms.compare(trial, ["stress_cubed", "min_max"], side="r")
+    assert found.attrs["solver"] == "batch, linprog"
+    with pytest.raises(InputError, match="linprog"):
+        ms.compare(trial, ["stress_cubed", "min_max"], solver="batch", side="r")
+
+
+def test_costs_of_one_kind_are_told_apart_by_their_options(pytestconfig):
+    costs = [ActivationPower(), ActivationPower(5.0)]
+    found = ms.compare(pytestconfig.rootpath / REFERENCE, costs, side="r")
+    assert len(set(found["cost"].values)) == 2

@@ -1,0 +1,66 @@
+"""The sources of error: described, changeable in a trial file and by argument, refused where they cannot be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import musclesolve as ms
+from musclesolve.data.bundled import reference_stride
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.schema import trial_keys
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
+
+
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    return read_trial(reference_stride())
+
+
+def test_a_trial_file_knows_every_source() -> None:
+    keys = trial_keys()["uncertainty"]["keys"]
+    assert list(keys) == [source.key for source in sources().values()]
+    assert all(keys[source.key]["maximum"] > source.sd > 0.0 for source in sources().values())
+
+
+def test_every_source_says_what_errs_and_where_its_number_comes_from() -> None:
+    for source in sources().values():
+        assert source.about and source.label
+        assert "Assumed" in source.source or any(year in source.source for year in ("19", "20"))
+
+
+def test_the_argument_wins_over_the_trial_file_and_that_over_the_usual(trial: Trial) -> None:
+    own = replace(trial, uncertainty={"segment_mass": 0.3, "hip_center_mm": 2.0})
+    found = standard_deviations(own, {"segment_mass": 0.0})
+    assert found["segment_mass"] == 0.0
+    assert found["hip_center"] == pytest.approx(0.002)
+    assert found["marker_placement"] == pytest.approx(1e-3 * sources()["marker_placement"].sd)
+
+
+def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
+    folder = reference_stride().parent
+    text = reference_stride().read_text(encoding="utf-8")
+    for name in ("walk.trc", "static.trc", "forces.mot"):
+        text = text.replace(f'"{name}"', f'"{(folder / name).as_posix()}"')
+    file = tmp_path / "trial.toml"
+    file.write_text(text + "\n[uncertainty]\nmarker_placement_mm = 2\n", encoding="utf-8")
+    assert read_trial(file).uncertainty == {"marker_placement_mm": 2.0}
+    file.write_text(text + "\n[uncertainty]\nmarker_placement = 2\n", encoding="utf-8")
+    with pytest.raises(ms.InputError, match="no such key"):
+        read_trial(file)
+
+
+@pytest.mark.parametrize(
+    ("key", "sd"),
+    [("marker_placement", 2.0), ("segment_mass", -0.1), ("segment_mass", "much"), ("strength", 2)],
+)
+def test_what_cannot_be_is_refused(trial: Trial, key: str, sd: object) -> None:
+    with pytest.raises(ms.InputError, match=key):
+        standard_deviations(trial, {key: sd})  # type: ignore[dict-item]
+
+
+def test_deviations_have_keys(trial: Trial) -> None:
+    with pytest.raises(ms.InputError, match="no set of standard deviations"):
+        standard_deviations(trial, 3)  # type: ignore[arg-type]

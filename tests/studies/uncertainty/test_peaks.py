@@ -1,0 +1,90 @@
+"""Peaks are quoted in stance, and with their own standard deviation and shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import xarray as xr
+from synthetic_result import WEIGHT, result, set_status
+
+from musclesolve.results.tables.error_shares import counted, peak
+from musclesolve.sharing.status import Status
+from musclesolve.studies.uncertainty.uncertainty_summary import summary
+
+SOURCES = ("strength", "muscle_path", "hip_center")
+
+
+def sampled(seed: int = 0) -> xr.Dataset:
+    """An uncertainty.nc in which every frame has its own spread and its own shares, larger in swing than in stance."""
+    random = np.random.default_rng(seed)
+    data = result(n_frames=251)
+    data["contact_force"] = np.sqrt((data["joint_reaction"] ** 2).sum("axis"))
+    data["contact_force"] = data["contact_force"] * (1.0 + random.uniform(0.0, 0.5, (251, 6)))
+    data = data.assign_coords(
+        source=list(SOURCES), source_label=("source", [name.upper() for name in SOURCES])
+    )
+    for name, dim in (("contact_force", "joint"), ("muscle_force", "muscle")):
+        size = data.sizes[dim]
+        swing = np.stack(
+            [data["ground_reaction_force"].sel(side=str(n)[-1], axis="z") == 0 for n in data[dim].values], 1
+        )
+        data[name] = data[name] + 5.0 * WEIGHT * swing  # the artefact: the largest numbers are in swing
+        data[f"{name}_mean"] = data[name] * 1.1
+        data[f"{name}_sd"] = (("time", dim), random.uniform(10.0, 100.0, (251, size)) + 1e4 * swing)
+        share = random.dirichlet(np.ones(3), (251, size))
+        data[f"{name}_contribution"] = (("source", "time", dim), np.moveaxis(share, 2, 0))
+    data["reserve_share"] = (("time", "side"), np.zeros((251, 2)))
+    data.attrs |= {"samples": 60, "seed": 0, "failed_samples": 0, "without_contributions": ""}
+    return data
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_value_spread_and_shares_are_of_the_largest_frame_of_stance(seed: int) -> None:
+    found = sampled(seed)
+    for name, dim in (("contact_force", "joint"), ("muscle_force", "muscle")):
+        for which in map(str, found[dim].values[::7]):
+            own = found.sel({dim: which})
+            stance = (found["ground_reaction_force"].sel(side=which[-1], axis="z") > 20.0).values
+            at, frame = peak(found, name, which), None
+            frame = int(np.flatnonzero(found["time"].values == at.time)[0])
+            assert stance[frame] and at.value == own[name].values[stance].max() == own[name].values[frame]
+            assert at.sd == own[f"{name}_sd"].values[frame] < 200.0
+            assert at.mean == own[f"{name}_mean"].values[frame]
+            np.testing.assert_array_equal(
+                at.shares.values, own[f"{name}_contribution"].isel(time=frame).values
+            )
+
+
+def test_the_summary_quotes_them() -> None:
+    found = sampled()
+    at = peak(found, "contact_force", "knee_l")
+    line = next(line for line in summary(found).splitlines() if "left knee" in line)
+    assert f"left knee {at.value / WEIGHT:.1f} ± {at.sd / WEIGHT:.1f} body weights at {at.time:.3f} s" in line
+    for name, share in zip(SOURCES, at.shares.values, strict=True):
+        assert f"{name.upper()} {100 * share:.0f} %" in line
+    least = next(line for line in summary(found).splitlines() if line.startswith("least certain"))
+    spreads = [float(part.split("±")[1].split()[0]) for part in least.split(",")]
+    assert spreads == sorted(spreads, reverse=True) and max(spreads) < 200
+
+
+def test_frames_that_are_not_valid_hold_no_peak() -> None:
+    found = sampled()
+    first = peak(found, "contact_force", "hip_r")
+    set_status(found, Status.INVALID_MOTION, int(np.flatnonzero(found["time"].values == first.time)[0]), 0)
+    assert peak(found, "contact_force", "hip_r").value < first.value
+    set_status(found, Status.INVALID_MOTION, slice(None), 0)
+    assert peak(found, "contact_force", "hip_r") is None and peak(found, "contact_force", "hip_l") is not None
+    assert "right hip has no valid frame" in summary(found)
+
+
+def test_a_leg_that_never_stands_has_the_peak_of_its_swing() -> None:
+    found = sampled()
+    found["ground_reaction_force"].loc[{"side": "r"}] = 0.0
+    assert counted(found, "r").all() and not counted(found, "l").all()
+    assert peak(found, "contact_force", "hip_r").value == found["contact_force"].sel(joint="hip_r").max()
+
+
+def test_without_contributions_there_are_no_shares() -> None:
+    found = sampled().drop_vars(["contact_force_contribution", "muscle_force_contribution"])
+    assert peak(found, "contact_force", "hip_r").shares is None
+    assert "STRENGTH" not in summary(found)

@@ -1,0 +1,76 @@
+"""`musclesolve run --uncertainty`: files beside the result, lines in the summary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import musclesolve.studies.uncertainty.run_uncertainty as command
+from musclesolve.cli.app import app
+from musclesolve.data.bundled import reference_stride
+from musclesolve.plotting.uncertainty_figures import FILES, contact_force_bands
+from musclesolve.results.files.netcdf import read_result
+from musclesolve.studies.uncertainty.monte_carlo import uncertainty
+
+TRIAL = str(reference_stride())
+FEW = """
+[uncertainty]
+soft_tissue_mm = 0
+marker_placement_mm = 0
+muscle_path_mm = 0
+"""
+
+
+@pytest.fixture
+def short_trial(tmp_path: Path) -> str:
+    """A third of the stride, with few uncertain parameters."""
+    folder, text = reference_stride().parent, reference_stride().read_text(encoding="utf-8")
+    for name in ("walk.trc", "static.trc", "forces.mot"):
+        text = text.replace(f'"{name}"', f'"{(folder / name).as_posix()}"')
+    text = text.replace("start_s = 0.30000000", "start_s = 0.7").replace("end_s = 1.38333333", "end_s = 1.05")
+    file = tmp_path / "short.toml"
+    file.write_text(text + FEW, encoding="utf-8")
+    return str(file)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        command, "uncertainty", lambda *given, **named: uncertainty(*given, workers=1, **named)
+    )
+
+
+def test_it_is_written_beside_the_result_and_summed_up(
+    short_trial, tmp_path, in_this_process, monkeypatch
+) -> None:
+    given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures"]
+    done = CliRunner().invoke(app, [*given, "--uncertainty", "3", "--seed", "5"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "result.nc").is_file()
+    found = read_result(tmp_path / "uncertainty.nc")
+    assert (found.attrs["samples"], found.attrs["seed"]) == (3, 5)
+    assert "3 samples, seed 5" in done.output
+    assert "right hip" in done.output
+    assert "±" in done.output
+    few = {"uncertainty_contact_forces": contact_force_bands}
+    monkeypatch.setattr("musclesolve.plotting.uncertainty_figures.FIGURES", few)
+    assert CliRunner().invoke(app, ["plot", str(tmp_path / "uncertainty.nc")]).exit_code == 0
+    assert [path.stem for path in tmp_path.glob("*.png")] == list(few)
+    (tmp_path / FILES[-1]).write_bytes(b"a figure of the uncertainty of an earlier result")
+    assert CliRunner().invoke(app, given).exit_code == 0
+    assert not any((tmp_path / name).exists() for name in FILES)
+
+
+@pytest.mark.parametrize("given", [["--uncertainty", "1"], ["--uncertainty", "3", "--seed", "-1"]])
+def test_numbers_that_cannot_be_write_nothing(tmp_path, given) -> None:
+    done = CliRunner().invoke(app, ["run", TRIAL, "-o", str(tmp_path / "out"), *given])
+    assert done.exit_code == 2
+    assert "Invalid value" in done.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_it_is_for_one_trial(tmp_path) -> None:
+    done = CliRunner().invoke(app, ["run", TRIAL, TRIAL, "-o", str(tmp_path), "--uncertainty", "3"])
+    assert done.exit_code == 2

@@ -1,0 +1,88 @@
+"""Monte Carlo over the sources of error: reproducible, zero where nothing errs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import musclesolve as ms
+from musclesolve.data.bundled import reference_stride
+from musclesolve.plotting.uncertainty_figures import uncertainty_figures
+from musclesolve.recording.data import Trial
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.files.netcdf import read_result, write_result
+from musclesolve.studies.uncertainty.error_sources import sources
+
+NONE = {source.key: 0.0 for source in sources().values()}
+FEW = {"soft_tissue_mm": 0.0, "marker_placement_mm": 0.0, "muscle_path_mm": 0.0}
+"""Without the sources of many parameters derivatives are computed in no time."""
+
+
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    return replace(read_trial(reference_stride()), time_range=(0.5, 0.85))
+
+
+@pytest.fixture(scope="module")
+def found(trial: Trial):
+    return ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", workers=1)
+
+
+def test_without_errors_there_is_no_spread(trial: Trial) -> None:
+    found = ms.uncertainty(trial, samples=3, sd=NONE, side="r", workers=1)
+    for name in ("muscle_force", "contact_force", "joint_moment", "contact_force_peak"):
+        assert (found[f"{name}_sd"] == 0.0).all()
+        assert (found[f"{name}_mean"] == found[name]).all()
+        assert (found[f"{name}_quantile"] == found[name]).all()
+
+
+def test_the_seed_alone_decides(trial: Trial, found) -> None:
+    again = ms.uncertainty(trial, samples=6, seed=3, sd=FEW, side="r", workers=2)
+    assert again.identical(found)
+    other = ms.uncertainty(trial, samples=2, seed=4, side="r", contributions=False, workers=1)
+    assert other.attrs["seed"] == 4
+    assert not np.array_equal(other["muscle_force_mean"], found["muscle_force_mean"])
+
+
+def test_what_errs_spreads(found) -> None:
+    assert (found["joint_moment_sd"].max("time") > 0.01).all()
+    low, middle, high = (found["muscle_force_quantile"].sel(quantile=q) for q in (0.025, 0.5, 0.975))
+    assert ((low <= middle) & (middle <= high)).all()
+    assert found["valid_samples"].max() == 6
+    assert ((found["reserve_share"] >= 0.0) & (found["reserve_share"] <= 1.0)).all()
+    assert found.attrs["failed_samples"] == 0
+
+
+def test_plates_cannot_change_the_angles(trial: Trial) -> None:
+    found = ms.uncertainty(trial, 3, sd=NONE | {"center_of_pressure_mm": 5.0}, side="r", workers=1)
+    assert (found["joint_angle_sd"] == 0.0).all()
+    assert (found["joint_moment_sd"].sel(dof="ankle_dorsiflexion_r").max()) > 1.0
+
+
+def test_it_is_kept_in_a_file_and_drawn(found, tmp_path) -> None:
+    write_result(found, tmp_path / "uncertainty.nc")
+    read = read_result(tmp_path / "uncertainty.nc")
+    assert (read["muscle_force_sd"] == found["muscle_force_sd"]).all()
+    figures = uncertainty_figures(read)
+    assert all(content.startswith(b"\x89PNG") for content in figures.values())
+
+
+@pytest.mark.parametrize("wrong", [{"samples": 1}, {"samples": 2.5}, {"seed": -1}, {"workers": 0}])
+def test_numbers_that_cannot_be_are_refused(trial: Trial, wrong: dict[str, object]) -> None:
+    with pytest.raises(ms.InputError, match=next(iter(wrong))):
+        ms.uncertainty(trial, **({"samples": 2} | wrong))  # type: ignore[arg-type]
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path) -> None:
+    script = tmp_path / "script.py"
+    call = "ms.uncertainty(reference_stride(), 8, side='r', workers=2, contributions=False)"
+    script.write_text(
+        f"import musclesolve as ms\nfrom musclesolve.data import reference_stride\n{call}\n", encoding="utf-8"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]

@@ -1,0 +1,51 @@
+"""Problems that have whatever any cost needs, and lists of costs by what can be said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.sharing.problem import Problem
+
+SMOOTH = [name for name, kind in REGISTRY.items() if kind().needs <= {"separable", "rows"}]
+"""Costs that have slopes."""
+
+RESTING = [name for name in SMOOTH if name not in ("joint_reaction_squared", "emg_tracking")]
+"""Costs that are least at rest."""
+
+REACTIONS = tuple(f"{joint}_r_{axis}" for joint in ("hip", "knee") for axis in "xyz")
+
+
+def equipped(problem: Problem, alike: bool = False, seed: int = 3) -> Problem:
+    """The problem with fibers, reactions and measured activations of some plausible kind, or alike in all muscles."""
+    random = np.random.default_rng(seed)
+    frames, _, muscles = problem.moment_arm.shape
+    across = random.random((frames, 6, muscles)) < 0.5
+    data = {
+        "fiber_velocity": random.uniform(-0.5, 0.5, (frames, muscles)),
+        "optimal_fiber_length": random.uniform(0.03, 0.2, muscles),
+        "reaction_matrix": random.uniform(-1.0, 1.0, (frames, 6, muscles)) * across,
+        "reaction_offset": random.uniform(-800.0, 800.0, (frames, 6)),
+        "emg": np.where(
+            random.random((frames, muscles)) < 0.5, random.uniform(0.0, 1.0, (frames, muscles)), np.nan
+        ),
+    }
+    if alike:
+        data = {
+            "fiber_velocity": np.full((frames, muscles), -0.1),
+            "optimal_fiber_length": np.full(muscles, 0.1),
+            "reaction_matrix": np.ones((frames, 6, muscles)),
+            "reaction_offset": np.full((frames, 6), -100.0),
+            "emg": np.full((frames, muscles), 0.2),
+        }
+    if not problem.single_frame:
+        return replace(problem, **data, reaction=REACTIONS)
+    per_frame = {
+        name: None if getattr(problem, name) is None else getattr(problem, name)[0]
+        for name in ("moment_arm", "moment", "force_capacity", "lower", "upper", "reserve_weight")
+    }
+    for name in ("fiber_velocity", "reaction_matrix", "reaction_offset", "emg"):
+        data[name] = data[name][0]
+    return replace(problem, **per_frame, **data, reaction=REACTIONS)
