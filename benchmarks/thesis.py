@@ -34,6 +34,7 @@ import muscle_db
 import musclesolve as ms
 from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
+from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
 from musclesolve.muscles.leg_state import muscle_state
@@ -43,7 +44,7 @@ from musclesolve.sharing.certificate import TOLERANCE, kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.solve_full import solve_full
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.multiplier_recovery import least_squares_price
 from musclesolve.sharing.solver.programme import Programme
 from musclesolve.studies.benchmark.machine import machine

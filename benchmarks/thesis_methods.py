@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 from scipy.optimize import LinearConstraint, OptimizeResult, differential_evolution, linprog, minimize
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.solver.programme import Programme
 
 ALONE = 5.0  # seconds for one frame, for methods that may never end by themselves

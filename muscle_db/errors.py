@@ -1,4 +1,4 @@
-"""The error of the muscle database: it says where the fault is, what was expected and how to mend it."""
+"""The error of the muscle database: it says where the fault is, what was expected and how to fix it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ class MuscleDatabaseError(ValueError):
 
     Args:
         problem: what is wrong, with the offending value.
+        code: the kind of fault, which stays the same when the wording changes.
         file: the file at fault, if there is one.
         line: the line in that file, counted from 1.
         field: the muscle and key at fault, such as "muscle 3 (soleus), path".
         expected: what would have been right.
-        remedy: how to mend it.
+        remedy: how to fix it.
     """
 
     def __init__(
         self,
         problem: str,
         *,
+        code: str = "bad_muscle_set",
         file: str | Path | None = None,
         line: int | None = None,
         field: str | None = None,
         expected: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.problem, self.file, self.line, self.field = problem, file, line, field
+        self.problem, self.code, self.file, self.line, self.field = problem, code, file, line, field
         self.expected, self.remedy = expected, remedy
         parts = (str(file) if file else None, f"line {line}" if line else None, field)
         place = ", ".join(part for part in parts if part)
@@ -37,7 +39,7 @@ class MuscleDatabaseError(ValueError):
         if expected:
             lines.append(f"  expected: {expected}")
         if remedy:
-            lines.append(f"  to mend it: {remedy}")
+            lines.append(f"  remedy: {remedy}")
         super().__init__("\n".join(lines))
 
 

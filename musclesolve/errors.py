@@ -1,4 +1,4 @@
-"""The exceptions that people see: each says where the fault is, what was expected and how to mend it."""
+"""The exceptions that people see: each says where the fault is, what was expected and how to fix it."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ class InputError(MuscleSolveError):
 
     Args:
         problem: what is wrong, with the offending value.
+        code: the kind of fault, one of `error_codes.toml`; it stays the same when the wording changes.
         file: the file at fault, if there is one.
         where: the line, field, marker or time in that file.
         expected: what would have been right.
-        remedy: how to mend it.
+        remedy: how to fix it.
     """
 
     def __init__(
         self,
         problem: str,
         *,
+        code: str = "bad_input",
         file: str | Path | None = None,
         where: str | None = None,
         expected: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.problem, self.file, self.where = problem, file, where
+        self.problem, self.code, self.file, self.where = problem, code, file, where
         self.expected, self.remedy = expected, remedy
         place = ", ".join(str(part) for part in (file, where) if part)
         lines = [f"{place}: {problem}" if place else problem]
         if expected:
             lines.append(f"  expected: {expected}")
         if remedy:
-            lines.append(f"  to mend it: {remedy}")
+            lines.append(f"  remedy: {remedy}")
         super().__init__("\n".join(lines))
 
 

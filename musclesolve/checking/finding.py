@@ -76,7 +76,7 @@ class Finding:
         severity: "error": the recording cannot be analysed, or its results would be wrong; "warning": results
             would be less certain; "note": good to know.
         what: what was found, with the number measured and the number expected.
-        remedy: how to mend it.
+        remedy: how to fix it.
         where: the place.
     """
 

@@ -503,7 +503,7 @@ def refusal_of_the_system(error: OSError) -> str:
     try:
         os.getcwd()
     except FileNotFoundError:
-        return "the folder in which the command was given is not there any more\n  to mend it: change into another one"
+        return "the folder in which the command was given is not there any more\n  remedy: change into another one"
     place = f"{error.filename}: " if error.filename is not None else ""
     return f"{place}{reason}; {written.what_was_written()}"
 

@@ -17,7 +17,7 @@ def json_text(report: Report) -> str:
 
 
 def tables(report: Report) -> list[Table]:
-    """Return one table for each severity that was found: where, what, how to mend it."""
+    """Return one table for each severity that was found: where, what, how to fix it."""
     printed = []
     for severity in SEVERITIES:
         found = report.of(severity)
@@ -33,7 +33,7 @@ def tables(report: Report) -> list[Table]:
         table.add_column("where", ratio=2)
         table.add_column("what", ratio=5)
         if severity != "note":
-            table.add_column("how to mend it", ratio=4)
+            table.add_column("how to fix it", ratio=4)
         for finding in found:
             cells = [finding.code, str(finding.where), finding.what]
             table.add_row(*cells, *([finding.remedy] if severity != "note" else []))

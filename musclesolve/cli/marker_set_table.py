@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.console import Group
 from rich.table import Table
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
 from musclesolve.recording.markers.resolve_landmarks import markers_of
-from musclesolve.recording.text.text_file import suggestion
 
 
 def table() -> Table:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.recording.data import SIDES, Trial
-
-Array = NDArray[np.float64]
 
 # Share of what is due: above the first no recording is right; outside the second a reader should know.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
-
-Array = NDArray[np.float64]
 
 # Below this vertical force the center of pressure is not given [N].
 SMALLEST_FORCE = 20.0

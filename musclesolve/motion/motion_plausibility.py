@@ -6,13 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FOOT_NOTED = 0.03
 """A foot that lies farther than this from where it was seen is worth a word [m]."""
@@ -44,7 +40,7 @@ class Doubt:
     Args:
         kind: "leap" of a joint, or "foot" that is displaced.
         what: what is the matter, with numbers and times.
-        remedy: how to mend it.
+        remedy: how to fix it.
         invalid: whether there are frames that do not count.
         times: first and last time of each stretch [s].
     """

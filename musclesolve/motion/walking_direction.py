@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array
+
 Complex = NDArray[np.complex128]
 """Horizontal vectors as numbers x + iy: products turn them."""
 

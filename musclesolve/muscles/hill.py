@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 
-Array = NDArray[np.float64]
 ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
 
 MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
@@ -33,7 +33,7 @@ class FiberState(NamedTuple):
     cos_pennation: Array
 
     @property
-    def slack(self) -> NDArray[np.bool_]:
+    def slack(self) -> Mask:
         """(T, n) where the musculotendon length does not exceed the tendon slack length: no force at all."""
         return np.asarray(self.cos_pennation == 0.0)
 

@@ -9,11 +9,10 @@ import numpy as np
 from muscle_db import Muscle, MuscleDatabase
 from muscle_db.model import DEGREES_OF_FREEDOM
 from muscle_db.standing import standing_length
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_paths import Paths
 from musclesolve.muscles.via_point_switches import settle_switches
-
-Array = np.ndarray
 
 LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill import capacity_and_passive, fiber_state
 from musclesolve.muscles.leg_muscles import LegMuscles
 from musclesolve.muscles.muscle_paths import PathState
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -26,17 +23,17 @@ class MuscleState:
 
     muscles: LegMuscles
     path: PathState
-    musculotendon_length: Array
-    musculotendon_velocity: Array
-    fiber_length: Array
-    fiber_velocity: Array
-    force_capacity: Array
-    passive_force: Array
-    moment_arm: Array
-    slack: Array
+    musculotendon_length: AnyArray
+    musculotendon_velocity: AnyArray
+    fiber_length: AnyArray
+    fiber_velocity: AnyArray
+    force_capacity: AnyArray
+    passive_force: AnyArray
+    moment_arm: AnyArray
+    slack: AnyArray
 
 
-def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> Array:
+def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> AnyArray:
     """(T, 7, n) [m]."""
     tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
     moved = tree.carries[muscles.paths.body][:, joints].T

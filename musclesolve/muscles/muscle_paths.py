@@ -13,11 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.frame_blocks import blocks
 from musclesolve.dynamics.kinematics.vector_components import components, cross
 from musclesolve.dynamics.model.rigid_body import PLACES, Elements
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -29,13 +28,13 @@ class Paths:
     """
 
     elements: Elements
-    muscle: Array
-    body: Array
-    standing: Array
-    switched: Array
-    switch_dof: Array
-    switch_lower: Array
-    switch_upper: Array
+    muscle: AnyArray
+    body: AnyArray
+    standing: AnyArray
+    switched: AnyArray
+    switch_dof: AnyArray
+    switch_lower: AnyArray
+    switch_upper: AnyArray
 
     @property
     def count(self) -> int:
@@ -43,7 +42,7 @@ class Paths:
         return int(self.muscle[-1]) + 1
 
     @cached_property
-    def _bodies(self) -> tuple[Array, Array]:
+    def _bodies(self) -> tuple[AnyArray, AnyArray]:
         return np.unique(self.body, return_inverse=True)
 
     @cached_property
@@ -51,11 +50,11 @@ class Paths:
         return self.elements.subset(self._bodies[0])
 
     @cached_property
-    def _coordinates(self) -> Array:
+    def _coordinates(self) -> AnyArray:
         return self.elements.subset(self.body).coordinates(self.standing)
 
     @cached_property
-    def _placing(self) -> Array:
+    def _placing(self) -> AnyArray:
         """(4 b, P): the same coefficients against r_i, r_j, u and v of all bodies (b) that have points."""
         bodies, place = self._bodies
         placing = np.zeros((len(bodies), 4, len(place)))
@@ -63,25 +62,25 @@ class Paths:
         return placing.reshape(-1, len(place))
 
     @cached_property
-    def _first(self) -> Array:
+    def _first(self) -> AnyArray:
         """(n,) first point of each muscle."""
         return np.searchsorted(self.muscle, np.arange(self.count))
 
     @cached_property
-    def _joined(self) -> Array:
+    def _joined(self) -> AnyArray:
         """(P-1,): one where a point and the next are of the same muscle."""
         return (self.muscle[:-1] == self.muscle[1:]).astype(float)
 
-    def of_muscles(self, values: Array) -> Array:
+    def of_muscles(self, values: AnyArray) -> AnyArray:
         """Sums over the points or segments of each muscle, from (..., P) or (..., P-1) to (..., n)."""
         return np.add.reduceat(values, self._first, axis=-1)
 
-    def _placed(self, basic: Array) -> Array:
+    def _placed(self, basic: AnyArray) -> AnyArray:
         """Path points, or their velocities, by components (3, T, P), from r_i, r_j, u and v of the bodies."""
         flat = components(basic)
         return flat.reshape(*flat.shape[:2], -1) @ self._placing
 
-    def _segments(self, q: Array, on: Array) -> tuple[Array, Array, Array]:
+    def _segments(self, q: AnyArray, on: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Position (3, T, P), step to the next point (3, T, P-1), its length (T, P-1); on (T, C) as in `evaluate`."""
         position = self._placed(self._own.basic(q))
         for c, point in enumerate(self.switched):
@@ -90,11 +89,11 @@ class Paths:
         step = (position[..., 1:] - position[..., :-1]) * self._joined
         return position, step, np.sqrt((step**2).sum(axis=0))
 
-    def lengths(self, q: Array, on: Array) -> Array:
+    def lengths(self, q: AnyArray, on: AnyArray) -> AnyArray:
         """Lengths (T, n) [m] with given conditional points (T, C) on the path."""
         return self.of_muscles(self._segments(q, on)[2])
 
-    def evaluate(self, q: Array, coordinates: Array) -> PathState:
+    def evaluate(self, q: AnyArray, coordinates: AnyArray) -> PathState:
         """Lengths (T, n) and gradients by the path points (T, P, 3).
 
         Args:
@@ -122,13 +121,13 @@ class PathState:
     """Paths in given poses: position and gradient (T, P, 3), length (T, n) [m]."""
 
     paths: Paths
-    q: Array
-    position: Array
-    gradient: Array
-    length: Array
+    q: AnyArray
+    position: AnyArray
+    gradient: AnyArray
+    length: AnyArray
 
     @cached_property
-    def rows(self) -> Array:
+    def rows(self) -> AnyArray:
         """dL_MT/dq, (T, n, N, 3): the muscle rows of the Jacobian, one per unit of tendon force."""
         paths, frames = self.paths, len(self.q)
         bodies, place = paths._bodies
@@ -145,17 +144,17 @@ class PathState:
                 rows[:, :, slot] += forces[:, :, b, number]
         return rows[:, :, :-1]
 
-    def rate(self, qd: Array) -> Array:
+    def rate(self, qd: AnyArray) -> AnyArray:
         """dL_MT/dt (T, n) [m/s]: the gradient by the path points times their velocities."""
         velocity = self.paths._placed(self.paths._own.basic_velocity(self.q, qd))
         return self.paths.of_muscles((components(self.gradient) * velocity).sum(axis=0))
 
-    def pull(self, bodies: Array) -> Array:
+    def pull(self, bodies: AnyArray) -> AnyArray:
         """Sum of dL_MT/dr over the points on some bodies, (T, n, 3): minus the force of unit tension on them."""
         own = components(self.gradient) * np.isin(self.paths.body, bodies)
         return np.ascontiguousarray(self.paths.of_muscles(own).transpose(1, 2, 0))
 
-    def moment_arms(self, moved: Array, axis: Array, pivot: Array) -> Array:
+    def moment_arms(self, moved: AnyArray, axis: AnyArray, pivot: AnyArray) -> AnyArray:
         """-dL_MT/dtheta (T, m, n) [m] of turns about axes through pivots, both (T, m, 3).
 
         -dL/dtheta = -sum (a x (r - o)) . dL/dr = -(a . sum r x dL/dr + (o x a) . sum dL/dr): equal to the rows of the

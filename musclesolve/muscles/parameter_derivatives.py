@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.muscles.hill import active_force_length, force_velocity, passive_force_length
 from musclesolve.muscles.leg_state import MuscleState
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +28,10 @@ class MuscleChange:
     fiber_length [m], fiber_velocity [m/s], force_capacity and passive_force [N].
     """
 
-    fiber_length: Array
-    fiber_velocity: Array
-    force_capacity: Array
-    passive_force: Array
+    fiber_length: AnyArray
+    fiber_velocity: AnyArray
+    force_capacity: AnyArray
+    passive_force: AnyArray
 
 
 def muscle_change(
@@ -86,7 +85,7 @@ def muscle_change(
         + at_length * _velocity_slope(velocity) * velocity_change
     )
 
-    def force(share: Array, change: Array) -> Array:
+    def force(share: AnyArray, change: AnyArray) -> AnyArray:
         """d(F0 share cos)."""
         stronger = np.asarray(max_isometric_force) * share * cosine
         return np.asarray(stronger + strongest * (change * cosine + share * turned))
@@ -97,18 +96,18 @@ def muscle_change(
     return MuscleChange(fiber, rate, force(active, active_change), force(passive, passive_change))
 
 
-def _active_slope(normal: Array) -> Array:
+def _active_slope(normal: AnyArray) -> AnyArray:
     """df_l / d(l / L0)."""
     x = 2.25 * (normal - 0.95)
     return -2.25 * (4.0 * x**3 + 0.5 * x) * active_force_length(normal)
 
 
-def _velocity_slope(velocity: Array) -> Array:
+def _velocity_slope(velocity: AnyArray) -> AnyArray:
     """df_v / d(v / v_max)."""
     slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * velocity**2))
     return np.where((velocity > -1.0) & (velocity < 0.2), slope, 0.0)
 
 
-def _passive_slope(normal: Array) -> Array:
+def _passive_slope(normal: AnyArray) -> AnyArray:
     """df_p / d(l / L0)."""
     return np.where((normal > 1.0) & (normal < 1.63), 24.0 * (normal - 1.0) ** 2, 0.0)

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_state import MuscleState
 from musclesolve.muscles.muscle_paths import Paths
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +32,15 @@ class PointDerivatives:
     musculotendon_velocity (T, P, 3) [1/s], moment_arm (T, 7, P, 3).
     """
 
-    muscle: Array
-    musculotendon_length: Array
-    musculotendon_velocity: Array
-    moment_arm: Array
-    _body: Array
+    muscle: AnyArray
+    musculotendon_length: AnyArray
+    musculotendon_velocity: AnyArray
+    moment_arm: AnyArray
+    _body: AnyArray
     _segments: _Segments
-    _turn: Array
+    _turn: AnyArray
 
-    def pull(self, bodies: Array) -> Array:
+    def pull(self, bodies: AnyArray) -> AnyArray:
         """Of the force of `PathState.pull` on some bodies, the part of the muscle of each point, (T, 3, P, 3) [1/m]."""
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
@@ -89,12 +88,12 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
     )
 
 
-def _on_standing(force: Array, turn: Array) -> Array:
+def _on_standing(force: AnyArray, turn: AnyArray) -> AnyArray:
     """Derivatives by the place in space as those by the place in the body, (T, P, 3)."""
     return np.einsum("tpxs,tpx->tps", turn, force)
 
 
-def _on_path(paths: Paths, coordinates: Array) -> Array:
+def _on_path(paths: Paths, coordinates: AnyArray) -> AnyArray:
     """(T, P) which points belong to the path."""
     angle = coordinates[:, paths.switch_dof]
     on = np.ones((len(coordinates), len(paths.muscle)), dtype=bool)
@@ -109,13 +108,13 @@ class _Segments:
     first (S,) and before (T, P): the first point, and the point that stands for each, itself unless it is absent.
     """
 
-    first: Array
-    before: Array
-    unit: Array
-    per_length: Array
+    first: AnyArray
+    before: AnyArray
+    unit: AnyArray
+    per_length: AnyArray
 
     @classmethod
-    def of(cls, paths: Paths, position: Array, on: Array) -> _Segments:
+    def of(cls, paths: Paths, position: AnyArray, on: AnyArray) -> _Segments:
         first = np.flatnonzero(paths.muscle[:-1] == paths.muscle[1:])
         number = np.where(on, np.arange(on.shape[1]), 0)
         before = np.maximum.accumulate(number, axis=1)
@@ -124,18 +123,18 @@ class _Segments:
         per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)
         return cls(first, before, step * per_length, per_length)
 
-    def pull(self) -> Array:
+    def pull(self) -> AnyArray:
         """dL_MT / dr, (T, P, 3)."""
         return self._gathered(self.unit)
 
-    def bend(self, velocity: Array) -> Array:
+    def bend(self, velocity: AnyArray) -> AnyArray:
         """The derivative by r of sum u . (v_e - v_s) for given velocities (T, P, 3), (T, P, 3)."""
         moving = np.take_along_axis(velocity, self.before[..., None], axis=1)
         step = moving[:, self.first + 1] - moving[:, self.first]
         along = (step * self.unit).sum(axis=2, keepdims=True)
         return self._gathered((step - along * self.unit) * self.per_length)
 
-    def _gathered(self, each: Array) -> Array:
+    def _gathered(self, each: AnyArray) -> AnyArray:
         """The sum of +each at the ends and -each at the starts of segments, for the points that stand there."""
         frames, points = self.before.shape
         total = np.zeros((frames, points, 3))

@@ -11,13 +11,12 @@ import numpy as np
 
 import muscle_db
 from muscle_db import MuscleDatabase, PathPoint
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 from musclesolve.muscles.via_point_switches import search_grid, settled
-
-Array = np.ndarray
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""

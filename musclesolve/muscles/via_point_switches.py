@@ -13,10 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_paths import Paths
-
-Array = np.ndarray
 
 SEARCH = np.deg2rad(30.0)
 """How far from the tabulated angle the search goes [rad]."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.expanded_system import ExpandedModel, reactions_of
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
@@ -26,8 +27,6 @@ from musclesolve.muscles.leg_state import MuscleState
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full.full_problem import FullProblem
 
-Array = np.ndarray
-
 
 def full_problem(
     model: Model,
@@ -35,8 +34,8 @@ def full_problem(
     wrenches: list[Wrench],
     states: Sequence[MuscleState],
     dofs: Sequence[str],
-    reserve_weight: Array | float | None = None,
-    data: Mapping[str, Array] | None = None,
+    reserve_weight: AnyArray | float | None = None,
+    data: Mapping[str, AnyArray] | None = None,
 ) -> FullProblem:
     """The equations of motion with the multipliers of all constraints and drivers, and muscles on the shared dofs.
 
@@ -75,8 +74,8 @@ def full_problem(
 
 
 def contact_forces(
-    expanded: ExpandedModel, motion: Motion, multiplier: Array
-) -> dict[tuple[str, str], Array]:
+    expanded: ExpandedModel, motion: Motion, multiplier: AnyArray
+) -> dict[tuple[str, str], AnyArray]:
     """Force on the far body of every joint from the near one, muscles included, (T, 3) [N], by (far, near).
 
     Args:
@@ -98,7 +97,7 @@ def _some(given: object, name: str) -> list[Any]:
     return found
 
 
-def _indices(model: Model, dofs: Sequence[str]) -> Array:
+def _indices(model: Model, dofs: Sequence[str]) -> AnyArray:
     names = model.topology.dof_names[: model.tree.joint_count]
     if unknown := [dof for dof in dofs if dof not in names]:
         raise InputError(
@@ -107,7 +106,7 @@ def _indices(model: Model, dofs: Sequence[str]) -> Array:
     return np.array([model.dof(dof) for dof in dofs])
 
 
-def _fibers(states: Sequence[MuscleState]) -> dict[str, Array]:
+def _fibers(states: Sequence[MuscleState]) -> dict[str, AnyArray]:
     """What some costs want to know of the fibers, as fields of Problem."""
     return {
         "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
@@ -115,7 +114,7 @@ def _fibers(states: Sequence[MuscleState]) -> dict[str, Array]:
     }
 
 
-def _rows(model: Model, moved: Motion, state: MuscleState) -> Array:
+def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:
     """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
         return state.path.rows
@@ -123,5 +122,5 @@ def _rows(model: Model, moved: Motion, state: MuscleState) -> Array:
     return paths.evaluate(moved.q, moved.coordinates).rows
 
 
-def _flat(rows: Array) -> Array:
+def _flat(rows: AnyArray) -> AnyArray:
     return rows.reshape(*rows.shape[:-2], -1)

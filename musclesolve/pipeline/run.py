@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.names import suggestion
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -36,7 +38,6 @@ from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
 from musclesolve.muscles.leg_state import MuscleState, muscle_state
 from musclesolve.pipeline.run_options import Options, find_options
 from musclesolve.recording.data import SIDES, Trial
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
@@ -48,7 +49,6 @@ from musclesolve.sharing.status import Status
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = np.ndarray
 Progress = Callable[[str, float], None]
 
 JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
@@ -77,7 +77,7 @@ class Mechanics:
         return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
 
     @cached_property
-    def turns(self) -> dict[str, Array]:
+    def turns(self) -> dict[str, AnyArray]:
         """By how much hip, knee and ankle of each leg turn from each frame to the next, (T-1,) [rad] by "hip_r"."""
         turns = {}
         for side in SIDES:
@@ -89,7 +89,7 @@ class Mechanics:
         return turns
 
     @property
-    def shift(self) -> Array:
+    def shift(self) -> AnyArray:
         """How far the consistent motion lies from each of `fit.points` in the frames of the motion, (T, n) [m]."""
         return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
 
@@ -99,7 +99,7 @@ class Mechanics:
         total = np.sum([ground.force for ground in self.reactions], axis=0)
         return balance_limit(total, self.model.mass.total * STANDARD_GRAVITY)
 
-    def validity(self, moments: Array) -> MotionValidity:
+    def validity(self, moments: AnyArray) -> MotionValidity:
         """Which frames can be shared among muscles, given the generalized forces (T, K+6) of inverse dynamics."""
         joints, weight = self.model.tree.joint_count, self.model.mass.total * STANDARD_GRAVITY
         residual = np.linalg.norm(moments[:, joints : joints + 3], axis=1) / weight
@@ -128,8 +128,8 @@ class LegResult:
     state: MuscleState
     problem: Problem
     solution: Solution
-    net_reaction: dict[str, Array]
-    contact_force: dict[str, Array]
+    net_reaction: dict[str, AnyArray]
+    contact_force: dict[str, AnyArray]
 
     @property
     def dofs(self) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ def run(
 
 def shared_legs(
     trial: Trial, options: Options, recorded: Mechanics, report: Progress
-) -> tuple[Array, list[LegResult]]:
+) -> tuple[AnyArray, list[LegResult]]:
     """Joint moments (T, K+6) [N m] by inverse dynamics, and how the muscles of each analysed leg share them."""
     model, motion = recorded.model, recorded.motion
     report("inverse dynamics", 0.35)
@@ -193,7 +193,7 @@ def shared_legs(
     return moments, legs
 
 
-def measured_moments(trial: Trial, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+def measured_moments(trial: Trial, model: Model, motion: Motion, wrenches: list[Wrench]) -> AnyArray:
     """The generalized forces (T, K+6) by inverse dynamics that follow from what was measured, NaN elsewhere.
 
     Those of a leg hang on its own foot alone, those of the pelvis on both.
@@ -213,7 +213,7 @@ def measured_moments(trial: Trial, model: Model, motion: Motion, wrenches: list[
     return np.where(known, moments, np.nan)
 
 
-def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
+def mechanics(trial: Trial, progress: Progress | None = None, start: AnyArray | None = None) -> Mechanics:
     """Everything up to inverse dynamics: the anatomy on the recording, the person, his motion, the ground reactions.
 
     Args:
@@ -228,7 +228,7 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
     return moved(trial, measured, start)
 
 
-def moved(trial: Trial, measured: Anatomy, start: Array | None = None) -> Mechanics:
+def moved(trial: Trial, measured: Anatomy, start: AnyArray | None = None) -> Mechanics:
     """What follows from the anatomy on a recording: the person, his consistent motion, the ground reactions.
 
     Args:
@@ -262,7 +262,7 @@ def _targets(trial: Trial, model: Model, measured: Anatomy) -> Targets:
     return Targets.build(model, measured.points, measured.directions, weights)
 
 
-def _inside(trial: Trial, time: Array) -> Array:
+def _inside(trial: Trial, time: AnyArray) -> AnyArray:
     half = 0.5 / trial.markers.rate
     return (time > trial.time_range[0] - half) & (time < trial.time_range[1] + half)
 
@@ -281,10 +281,10 @@ def share_leg(
     trial: Trial,
     options: Options,
     state: MuscleState,
-    moments: Array,
+    moments: AnyArray,
     model: Model,
     loads: JointLoads,
-    usable: Array,
+    usable: AnyArray,
 ) -> LegResult:
     """Share the moments of one leg among its muscles.
 
@@ -306,10 +306,10 @@ def sharing_problem(
     trial: Trial,
     options: Options,
     state: MuscleState,
-    moments: Array,
+    moments: AnyArray,
     model: Model,
     loads: JointLoads,
-    usable: Array,
+    usable: AnyArray,
 ) -> Problem:
     """The problem of one leg; what the passive elements bear is not asked of the contractile ones.
 
@@ -349,10 +349,10 @@ class JointLoads:
     one newton in each muscle, (T, n, 3) by joint. Components forward, left and up.
     """
 
-    net: dict[str, Array]
-    across: dict[str, Array]
+    net: dict[str, AnyArray]
+    across: dict[str, AnyArray]
 
-    def contact(self, tension: Array) -> dict[str, Array]:
+    def contact(self, tension: AnyArray) -> dict[str, AnyArray]:
         """Force on the far segment with tendon forces (T, n) [N], (T, 3) [N] by joint."""
         return {
             joint: self.net[joint] + np.einsum("tm,tmx->tx", tension, across)
@@ -360,11 +360,11 @@ class JointLoads:
         }
 
     @property
-    def matrix(self) -> Array:
+    def matrix(self) -> AnyArray:
         """All components below each other, (T, 3 x joints, n), for the forces of the contractile elements."""
         return np.concatenate([across.transpose(0, 2, 1) for across in self.across.values()], axis=1)
 
-    def offset(self, passive_force: Array) -> Array:
+    def offset(self, passive_force: AnyArray) -> AnyArray:
         """The same components where muscles bear only passive forces (T, n) [N], (T, 3 x joints) [N]."""
         return np.concatenate(list(self.contact(passive_force).values()), axis=1)
 

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.curves import with_neighbours
 from musclesolve.plotting.page.png import Progress, png_files
 from musclesolve.plotting.page.style import (
@@ -147,7 +148,7 @@ def _draw(
             axes.axvline(float(leg["stance_percent"]), linewidth=0.6, linestyle="--", **style)
 
 
-def _broken(count: NDArray[np.int_], *curves: NDArray[Any]) -> list[NDArray[np.float64]]:
+def _broken(count: NDArray[np.int_], *curves: NDArray[Any]) -> list[Array]:
     """Curves parted by NaN where another number of cycles counts: there the mean of others begins, no motion."""
     changes = np.flatnonzero(np.diff(count)) + 1
     return [np.insert(curve.astype(float), changes, np.nan) for curve in curves]

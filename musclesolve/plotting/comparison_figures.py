@@ -11,8 +11,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.plotting.page.abscissa import Abscissa, abscissa
 from musclesolve.plotting.page.curves import Validity, mark_stance
@@ -161,7 +161,7 @@ def _curve(
     axes: Axes,
     x: Abscissa,
     side: str,
-    values: NDArray[np.float64],
+    values: Array,
     validity: Validity,
     number: int,
     count: int,
@@ -184,7 +184,7 @@ def _curve(
         axes.plot(part.place[failed], height, transform=axes.get_xaxis_transform(), clip_on=False, **mark)
 
 
-def _and_before(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _and_before(mask: Mask) -> Mask:
     wider = mask.copy()
     wider[1:] |= mask[:-1]
     wider[:-1] |= mask[1:]

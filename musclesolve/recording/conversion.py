@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
@@ -20,8 +20,6 @@ from musclesolve.recording.markers.marker_names import without_person
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.units import METRES
-
-Array = NDArray[np.float64]
 
 MARKERS, FORCES = (".trc",), (".mot", ".sto")
 

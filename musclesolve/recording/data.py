@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.trial.schema import Document
 
-Array = NDArray[np.float64]
 Side = Literal["r", "l"]
 SIDES: tuple[Side, Side] = ("r", "l")
 SIDE_NAMES: dict[Side, str] = {"r": "right", "l": "left"}
@@ -366,7 +366,7 @@ class Trial:
         start, end = (pick(self.legs[s][k] for s in self.legs) for k, pick in enumerate((max, min)))
         return (start, end) if len(self.legs) == len(SIDES) and end > start else None
 
-    def measured(self, side: Side, time: Array) -> NDArray[np.bool_]:
+    def measured(self, side: Side, time: Array) -> Mask:
         """Return at which times (T,) of the time range every contact of a foot is on a plate, as far as is known."""
         if not self.legs:
             return np.ones(time.size, bool)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-
-Array = NDArray[np.float64]
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.cameras.camera_markers import read_camera_markers
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.text.mot_file import read_mot
-from musclesolve.recording.text.text_file import file_path, is_file, no_file, suggestion
+from musclesolve.recording.text.text_file import file_path, is_file, no_file
 from musclesolve.recording.text.trc_file import read_trc
 
 Content = TypeVar("Content")

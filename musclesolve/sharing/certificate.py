@@ -44,9 +44,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.level_certificate import level_residual
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
 
 TOLERANCE = 1e-6

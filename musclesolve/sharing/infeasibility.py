@@ -12,10 +12,10 @@ then no activation comes as close to the moments as the certificate of a solved 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import TOLERANCE
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 
 def excess(problem: Problem, direction: Array) -> Array:
@@ -41,11 +41,11 @@ def excess_of_pull(direction: Array, pull: Array, moment: Array, lower: Array, u
     return np.where(np.isfinite(margin), margin, -np.inf)
 
 
-def is_proof(margin: Array) -> NDArray[np.bool_]:
+def is_proof(margin: Array) -> Mask:
     """(T,) whether an excess proves infeasibility."""
     return margin > TOLERANCE
 
 
-def empty_box(problem: Problem) -> NDArray[np.bool_]:
+def empty_box(problem: Problem) -> Mask:
     """(T,) whether no activation at all satisfies the bounds (the domain of the cost ends below the lower one)."""
     return np.any(problem.lower > problem.upper, axis=1)

@@ -22,10 +22,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 DECIDED = 1e-6
 SAME = 1e-9
@@ -71,7 +71,7 @@ def level_residual(problem: Problem, cost: Cost, activation: Array, reserve: Arr
     return np.where(np.isfinite(miss), miss, np.inf)
 
 
-def weight_of(pull: Array, load: Array, limited: NDArray[np.bool_]) -> Array:
+def weight_of(pull: Array, load: Array, limited: Mask) -> Array:
     """|p_i| / rho_i as a share of the sum of those that t limits, (T, n); infinite where there is none."""
     each = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
     total = np.where(limited, each, 0.0).sum(axis=1, keepdims=True)
@@ -83,9 +83,7 @@ def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
     return np.divide(level, load, out=np.array(upper), where=load * upper > level)
 
 
-def _level(
-    problem: Problem, load: Array, activation: Array, price: Array, open_: NDArray[np.bool_]
-) -> tuple[Array, NDArray[np.bool_]]:
+def _level(problem: Problem, load: Array, activation: Array, price: Array, open_: Mask) -> tuple[Array, Mask]:
     """The miss of one level, (T,), and which muscles it decides, (T, n)."""
     pull = np.matmul(price[:, None, :], problem.moment_matrix)[:, 0, :]
     present = np.where(open_, load * activation, -np.inf)
@@ -105,7 +103,7 @@ def _level(
     return np.where(free, above.min(axis=1), missed), np.where(free[:, None], at_floor, decided)
 
 
-def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, Mask]:
     """The bound that each muscle is to reach, |q_i| as a share of s . w s, and which muscles that decides, (T, n)."""
     if problem.reserve_weight is None:
         none = np.zeros(problem.lower.shape, np.bool_)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 
 
 def minimise(

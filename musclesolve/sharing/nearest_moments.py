@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Terms, no_terms
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.interior_point import InteriorPoint
 from musclesolve.sharing.solver.solver_base import Attempt
 

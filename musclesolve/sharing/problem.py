@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 
-Array = NDArray[np.float64]
 HUGE = 1e100
 
 OPTIONAL = {
@@ -155,7 +155,7 @@ class Problem:
             return self.moment_arm * self.force_capacity[:, None, :]
 
     @cached_property
-    def valid(self) -> NDArray[np.bool_]:
+    def valid(self) -> Mask:
         """(T,) which frames consist of numbers that are finite and below 1e100 (whose cube is finite too)."""
         rows = [self.moment, self.force_capacity, self.lower, self.upper]
         usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
@@ -297,7 +297,7 @@ def _check_values(problem: Problem) -> None:
 
 
 def _refuse(
-    problem: Problem, name: str, bad: NDArray[np.bool_], expected: str, names: tuple[str, ...] | None = None
+    problem: Problem, name: str, bad: Mask, expected: str, names: tuple[str, ...] | None = None
 ) -> None:
     if not bad.any():
         return

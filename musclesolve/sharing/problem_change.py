@@ -8,8 +8,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.sharing.problem import PER_FRAME, Array, Problem
+from musclesolve.sharing.problem import PER_FRAME, Problem
 
 
 @dataclass(frozen=True, eq=False)

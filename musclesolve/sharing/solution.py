@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.status import Status
 
 
@@ -50,7 +50,7 @@ class Solution:
     level_price: Array | None = None
 
     @property
-    def solved(self) -> NDArray[np.bool_]:
+    def solved(self) -> Mask:
         """(T,) which frames have an answer, with or without reserve."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.status import Status
@@ -89,11 +90,11 @@ class Answer:
         )
 
     @property
-    def solved(self) -> NDArray[np.bool_]:
+    def solved(self) -> Mask:
         """(T,) which frames have an answer."""
         return (self.status == Status.SOLVED) | (self.status == Status.SOLVED_WITH_RESERVE)
 
-    def enter(self, which: NDArray[np.bool_], other: Answer) -> None:
+    def enter(self, which: Mask, other: Answer) -> None:
         """Put the answers for some frames in their places."""
         for field in fields(self):
             value = getattr(other, field.name)
@@ -103,7 +104,7 @@ class Answer:
             else:
                 getattr(self, field.name)[which] = value
 
-    def enter_levels(self, which: NDArray[np.bool_], levels: Array) -> None:
+    def enter_levels(self, which: Mask, levels: Array) -> None:
         """The level prices of some frames among those of all, (T, L, m), with L as large as needed."""
         before = self.level_price
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, one_of
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
@@ -14,7 +15,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.kernel.compiled_solver import LEFT
 from musclesolve.sharing.nearest_moments import nearest_moments
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.reserve_weight import AT_EDGE, AtEdge, fallback_weight
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_arrays import Answer
@@ -74,9 +75,7 @@ def solve(
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 
-def _by_kernel(
-    problem: Problem, cost: Cost, method: Solver, on_infeasible: str
-) -> tuple[Answer, NDArray[np.bool_]]:
+def _by_kernel(problem: Problem, cost: Cost, method: Solver, on_infeasible: str) -> tuple[Answer, Mask]:
     """What compiled code can say, and which frames it leaves."""
     if isinstance(method, Batch) and problem.n_frames:
         answer = method.settled(problem, cost, on_infeasible == "reserve")
@@ -125,10 +124,10 @@ def rested(problem: Problem, cost: Cost) -> Problem:
     return problem.with_upper(np.where(idle, problem.lower, problem.upper))
 
 
-def _without_entry(matrix: Array) -> NDArray[np.bool_]:
+def _without_entry(matrix: Array) -> Mask:
     """Which columns of a matrix (T, k, n) are nothing beside the others, (T, n)."""
     largest = np.abs(matrix).max(axis=1)
-    nothing: NDArray[np.bool_] = largest <= NOTHING * largest.max(axis=1, keepdims=True)
+    nothing: Mask = largest <= NOTHING * largest.max(axis=1, keepdims=True)
     return nothing
 
 
@@ -137,7 +136,7 @@ def _attempt(
     problem: Problem,
     cost: Cost,
     solver: Solver,
-    which: NDArray[np.bool_],
+    which: Mask,
     start: Array | None,
 ) -> None:
     """Solve some frames and enter what can be certified."""
@@ -170,7 +169,7 @@ def _attempt(
     answer.iterations[which] += attempt.iterations
 
 
-def _proofs(problem: Problem, attempt: Attempt, open_: NDArray[np.bool_]) -> Array:
+def _proofs(problem: Problem, attempt: Attempt, open_: Mask) -> Array:
     """A checked proof of infeasibility for each open frame that has one, (T, m); NaN for the others."""
     proof = np.full(problem.moment.shape, np.nan)
     claimed = open_ & is_proof(excess(problem, attempt.multiplier))

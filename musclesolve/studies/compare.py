@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.errors import InputError
 from musclesolve.muscles.leg_state import MuscleState
@@ -32,8 +33,6 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
-
-Array = np.ndarray
 
 OF_A_COST = {
     "activation": "activation",
@@ -151,7 +150,7 @@ def _able(solver: Solver, cost: Cost) -> Solver:
 class _Legs:
     """What does not depend on the cost."""
 
-    moments: Array
+    moments: AnyArray
     muscles: list[tuple[MuscleState, JointLoads]]
 
     @classmethod

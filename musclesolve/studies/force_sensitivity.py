@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
@@ -35,7 +36,6 @@ from musclesolve.sharing.solver.solver_base import Solver
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = np.ndarray
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
 """What a run is differentiated by, each relative to its own size."""

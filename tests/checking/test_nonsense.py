@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from synthetic_trial import write_trial
 
 import musclesolve as ms
-from musclesolve._util.runs import long_enough
+from musclesolve._util.arrays import long_enough
 from musclesolve.checking.case.analysis_checks import refusal
 from musclesolve.checking.case.case import stretches
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy

@@ -1,4 +1,4 @@
-"""Bad input through the command line: one message that says where and how to mend it, exit code 2, nothing written."""
+"""Bad input through the command line: one message that says where and how to fix it, exit code 2, nothing written."""
 
 from __future__ import annotations
 
@@ -70,21 +70,21 @@ def test_a_good_trial_is_not_refused(tmp_path):
 
 def test_a_marker_that_the_file_lacks(tmp_path, refused):
     message = refused(write_trial(tmp_path, ('heel_r = "', 'heel_r = "No')))
-    assert "heel_r" in message and "to mend it" in message
+    assert "heel_r" in message and "remedy" in message
 
 
 def test_a_truncated_line(tmp_path, refused):
     trial = write_trial(tmp_path)
     edit(tmp_path / "walk.trc", truncated)
     message = refused(trial)
-    assert "walk.trc" in message and "line 41" in message and "to mend it" in message
+    assert "walk.trc" in message and "line 41" in message and "remedy" in message
 
 
 def test_a_force_file_shorter_than_the_motion(tmp_path, refused):
     trial = write_trial(tmp_path)
     edit(tmp_path / "forces.mot", half_as_long)
     message = refused(trial)
-    assert "end_s" in message and "forces 0 to" in message and "to mend it" in message
+    assert "end_s" in message and "forces 0 to" in message and "remedy" in message
 
 
 def test_units_that_cannot_be(tmp_path, refused):
@@ -96,7 +96,7 @@ def test_units_that_cannot_be(tmp_path, refused):
 
 def test_a_time_range_outside_the_data(tmp_path, refused):
     message = refused(write_trial(tmp_path, ("end_s = ", "end_s = 9")))
-    assert "end_s" in message and "to mend it" in message
+    assert "end_s" in message and "remedy" in message
 
 
 def test_a_needed_landmark_left_undefined(tmp_path, refused):

@@ -104,7 +104,7 @@ def test_bad_input_exits_with_two_and_one_message(call, pipeline, tmp_path):
     assert done.exit_code == 2
     assert done.stderr.splitlines() == [
         "musclesolve: walk.trc, line 4: no marker 'R.Heel'",
-        "  to mend it: map another one",
+        "  remedy: map another one",
     ]
     assert not (tmp_path / "out").exists()
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import simulate
@@ -129,7 +129,7 @@ def test_names_that_the_model_does_not_have(model, still):
         lambda: application_sensitivity(model, still, lost[0]),
         lambda: OutsideForces.build(model, TIME, lost),
     ):
-        with pytest.raises(InputError, match=r"(?s)no body 'fot_r'.*did you mean foot_r"):
+        with pytest.raises(InputError, match=r"(?s)no body 'fot_r'.*did you mean 'foot_r'"):
             call()
     with pytest.raises(InputError, match=r"(?s)no source 'thig_r'.*thigh_r"):
         mass_sensitivity(model, still, segments).of("knee_flexion_r", "thig_r")
@@ -142,7 +142,7 @@ def test_names_of_rows_that_the_model_does_not_have(model):
         lambda: coincident(topology, [("knee_r", "kne_r")]),
         lambda: scalar_products(topology, standing, [((None, "kne_r"), (None, "knee_axis_r"))]),
     ):
-        with pytest.raises(InputError, match=r"(?s)'kne_r'.*did you mean knee_r"):
+        with pytest.raises(InputError, match=r"(?s)'kne_r'.*did you mean 'knee_r'"):
             call()
 
 
@@ -260,7 +260,7 @@ def test_a_table_of_resistance_of_another_model(model):
 def test_complex_numbers_pass(model):
     """An imaginary step carries derivatives along; it is no fault."""
     array = np.ones((2, 3)) + 1e-30j
-    assert numbers(array, "x", ("T", 3)) is array
+    assert check_array(array, "x", ("T", 3)) is array
     assert Wrench("foot_r", array, array).force is array
 
 

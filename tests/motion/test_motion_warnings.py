@@ -170,7 +170,7 @@ ONE_AND_ANOTHER = {
 def test_a_landmark_at_another_place_of_the_body_is_named(tmp_path: Path, name: str) -> None:
     edits, parts = ONE_AND_ANOTHER[name]
     message = refused(tmp_path, *edits)
-    for part in (*parts, "\n  expected: ", "\n  to mend it: ", "line "):
+    for part in (*parts, "\n  expected: ", "\n  remedy: ", "line "):
         assert part in message, message
 
 
@@ -234,7 +234,7 @@ def test_what_the_motion_refuses_has_its_line(tmp_path: Path, edits: tuple, part
         write_markers(tmp_path / "walk.trc", read_trc(tmp_path / "walk.trc").time, everything)
     with pytest.raises(InputError) as error:
         anatomy(read_trial(path))
-    for part in (*parts, str(path), "line ", "\n  expected: ", "\n  to mend it: "):
+    for part in (*parts, str(path), "line ", "\n  expected: ", "\n  remedy: "):
         assert part in str(error.value), str(error.value)
 
 
@@ -248,5 +248,5 @@ def test_a_cluster_on_a_line_is_refused_with_its_recording(tmp_path: Path) -> No
         write_trc(tmp_path / file, replace(markers, position=position))
     with pytest.raises(InputError) as error:
         anatomy(read_trial(path))
-    for part in ("[clusters] shank_l", "lie on a line", "static.trc", "line ", "\n  to mend it: "):
+    for part in ("[clusters] shank_l", "lie on a line", "static.trc", "line ", "\n  remedy: "):
         assert part in str(error.value)

@@ -113,7 +113,7 @@ def test_what_cannot_be_converted_is_refused_and_nothing_written(
     before = _contents(tmp_path)
     code, said = convert(*arguments)
     assert code == 2 and _contents(tmp_path) == before
-    for part in (*parts, "to mend it:"):
+    for part in (*parts, "remedy:"):
         assert part in said
 
 

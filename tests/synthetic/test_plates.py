@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.faults.faults import plant

@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.checking.finding import Finding, Severity, Where
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
 from musclesolve.recording.trial.schema import Document
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Run = tuple[float, float]
 # The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
 # disturbs it by less than half a hundredth of its height.

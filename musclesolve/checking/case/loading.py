@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.checking.case.case import Array, Case, finding_of
+from musclesolve._util.arrays import Array
+from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
 from musclesolve.checking.case.lenient_reading import FORCE_MENDS, MARKER_MENDS, read_leniently
 from musclesolve.checking.finding import Finding, Where

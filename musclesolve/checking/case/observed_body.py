@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.runs import long_enough
-from musclesolve.checking.case.case import Array, Case, Mask, filled
+from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve.checking.case.case import Case, filled
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.sampled_signal import lowest_carried

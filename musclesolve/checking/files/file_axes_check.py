@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.checking.case.case import Array, Case
+from musclesolve._util.arrays import Array
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.containment import attempt
 from musclesolve.checking.case.observed_body import ahead, between, facing, upwards
 from musclesolve.checking.forces.support import away

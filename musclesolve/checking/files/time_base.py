@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.resampling import at_times
-from musclesolve.checking.case.case import REACH, Array, Case, stretches
+from musclesolve._util.arrays import Array, at_times
+from musclesolve.checking.case.case import REACH, Case, stretches
 from musclesolve.checking.case.containment import attempt
 from musclesolve.recording.data import Markers
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.runs import true_runs
-from musclesolve.checking.case.case import Case, Mask
+from musclesolve._util.arrays import Mask, true_runs
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.containment import attempt
 from musclesolve.checking.case.observed_body import landmark, shoulder
 from musclesolve.constants import STANDARD_GRAVITY

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.resampling import at_times
-from musclesolve.checking.case.case import Array, Case, stretches
+from musclesolve._util.arrays import Array, at_times
+from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.observed_body import foot
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.flight import flights

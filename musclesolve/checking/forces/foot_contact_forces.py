@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.runs import long_enough
+from musclesolve._util.arrays import long_enough
 from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.observed_body import case_feet
 from musclesolve.checking.forces.support import eroded, within

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.checking.case.case import Array, Case, Mask
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import between, facing, smooth
 from musclesolve.checking.forces.support import measured, sampled, smooth_force, within
 from musclesolve.constants import STANDARD_GRAVITY

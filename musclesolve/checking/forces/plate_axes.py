@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.resampling import at_times
-from musclesolve._util.runs import true_runs
-from musclesolve.checking.case.case import Array, Case, stretches
+from musclesolve._util.arrays import Array, at_times, true_runs
+from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.containment import attempt
 from musclesolve.checking.case.observed_body import between
 from musclesolve.checking.forces.center_of_pressure import Track, tracks

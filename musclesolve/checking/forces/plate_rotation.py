@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.runs import true_runs
-from musclesolve.checking.case.case import Array
+from musclesolve._util.arrays import Array, true_runs
 
 Group = tuple[int, ...]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.resampling import at_times
-from musclesolve.checking.case.case import Array, Case, Mask, stretches
+from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.observed_body import Foot, case_feet
 from musclesolve.checking.forces.support import eroded, from_middle
 from musclesolve.constants import STANDARD_GRAVITY

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.resampling import at_times
-from musclesolve.checking.case.case import Array, Case, Mask
+from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import SMOOTH_HZ, Foot, case_feet, clearly_seen
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.sampled_signal import lowest_carried

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.checking.case.case import Array, Case
+from musclesolve._util.arrays import Array
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.forces.newton import Law, law
 from musclesolve.checking.forces.support import sampled, smooth_force
 from musclesolve.recording.data import PlateForce

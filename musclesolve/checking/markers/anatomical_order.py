@@ -8,7 +8,8 @@ from importlib import resources
 
 import numpy as np
 
-from musclesolve.checking.case.case import Array, Case
+from musclesolve._util.arrays import Array
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, landmark
 from musclesolve.checking.markers.left_right_labels import exchanged
 from musclesolve.recording.data import SIDES, Markers, Side, Trial

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.checking.case.case import Array, Mask
+from musclesolve._util.arrays import Array, Mask
 
 Pair = tuple[int, int]
 

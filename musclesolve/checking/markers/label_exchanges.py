@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.runs import long_enough
-from musclesolve.checking.case.case import Array, Case, Mask, stretches
+from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.containment import attempt
 from musclesolve.checking.markers.anatomical_order import violations
 from musclesolve.checking.markers.crossings import Pair, crossings, pieces

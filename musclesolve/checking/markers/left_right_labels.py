@@ -8,7 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from musclesolve.checking.case.case import Array, Case, Mask
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, facing, landmark
 from musclesolve.recording.data import BODY_CLUSTERS, Markers, Trial
 from musclesolve.recording.markers.landmark_names import landmarks

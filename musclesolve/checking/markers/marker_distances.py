@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.checking.case.case import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.data import SIDES, Markers, Trial
 
 Indices = NDArray[np.int_]
@@ -65,9 +65,9 @@ class Distances:
         length: Array = np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1)
         return length
 
-    def of(self, marker: int) -> NDArray[np.bool_]:
+    def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
-        belongs: NDArray[np.bool_] = (self.one == marker) | (self.other == marker)
+        belongs: Mask = (self.one == marker) | (self.other == marker)
         return belongs
 
     @property

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.runs import long_enough
-from musclesolve.checking.case.case import REACH, Array, Case, Mask, Run, stretches
+from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve.checking.case.case import REACH, Case, Run, stretches
 from musclesolve.checking.markers.marker_distances import bodies, distances
 
 # A step that exceeds the steps around it by so much more than a person can move [m], [m/s^2] is a jump.

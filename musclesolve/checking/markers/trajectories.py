@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.runs import long_enough
-from musclesolve.checking.case.case import Array, Case, Mask, stretches
+from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.containment import attempt
 from musclesolve.checking.markers.marker_distances import distances
 from musclesolve.recording.gaps.marker_jumps import farthest_leap, leaps

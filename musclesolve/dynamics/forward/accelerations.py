@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import MuscleSolveError
-
-Array = np.ndarray
 
 PENALTY = 1e6
 """alpha of (2.37); the answer does not depend on it, the number of iterations does (2.31: 1e4 to 1e7)."""

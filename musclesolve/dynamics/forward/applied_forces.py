@@ -11,13 +11,13 @@ from typing import Protocol
 
 import numpy as np
 
-from musclesolve.dynamics.checks import increasing, numbers
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
-Array = np.ndarray
 Course = float | Array | Callable[[Array], Array]
 """A value through time: a constant, samples (T,), or a function of times (T,)."""
 
@@ -102,15 +102,15 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     if callable(value):
         return value
     if np.ndim(value) == 0:
-        samples = numbers(value, f"the value for {name!r}", (), axis=0)
+        samples = check_array(value, f"the value for {name!r}", (), axis=0)
         return lambda at: np.full(len(at), float(samples))
-    samples = numbers(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
+    samples = check_array(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
     if time is None or len(time) != len(samples):
         raise InputError(
             f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
             remedy="pass time= with as many entries as there are samples",
         )
-    time = increasing(time, 2)
+    time = check_increasing(time, 2)
     spline = CubicSpline(time, samples, extrapolate=False)
     first, last = float(time[0]), float(time[-1])
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
-
-Array = np.ndarray
 
 
 def kinetic_energy(model: Model, q: Array, qd: Array) -> Array:

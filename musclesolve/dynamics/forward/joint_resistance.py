@@ -20,12 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from muscle_db.regular_file import SETTINGS, read_regular
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.forward.accelerations import (
     ROUTES,
     Accelerations,
@@ -19,8 +20,6 @@ from musclesolve.dynamics.model.constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
-
-Array = np.ndarray
 
 DAMPING, FREQUENCY = 1.0, 10.0
 """mu and omega [1/s] of (2.30): the stabilisation within a step."""

@@ -14,7 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.energy import kinetic_energy, potential_energy
 from musclesolve.dynamics.forward.ode_system import System, held_constraints
@@ -23,8 +24,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.constraints import Constraints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def _integrate(system: System, times: Array, start: Array, tolerance: float, lar
 
 
 def _times(duration: float | Array) -> Array:
-    times = numbers(duration, "the duration", ("T",) if np.ndim(duration) else (), axis=0, finite=False)
+    times = check_array(duration, "the duration", ("T",) if np.ndim(duration) else (), axis=0, finite=False)
     if times.ndim == 0:
         times = np.linspace(0.0, float(times), 101) if np.isfinite(times) else np.full(2, np.nan)
     if len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():

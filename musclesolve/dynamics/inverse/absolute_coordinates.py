@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.joint_couples import dual_axes
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Joint:
 
     near: int
     far: int
-    dofs: Array
+    dofs: AnyArray
     pivot: int
 
 
@@ -34,7 +33,7 @@ class Joint:
 class Links:
     """The bodies that have mass, or a force from outside, and the joints between them."""
 
-    bodies: Array
+    bodies: AnyArray
     names: tuple[str, ...]
     joints: tuple[Joint, ...]
 
@@ -53,7 +52,7 @@ class Links:
         return cls._between(model, np.arange(len(mass)))
 
     @classmethod
-    def _between(cls, model: Model, bodies: Array) -> Links:
+    def _between(cls, model: Model, bodies: AnyArray) -> Links:
         tree, carries = model.tree, model.tree.carries[bodies] > 0
         depth = carries.sum(axis=1)
         joints = []
@@ -71,7 +70,7 @@ class Links:
         return cls(bodies, names, tuple(joints))
 
 
-def shifted(arm: Array) -> Array:
+def shifted(arm: AnyArray) -> AnyArray:
     """(…, 6, 6): from the velocity and angular velocity at a point to those of the same body at `arm` from there."""
     matrix = np.zeros((*arm.shape[:-1], 6, 6))
     matrix[..., range(6), range(6)] = 1.0
@@ -81,7 +80,7 @@ def shifted(arm: Array) -> Array:
     return matrix
 
 
-def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -> Array:
+def allowed_motions(model: Model, motion: Motion, links: Links, center: AnyArray) -> AnyArray:
     """D: a turn about an axis moves the mass centres of all links behind it (2.4)."""
     tree, q, joints = model.tree, motion.q, model.tree.joint_count
     turns = np.concatenate([tree.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
@@ -97,7 +96,7 @@ def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -
     return allowed
 
 
-def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[Array, Array]:
+def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[AnyArray, AnyArray]:
     """Constraint wrenches N and prohibited twists P of a joint at its pivot, (T, 6, c) each, with N^T P = 1.
 
     The wrenches do no work on the allowed twists [a x (p - o); a]: three unit forces, with the moment that keeps them
@@ -115,8 +114,8 @@ def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[Array, Arra
 
 
 def constraint_rows(
-    links: Links, center: Array, points: Array, wrenches: list[Array], columns: tuple[slice, ...]
-) -> Array:
+    links: Links, center: AnyArray, points: AnyArray, wrenches: list[AnyArray], columns: tuple[slice, ...]
+) -> AnyArray:
     """C: relative velocity of the two bodies at the pivot, far minus near, along the constraint wrenches (2.1)."""
     frames, count = center.shape[:2]
     constraint = np.zeros((frames, columns[-1].stop if columns else 0, count, 6))
@@ -128,8 +127,13 @@ def constraint_rows(
 
 
 def prohibited_motions(
-    model: Model, links: Links, center: Array, points: Array, twists: list[Array], columns: tuple[slice, ...]
-) -> Array:
+    model: Model,
+    links: Links,
+    center: AnyArray,
+    points: AnyArray,
+    twists: list[AnyArray],
+    columns: tuple[slice, ...],
+) -> AnyArray:
     """E: a prohibited twist of a joint moves all links behind it as one body (2.4)."""
     frames, count = center.shape[:2]
     prohibited = np.zeros((frames, count, 6, columns[-1].stop if columns else 0))
@@ -140,7 +144,7 @@ def prohibited_motions(
     return prohibited
 
 
-def link_inertia(model: Model, segments: SegmentMotion, bodies: Array) -> tuple[Array, Array]:
+def link_inertia(model: Model, segments: SegmentMotion, bodies: AnyArray) -> tuple[AnyArray, AnyArray]:
     """M (T, L, 6, 6), and weight with the gyroscopic moment -w x I w (T, L, 6)."""
     rotation, spin, mass = segments.rotation[:, bodies], segments.velocity[:, bodies], model.mass.mass[bodies]
     inertia = rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2)
@@ -152,8 +156,8 @@ def link_inertia(model: Model, segments: SegmentMotion, bodies: Array) -> tuple[
 
 
 def outside_forces(
-    model: Model, motion: Motion, links: Links, center: Array, wrenches: list[Wrench]
-) -> Array:
+    model: Model, motion: Motion, links: Links, center: AnyArray, wrenches: list[Wrench]
+) -> AnyArray:
     """Forces and moments from outside at the mass centres (T, L, 6)."""
     applied = np.zeros((*center.shape[:2], 6))
     for wrench in wrenches:
@@ -162,7 +166,7 @@ def outside_forces(
     return applied
 
 
-def actuator_couples(model: Model, motion: Motion, links: Links, moments: Array) -> Array:
+def actuator_couples(model: Model, motion: Motion, links: Links, moments: AnyArray) -> AnyArray:
     """Couples (T, J, 3) on the far body of every joint that do the work of its moments about its axes."""
     axes = model.tree.axes(motion.q)
     parts = [
@@ -173,8 +177,8 @@ def actuator_couples(model: Model, motion: Motion, links: Links, moments: Array)
 
 
 def actuator_forces(
-    model: Model, motion: Motion, links: Links, center: Array, couples: Array, moments: Array
-) -> Array:
+    model: Model, motion: Motion, links: Links, center: AnyArray, couples: AnyArray, moments: AnyArray
+) -> AnyArray:
     """Joint actuators as couples on far and near body, and the residual wrench on the base (T, L, 6)."""
     applied, joints = np.zeros((*center.shape[:2], 6)), model.tree.joint_count
     for j, joint in enumerate(links.joints):

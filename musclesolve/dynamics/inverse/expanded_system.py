@@ -15,7 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve.dynamics.checks import unknown_name
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.joint_actuators import actuated_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
@@ -25,8 +26,6 @@ from musclesolve.dynamics.mechanism.constraint_rows import coincident
 from musclesolve.dynamics.model.constraints import Constraints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _BLOCK = 32
 """Frames solved together; a frame of the expanded human takes a few megabytes."""
@@ -49,7 +48,7 @@ class ExpandedModel(Model):
     source (N',): which coordinate of the original each one is a copy of.
     """
 
-    source: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    source: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))
     ties: tuple[Tie, ...] = ()
     crossed: tuple[Tie, ...] = ()
 
@@ -102,10 +101,10 @@ class JointReactions:
     """
 
     joints: tuple[tuple[str, str], ...]
-    point: Array
-    force: Array
-    moment: Array
-    moments: Array
+    point: AnyArray
+    force: AnyArray
+    moment: AnyArray
+    moments: AnyArray
 
     def joint(self, far: str) -> int:
         """Index of the joint before a body.
@@ -152,7 +151,9 @@ def joint_reactions(
     )
 
 
-def reactions_of(expanded: ExpandedModel, q: Array, multipliers: Array) -> tuple[Array, Array, Array]:
+def reactions_of(
+    expanded: ExpandedModel, q: AnyArray, multipliers: AnyArray
+) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Point, force and moment (T, J, 3) of every joint's rows on its far body, from multipliers (T, c)."""
     topology, jacobian = expanded.topology, expanded.constraints.jacobian(q)
     found = []

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,8 @@ class Wrench:
 
     def __post_init__(self) -> None:
         """Refuse what is no force through time."""
-        force = numbers(self.force, f"the force on {self.body!r}", ("T", 3))
-        moment = numbers(self.moment, f"the moment on {self.body!r}", (len(force), 3))
+        force = check_array(self.force, f"the force on {self.body!r}", ("T", 3))
+        moment = check_array(self.moment, f"the moment on {self.body!r}", (len(force), 3))
         object.__setattr__(self, "force", force)
         object.__setattr__(self, "moment", moment)
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -34,24 +33,24 @@ class IntersegmentalMoment:
     force: the net force, Hof's (8).
     """
 
-    ground: Array
-    free_moment: Array
-    gravity: Array
-    linear: Array
-    angular: Array
-    force: Array
+    ground: AnyArray
+    free_moment: AnyArray
+    gravity: AnyArray
+    linear: AnyArray
+    angular: AnyArray
+    force: AnyArray
 
     @property
-    def total(self) -> Array:
+    def total(self) -> AnyArray:
         """All terms of (7)."""
         return self.quasi_static + self.linear + self.angular
 
     @property
-    def quasi_static(self) -> Array:
+    def quasi_static(self) -> AnyArray:
         """What is left of (7) when accelerations are neglected: ground force, free moment and weights."""
         return self.ground + self.free_moment + self.gravity
 
-    def about(self, axis: Array) -> dict[str, Array]:
+    def about(self, axis: AnyArray) -> dict[str, AnyArray]:
         """Every term about an axis (T, 3) of unit length, (T,) each, by name."""
         names = ("ground", "free_moment", "gravity", "linear", "angular", "quasi_static", "total")
         return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
@@ -117,7 +116,7 @@ def neglected_share(
     return shares
 
 
-def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
+def center_of_pressure(force: AnyArray, moment: AnyArray, height: float = 0.0) -> AnyArray:
     """Point of the plane z = height where a force acts without moments about horizontal axes.
 
     e_z x (r_r x F_r) = r_r F_r^z (11), with the moment taken about a point of the plane.
@@ -134,11 +133,11 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     return np.cross(_UP, about_surface) / _loaded(force[:, 2])[:, None] + height * _UP
 
 
-def _loaded(vertical: Array) -> Array:
+def _loaded(vertical: AnyArray) -> AnyArray:
     return np.where(np.abs(vertical) < SMALLEST_FORCE, np.nan, vertical)
 
 
-def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
+def free_moment(force: AnyArray, moment: AnyArray, height: float = 0.0) -> AnyArray:
     """What center of pressure and force do not account for, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
 
     It is lost in (12) and has its own term in (7). Zero where the vertical force is below 20 N.
@@ -148,7 +147,7 @@ def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     return np.nan_to_num(twist)[:, None] * _UP
 
 
-def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Array]:
+def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[AnyArray, AnyArray]:
     """Force [N] and moment about the global origin [N m] that all of the body asks of the ground, (T, 3) each.
 
     F = sum m_i a_i - M g (3b);  M = sum r_i x m_i (a_i - g) + sum d(I_i w_i)/dt (4b)
@@ -158,7 +157,7 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Arr
     return push.sum(axis=1), (np.cross(segments.center, push) + angular).sum(axis=1)
 
 
-def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
+def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> AnyArray:
     """Center of pressure (T, 3) [m] that the motion of the whole body asks for, without a force plate.
 
     r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z) (12)
@@ -166,7 +165,7 @@ def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height
     return center_of_pressure(*whole_body_wrench(model, segments), height)
 
 
-def planar_center_of_pressure(force: Array, moment: Array) -> Array:
+def planar_center_of_pressure(force: AnyArray, moment: AnyArray) -> AnyArray:
     """Where a planar force meets the ground, y_r = (r_r x F_r)_x / F_r^z (9), signed (correction E1).
 
     Args:
@@ -180,13 +179,13 @@ def planar_center_of_pressure(force: Array, moment: Array) -> Array:
 
 
 def planar_center_of_pressure_from_motion(
-    mass: Array,
-    inertia: Array,
-    center: Array,
-    acceleration: Array,
-    angular_acceleration: Array,
+    mass: AnyArray,
+    inertia: AnyArray,
+    center: AnyArray,
+    acceleration: AnyArray,
+    angular_acceleration: AnyArray,
     gravity: float = STANDARD_GRAVITY,
-) -> Array:
+) -> AnyArray:
     """Center of pressure of a planar body of n segments from its motion alone (10).
 
     y_r = [-(r_c x M g)_x + sum (r_i x m_i a_i)_x + sum I_i alpha_i] / (M g + sum m_i a_i^z)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames, external_on_bodies
 from musclesolve.dynamics.kinematics.base_driver import residual_about_origin
 from musclesolve.dynamics.kinematics.frame_blocks import blocks
@@ -14,13 +15,11 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_matrix import inertia_on_bodies, weight_on_bodies
 from musclesolve.dynamics.model.model import Model
 
-Array = np.ndarray
-
 _BLOCK = 64
 """Frames solved together: the whole system of the human takes some hundred kilobytes a frame."""
 
 
-def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> AnyArray:
     """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
     elements, q = model.elements, motion.q
     # On the bodies first: what is added up there goes over to the generalized coordinates once.
@@ -31,7 +30,7 @@ def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Arra
     return elements.generalized(q, force)
 
 
-def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> AnyArray:
     """Generalized forces of all degrees of freedom by projection, tau = D^T (M qdd - g) (Blajer & Czaplicki 2005, 2.9).
 
     Returns:
@@ -51,8 +50,8 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
 class Multipliers:
     """Lagrange multipliers of the constraint rows (T, c) and the generalized forces of the drivers (T, K+6)."""
 
-    constraint: Array
-    moments: Array
+    constraint: AnyArray
+    moments: AnyArray
 
 
 def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> Multipliers:
@@ -68,7 +67,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[Array, Array]:
+def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[AnyArray, AnyArray]:
     constraint, drivers = model.constraints.jacobian(motion.q), driver_rows(model, motion)
     (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
     jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(

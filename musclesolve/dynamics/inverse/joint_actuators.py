@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
@@ -22,15 +23,13 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
 
-Array = np.ndarray
-
 
 @dataclass(frozen=True)
 class Actuated:
     """Multipliers of the model's constraint rows (T, c) and generalized forces of all degrees of freedom (T, K+6)."""
 
-    constraint: Array
-    moments: Array
+    constraint: AnyArray
+    moments: AnyArray
 
 
 def actuated_moments(
@@ -76,7 +75,7 @@ def actuated_moments(
     return Actuated(multipliers[:, :first], moments)
 
 
-def couple_rows(model: Model, motion: Motion) -> Array:
+def couple_rows(model: Model, motion: Motion) -> AnyArray:
     """Gamma (T, K+6, N, 3): generalized force of a unit actuator of every degree of freedom (2.85).
 
     A joint actuator is a couple about the joint axis on the body behind the joint and its opposite on the one before
@@ -90,7 +89,7 @@ def couple_rows(model: Model, motion: Motion) -> Array:
     return rows
 
 
-def _base_rows(model: Model, motion: Motion) -> Array:
+def _base_rows(model: Model, motion: Motion) -> AnyArray:
     """Unit forces at the layout's origin and unit couples on the base body, (T, 6, N, 3)."""
     q, root = motion.q, model.elements.subset(np.array([model.tree.root]))
     arm = motion.origin - q[:, root.slots[0, 0]]
@@ -105,7 +104,9 @@ def _base_rows(model: Model, motion: Motion) -> Array:
     return rows
 
 
-def _base_by_power(model: Model, motion: Motion, driven: Array, force: Array, moments: Array) -> None:
+def _base_by_power(
+    model: Model, motion: Motion, driven: AnyArray, force: AnyArray, moments: AnyArray
+) -> None:
     """Base drivers act along prescribed axes; their force (T, N, 3) about the global ones, in place."""
     joints = model.tree.joint_count
     if driven[joints:].any():
@@ -115,7 +116,7 @@ def _base_by_power(model: Model, motion: Motion, driven: Array, force: Array, mo
 
 def _sorted_out(
     names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
-) -> tuple[Array, Array]:
+) -> tuple[AnyArray, AnyArray]:
     """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""
     unknown = [name for name in (*drivers, *(couples or ())) if name not in names]
     if unknown:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Elements
-
-Array = np.ndarray
 
 
 def acting_bodies(model: Model) -> tuple[Array, Array]:

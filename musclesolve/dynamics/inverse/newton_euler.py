@@ -11,31 +11,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class JointLoad:
     """What the far segment receives from the near one: force (T, 3) [N], moment about the centre (T, 3) [N m]."""
 
-    force: Array
-    moment: Array
+    force: AnyArray
+    moment: AnyArray
 
 
 @dataclass(frozen=True)
 class SegmentMotion:
     """Rotation (T, B, 3, 3), angular velocity and acceleration, mass centre and its acceleration, all (T, B, 3)."""
 
-    rotation: Array
-    velocity: Array
-    acceleration: Array
-    center: Array
-    center_acceleration: Array
+    rotation: AnyArray
+    velocity: AnyArray
+    acceleration: AnyArray
+    center: AnyArray
+    center_acceleration: AnyArray
 
 
 def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
@@ -60,7 +59,7 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)
 
 
-def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Array) -> Array:
+def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: AnyArray) -> AnyArray:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their mass centres (5.11).
 
     In global axes, where the moments are, while the print leaves it in those of the body (correction D3).
@@ -107,7 +106,7 @@ def joint_load(
 
 
 def _recursion(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: Array
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: AnyArray
 ) -> dict[int, JointLoad]:
     """Loads of the frames beyond some joints, by frame, each passed on to the frame before it (5.12-5.14).
 

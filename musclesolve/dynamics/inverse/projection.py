@@ -22,6 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.absolute_coordinates import (
     Links,
     actuator_couples,
@@ -41,8 +42,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
 from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
@@ -12,8 +13,6 @@ from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motio
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
-
-Array = np.ndarray
 
 
 def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench]) -> dict[str, Array]:

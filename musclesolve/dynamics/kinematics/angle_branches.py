@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
-
-Array = np.ndarray
 
 
 def one_branch(model: Model, angles: Array) -> Array:

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from musclesolve._util.arrays import AnyArray
+
 _X, _Y, _Z = np.eye(3)
 
 
-def rotation_about(axis: Array, angle: Array) -> Array:
+def rotation_about(axis: AnyArray, angle: AnyArray) -> AnyArray:
     """Rotation matrices (..., 3, 3) about unit axes (3,) or (K, 3) by angles (...) or (..., K) (Rodrigues)."""
     skew = np.cross(np.eye(3), axis[..., None, :])
     sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
     return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
 
 
-def from_cardan(tilt: Array, list_: Array, rotation: Array) -> Array:
+def from_cardan(tilt: AnyArray, list_: AnyArray, rotation: AnyArray) -> AnyArray:
     """Rotation matrices (T, 3, 3) of the three angles (T,) [rad]."""
     return rotation_about(_Z, rotation) @ rotation_about(_X, list_) @ rotation_about(_Y, tilt)
 
 
-def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
+def to_cardan(matrix: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Tilt, list and rotation (T,) [rad] of rotation matrices; continuous in time (unwrapped)."""
     list_ = np.arcsin(np.clip(matrix[:, 2, 1], -1.0, 1.0))
     tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
@@ -31,7 +32,7 @@ def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
     return np.unwrap(tilt), list_, np.unwrap(rotation)
 
 
-def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
+def cardan_rates(angles: AnyArray, rates: AnyArray, second: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Angular velocity and acceleration (T, 3), global axes.
 
     Args:
@@ -56,19 +57,19 @@ def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Arr
     return velocity, acceleration
 
 
-def best_rotation(standing: Array, measured: Array) -> Array:
+def best_rotation(standing: AnyArray, measured: AnyArray) -> AnyArray:
     """Rotations (T, 3, 3) that bring directions (n, 3) nearest to measured ones (T, n, 3) (Kabsch)."""
     return nearest_rotation(np.einsum("tnx,ny->txy", measured, standing))
 
 
-def nearest_rotation(matrices: Array) -> Array:
+def nearest_rotation(matrices: AnyArray) -> AnyArray:
     """Rotations nearest to matrices, (T, 3, 3) both; never mirror images."""
     left, _, right = np.linalg.svd(matrices)
     left[:, :, 2] *= np.linalg.det(left @ right)[:, None]
     return left @ right
 
 
-def angle_between(one: Array, other: Array) -> Array:
+def angle_between(one: AnyArray, other: AnyArray) -> AnyArray:
     """Angles (...) [rad], 0 to pi, of the turns from rotations (..., 3, 3) to others."""
     # |one - other|_F = 2 sqrt(2) sin(angle / 2): exact where angles are small, as the trace is not.
     apart = np.linalg.norm(one - other, axis=(-2, -1)) / np.sqrt(8.0)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
-from musclesolve.dynamics.checks import increasing, unknown_name
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_increasing
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.driven_pose import drive_pose
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_with
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
 from musclesolve.dynamics.kinematics.pose_fit import Fit, fit_pose
 from musclesolve.dynamics.model.model import Model
-
-Array = np.ndarray
 
 
 def consistent_motion(
@@ -65,7 +63,7 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     """
     from scipy.interpolate import make_interp_spline
 
-    time = increasing(time, 6)
+    time = check_increasing(time, 6)
     spline = make_interp_spline(time, q, k=5)
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
 

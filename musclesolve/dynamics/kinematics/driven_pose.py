@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.frame_blocks import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -30,8 +31,6 @@ from musclesolve.dynamics.kinematics.pose_fit import (
 )
 from musclesolve.dynamics.model.model import Model
 
-Array = np.ndarray
-
 _SEEN = 1e-6
 """A turn that moves points by less than this share of what the largest moves them is not seen."""
 
@@ -39,10 +38,10 @@ _SEEN = 1e-6
 def drive_pose(
     model: Model,
     targets: Targets,
-    time: Array | None = None,
+    time: AnyArray | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
-    start: Array | None = None,
+    start: AnyArray | None = None,
 ) -> Fit:
     """The pose of every frame with the base and the joint angles as they were measured, body by body.
 
@@ -88,10 +87,10 @@ class _Step:
     before: int
     joints: list[int]
     between: list[int]
-    places: Array
+    places: AnyArray
 
 
-def _plan(model: Model, targets: Targets, free: Array) -> list[_Step]:
+def _plan(model: Model, targets: Targets, free: AnyArray) -> list[_Step]:
     """Which bodies show which joints, from the base outwards, until no further body shows any."""
     tree = model.tree
     carries = tree.carries.astype(bool)
@@ -120,12 +119,12 @@ def _plan(model: Model, targets: Targets, free: Array) -> list[_Step]:
     return plan
 
 
-def _seen(moved: Array, pending: Array) -> tuple[bool, bool]:
+def _seen(moved: AnyArray, pending: AnyArray) -> tuple[bool, bool]:
     """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and how the body is turned."""
     flat = moved.reshape(-1, moved.shape[2])
     shift, turn = flat[:, -6:-3], flat[:, -3:]
 
-    def rank(columns: Array) -> int:
+    def rank(columns: AnyArray) -> int:
         # What a shift of the body does as well does not count.
         both = np.hstack([columns, shift])
         return int(
@@ -155,7 +154,7 @@ def _driven(every: NearestPose, plan: list[_Step], start: Pose, tolerance: float
     return Pose(angles, root.position, root.rotation)
 
 
-def _only(free: Array, chosen: list[int]) -> Array:
+def _only(free: AnyArray, chosen: list[int]) -> AnyArray:
     """Of the free degrees of freedom those chosen."""
     mask = np.zeros_like(free)
     mask[chosen] = True

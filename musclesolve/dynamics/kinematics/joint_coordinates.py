@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, rotation_about, to_cardan
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.rotation_vector import to_vector
 from musclesolve.dynamics.model.model import Model
 
-Array = np.ndarray
 
-
-def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+def motion_of(model: Model, time: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Motion:
     """The motion of natural coordinates (T, N, 3) that satisfy the constraints, with its joint coordinates.
 
     The Cardan rates of the base are not defined where it is listed by 90 degrees.
@@ -25,7 +24,9 @@ def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Mot
     return motion_with(model, time, coordinates, q, qd, qdd)
 
 
-def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+def motion_with(
+    model: Model, time: AnyArray, coordinates: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray
+) -> Motion:
     """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
 
     Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the
@@ -54,7 +55,7 @@ def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Arr
     )
 
 
-def joint_angles(model: Model, rotation: Array) -> Array:
+def joint_angles(model: Model, rotation: AnyArray) -> AnyArray:
     """Joint coordinates (T, K) [rad] from the rotations of all bodies (T, B, 3, 3)."""
     tree, bodies = model.tree, len(model.topology.bodies)
     axes = tree.axes(model.standing[None])[0]
@@ -71,7 +72,7 @@ def joint_angles(model: Model, rotation: Array) -> Array:
     return angles
 
 
-def single_joints(model: Model) -> Array:
+def single_joints(model: Model) -> AnyArray:
     """Joints that turn one body against another about one axis."""
     tree, bodies = model.tree, len(model.topology.bodies)
     single = (tree.parent < bodies) & (tree.child < bodies)
@@ -79,14 +80,16 @@ def single_joints(model: Model) -> Array:
     return np.flatnonzero(single)
 
 
-def revolute_angles(model: Model, rotation: Array, joints: Array) -> Array:
+def revolute_angles(model: Model, rotation: AnyArray, joints: AnyArray) -> AnyArray:
     """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
     tree = model.tree
     axes = tree.axes(model.standing[None])[0, joints]
     return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
 
 
-def _universal(model: Model, rotation: Array, axes: Array, first: int, second: int) -> tuple[Array, Array]:
+def _universal(
+    model: Model, rotation: AnyArray, axes: AnyArray, first: int, second: int
+) -> tuple[AnyArray, AnyArray]:
     """Both angles about perpendicular axes a, b with a cross between them: R = R_a R_b, so R b = R_a b."""
     relative = _relative(rotation, model.tree.parent[first], model.tree.child[second])
     a, b = axes[first], axes[second]
@@ -96,23 +99,23 @@ def _universal(model: Model, rotation: Array, axes: Array, first: int, second: i
     return angle, _about(b, rest)
 
 
-def _relative(rotation: Array, parent: int | Array, child: int | Array) -> Array:
+def _relative(rotation: AnyArray, parent: int | AnyArray, child: int | AnyArray) -> AnyArray:
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
-def _about(axis: Array, turn: Array) -> Array:
+def _about(axis: AnyArray, turn: AnyArray) -> AnyArray:
     """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
     odd = turn - np.swapaxes(turn, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
     return np.arctan2(sine, np.trace(turn, axis1=-2, axis2=-1) - 1.0)
 
 
-def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:
+def _solve(orthogonal: AnyArray, triangle: AnyArray, right: AnyArray) -> AnyArray:
     projected = np.swapaxes(orthogonal, 1, 2) @ right.reshape(len(right), -1, 1)
     return np.linalg.solve(triangle, projected)[..., 0]
 
 
-def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:
+def cardan_derivatives(cardan: AnyArray, spin: AnyArray, twist: AnyArray) -> tuple[AnyArray, AnyArray]:
     """First and second derivatives (T, 3) of Cardan angles from angular velocity and acceleration (T, 3)."""
     still = np.zeros_like(cardan)
     columns = [cardan_rates(cardan, np.broadcast_to(unit, cardan.shape), still)[0] for unit in np.eye(3)]

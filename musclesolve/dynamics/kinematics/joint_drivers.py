@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.base_driver import base_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 SWITCH = 0.7
 """Above this |cos phi| the driver takes its cross-product form."""

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.rotation_vector import (
     continuous,
     from_vector,
@@ -24,8 +25,6 @@ from musclesolve.dynamics.kinematics.rotation_vector import (
 )
 from musclesolve.dynamics.model.rigid_body import Elements
 from musclesolve.dynamics.model.topology import Topology
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -38,23 +37,23 @@ class Tree:
     """
 
     root: int
-    parent: Array
-    child: Array
-    axis: Array
-    axis_length: Array
-    sign: Array
-    pivot: Array
-    owner: Array
-    moves: Array
-    carries: Array
-    standing: Array
+    parent: AnyArray
+    child: AnyArray
+    axis: AnyArray
+    axis_length: AnyArray
+    sign: AnyArray
+    pivot: AnyArray
+    owner: AnyArray
+    moves: AnyArray
+    carries: AnyArray
+    standing: AnyArray
     point_count: int
-    spherical: Array
-    fixed_axes: Array
-    fixed_weights: Array
+    spherical: AnyArray
+    fixed_axes: AnyArray
+    fixed_weights: AnyArray
 
     @classmethod
-    def build(cls, topology: Topology, standing: Array) -> Tree:
+    def build(cls, topology: Topology, standing: AnyArray) -> Tree:
         """Joint arrays of a topology for a standing layout (N, 3)."""
         frames, dofs = topology.frame_index, topology.dofs
         parent = np.array([frames[dof.parent] for dof in dofs])
@@ -90,8 +89,12 @@ class Tree:
         return len(self.child)
 
     def frames(
-        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None = None
-    ) -> tuple[Array, Array]:
+        self,
+        angles: AnyArray,
+        base_position: AnyArray,
+        base_rotation: AnyArray,
+        turned: AnyArray | None = None,
+    ) -> tuple[AnyArray, AnyArray]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
 
         Args:
@@ -104,8 +107,8 @@ class Tree:
         return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
 
     def _frames(
-        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None
-    ) -> tuple[Array, Array]:
+        self, angles: AnyArray, base_position: AnyArray, base_rotation: AnyArray, turned: AnyArray | None
+    ) -> tuple[AnyArray, AnyArray]:
         """The same as (F, 3, 3, T) and (F, 3, T): sums over three of anything run along the frames of the motion."""
         kind = np.result_type(angles, base_position, base_rotation)
         rotation = np.full((len(self.carries), 3, 3, len(angles)), np.nan, kind)
@@ -125,19 +128,19 @@ class Tree:
         return rotation, shift
 
     @cached_property
-    def _pivots(self) -> Array:
+    def _pivots(self) -> AnyArray:
         """(K, 3) standing pivots; zero but for the first joint of a spherical one, which stands for all three."""
-        pivots: Array = self.standing[self.pivot].copy()
+        pivots: AnyArray = self.standing[self.pivot].copy()
         pivots[self.spherical[:, 1:].ravel()] = 0.0
         return pivots
 
     @cached_property
-    def _skews(self) -> tuple[Array, Array]:
+    def _skews(self) -> tuple[AnyArray, AnyArray]:
         """S and S^2 (K, 3, 3) of the standing axes: a turn by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
         skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
         return skew, skew @ skew
 
-    def _turns(self, angles: Array, wanted: Array) -> dict[int, Array]:
+    def _turns(self, angles: AnyArray, wanted: AnyArray) -> dict[int, AnyArray]:
         """Rotation (3, 3, T) of the child against the parent by joint, a spherical one by the first of its three."""
         single = wanted.copy()
         single[self.spherical.ravel()] = False
@@ -151,7 +154,7 @@ class Tree:
                 turns[int(joints[0])] = from_vector(angles[:, joints] @ directions).transpose(1, 2, 0)
         return turns
 
-    def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
+    def speeds(self, angles: AnyArray, rates: AnyArray, second: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
 
         There w = J dp/dt on the axes of the joint, and dw/dt = J d2p/dt2 + dJ/dt dp/dt.
@@ -165,7 +168,7 @@ class Tree:
             speed_rates[:, joints] = (np.einsum("txy,ty->tx", jacobian, twice) + twist) @ axes.T
         return speeds, speed_rates
 
-    def rates(self, angles: Array, speeds: Array, speed_rates: Array) -> tuple[Array, Array]:
+    def rates(self, angles: AnyArray, speeds: AnyArray, speed_rates: AnyArray) -> tuple[AnyArray, AnyArray]:
         """The reverse of `speeds`: derivatives of joint coordinates, (T, K) each."""
         rates, second = speeds.copy(), speed_rates.copy()
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
@@ -177,7 +180,7 @@ class Tree:
             second[:, joints] = np.linalg.solve(jacobian, twist[..., None])[..., 0] @ axes.T
         return rates, second
 
-    def moved(self, angles: Array, step: Array) -> Array:
+    def moved(self, angles: AnyArray, step: AnyArray) -> AnyArray:
         """Joint coordinates (T, K) after a step along the speeds; turns of spherical joints are composed."""
         after = angles + step
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
@@ -185,7 +188,7 @@ class Tree:
             after[:, joints] = to_vector(turn) @ axes.T
         return after
 
-    def unwrapped(self, angles: Array) -> Array:
+    def unwrapped(self, angles: AnyArray) -> AnyArray:
         """Joint coordinates over time (T, K) without jumps by full turns."""
         smooth = np.unwrap(angles, axis=0)
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
@@ -193,8 +196,12 @@ class Tree:
         return smooth
 
     def pose(
-        self, angles: Array, base_position: Array, base_rotation: Array, turned: Array | None = None
-    ) -> Array:
+        self,
+        angles: AnyArray,
+        base_position: AnyArray,
+        base_rotation: AnyArray,
+        turned: AnyArray | None = None,
+    ) -> AnyArray:
         """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
 
         The arguments are those of `frames`.
@@ -204,13 +211,13 @@ class Tree:
         q[: self.point_count] += shift[self.owner[: self.point_count]]
         return np.ascontiguousarray(q.transpose(2, 0, 1))
 
-    def way_to(self, slots: Array) -> Array:
+    def way_to(self, slots: AnyArray) -> AnyArray:
         """(K,) the joints that move any of these slots; their axes and pivots are moved by no others."""
-        way: Array = self.moves[slots].any(axis=0)
-        return way
+        moved = np.any(self.moves[slots], axis=0)
+        return np.asarray(moved)
 
     @cached_property
-    def share(self) -> Array:
+    def share(self) -> AnyArray:
         """(K+6, K+6): 1 where speed i moves all that speed j moves, 1/2 where both move the same, as i = j does.
 
         A symmetric quantity of two speeds that is known where the first is before the second is then
@@ -220,10 +227,10 @@ class Tree:
         before = np.ones((count + 6, count + 6))
         before[:count, :count] = self.carries[self.child].T
         before[:count, count:] = 0.0
-        share: Array = before / np.maximum(before + before.T, 1.0)
+        share: AnyArray = before / np.maximum(before + before.T, 1.0)
         return share
 
-    def axes(self, q: Array) -> Array:
+    def axes(self, q: AnyArray) -> AnyArray:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
         line = padded.take(self.axis[:, 1], axis=1) - padded.take(self.axis[:, 0], axis=1)
@@ -233,8 +240,8 @@ class Tree:
         return axes
 
     def allowed(
-        self, q: Array, origin: Array, slots: Array | None = None, speeds: Array | None = None
-    ) -> Array:
+        self, q: AnyArray, origin: AnyArray, slots: AnyArray | None = None, speeds: AnyArray | None = None
+    ) -> AnyArray:
         """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
 
         The last six speeds are the velocity of `origin` (T, 3) and the angular velocity of the base, global axes.
@@ -261,14 +268,14 @@ class Tree:
             directions[:, :, x] = turned * moved + points[:, None] * shifts[:, x]
         return directions
 
-    def angular_velocity(self, q: Array, speeds: Array) -> Array:
+    def angular_velocity(self, q: AnyArray, speeds: AnyArray) -> AnyArray:
         """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
         return (
             self._sum(self.axes(q) * speeds[:, : self.joint_count, None])
             + speeds[:, None, self.joint_count + 3 :]
         )
 
-    def project(self, q: Array, origin: Array, force: Array) -> Array:
+    def project(self, q: AnyArray, origin: AnyArray, force: AnyArray) -> AnyArray:
         """D^T f (T, K+6) of a generalized force f (T, N, 3), without forming D.
 
         a . sum (r - o) x f over what hangs behind a joint, a vector's f counting as v x f; then force and moment of
@@ -281,7 +288,7 @@ class Tree:
         about = moment.sum(axis=1) - np.cross(origin, whole)
         return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), behind), whole, about], axis=1)
 
-    def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
+    def velocity(self, q: AnyArray, speeds: AnyArray, origin: AnyArray) -> AnyArray:
         """Velocities qd = D s, (T, N, 3), without forming D."""
         linear, angular = (
             speeds[:, self.joint_count : self.joint_count + 3],
@@ -291,8 +298,14 @@ class Tree:
         return self._carried(q, turns, q[:, self.pivot], angular, origin, linear)
 
     def acceleration(
-        self, q: Array, qd: Array, speeds: Array, rates: Array, origin: Array, origin_velocity: Array
-    ) -> Array:
+        self,
+        q: AnyArray,
+        qd: AnyArray,
+        speeds: AnyArray,
+        rates: AnyArray,
+        origin: AnyArray,
+        origin_velocity: AnyArray,
+    ) -> AnyArray:
         """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), without forming D.
 
         d/dt [a x (r - o)] = adot x (r - o) + a x (rdot - odot), with adot = w_parent x a.
@@ -309,13 +322,19 @@ class Tree:
             qd, turns, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
         )
 
-    def _sum(self, turns: Array) -> Array:
+    def _sum(self, turns: AnyArray) -> AnyArray:
         """Sum of joint vectors (T, K, 3) over the joints on the way to each frame, (T, F, 3)."""
         return self.carries @ turns
 
     def _carried(
-        self, q: Array, turns: Array, pivot: Array, angular: Array, origin: Array, linear: Array
-    ) -> Array:
+        self,
+        q: AnyArray,
+        turns: AnyArray,
+        pivot: AnyArray,
+        angular: AnyArray,
+        origin: AnyArray,
+        linear: AnyArray,
+    ) -> AnyArray:
         """Sum over joints of turn x (q - pivot), plus the base's own: its vectors do not feel pivots."""
         spin = (self._sum(turns) + angular[:, None])[:, self.owner]
         moved = np.cross(spin, q)
@@ -324,14 +343,14 @@ class Tree:
         return moved
 
 
-def _applied(matrices: Array, vectors: Array) -> Array:
+def _applied(matrices: AnyArray, vectors: AnyArray) -> AnyArray:
     """Products (n, 3, T) of matrices (n, 3, 3, T) with vectors (n, 3)."""
     x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
-    product: Array = x + y + z
+    product: AnyArray = x + y + z
     return product
 
 
-def _behind(parent: Array, child: Array, count: int) -> Array:
+def _behind(parent: AnyArray, child: AnyArray, count: int) -> AnyArray:
     """(F, K): frame f hangs behind joint k."""
     behind = np.zeros((count, len(child)))
     for k, (p, c) in enumerate(zip(parent, child, strict=True)):
@@ -340,7 +359,7 @@ def _behind(parent: Array, child: Array, count: int) -> Array:
     return behind
 
 
-def _spherical(topology: Topology, standing: Array) -> tuple[Array, Array, Array]:
+def _spherical(topology: Topology, standing: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Joints (S, 3), axes in the parent (S, 3, 3) and their weights (S, 3, N) of the spherical joints."""
     fixed = [k for k, dof in enumerate(topology.dofs) if dof.fixed_axis is not None]
     axes = np.array([topology.dofs[k].fixed_axis for k in fixed], dtype=float).reshape(-1, 3, 3)
@@ -354,7 +373,7 @@ def _spherical(topology: Topology, standing: Array) -> tuple[Array, Array, Array
     return np.array(fixed, dtype=int).reshape(-1, 3), axes, weights.reshape(-1, 3, len(standing))
 
 
-def _owners(topology: Topology, behind: Array) -> Array:
+def _owners(topology: Topology, behind: AnyArray) -> AnyArray:
     """The body nearest the base among those that hold each slot."""
     depth = behind.sum(axis=1)
     owner: dict[str, int] = {}

@@ -9,11 +9,11 @@ from numbers import Real
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers, unknown_name
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 DIRECTION_ARM = 0.1
 """A direction weighs as much as a point seen on an arm of this length [m]."""
@@ -56,7 +56,9 @@ class Targets:
             if slot >= model.topology.point_count:
                 raise InputError(f"{name!r} is a direction of {model.topology.name!r}, not a point")
         frames = len(np.atleast_1d(named[0][1]))
-        values = np.stack([numbers(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1)
+        values = np.stack(
+            [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1
+        )
         factors = _factors([name for name, _ in named], weights or {})
         return cls(
             slots, values, factors * np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.checks import increasing, numbers
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, from_cardan
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -27,36 +26,36 @@ class Motion:
         InputError: arrays that do not fit together, or a number that is not finite.
     """
 
-    time: Array
-    coordinates: Array
-    rates: Array
-    second: Array
-    speeds: Array
-    speed_rates: Array
-    q: Array
-    qd: Array
-    qdd: Array
+    time: AnyArray
+    coordinates: AnyArray
+    rates: AnyArray
+    second: AnyArray
+    speeds: AnyArray
+    speed_rates: AnyArray
+    q: AnyArray
+    qd: AnyArray
+    qdd: AnyArray
 
     def __post_init__(self) -> None:
         """Refuse what is no motion."""
         frames, speeds, slots = len(self.time), np.shape(self.coordinates)[1:], np.shape(self.q)[1:]
-        numbers(self.time, "time", (frames,))
+        check_array(self.time, "time", (frames,))
         for name in ("coordinates", "rates", "second", "speeds", "speed_rates"):
-            numbers(getattr(self, name), name, (frames, *speeds))
+            check_array(getattr(self, name), name, (frames, *speeds))
         for name in ("q", "qd", "qdd"):
-            numbers(getattr(self, name), name, (frames, *slots))
+            check_array(getattr(self, name), name, (frames, *slots))
 
     @property
-    def origin(self) -> Array:
+    def origin(self) -> AnyArray:
         """Where the origin of the standing layout is, (T, 3) [m]: the base position."""
         return self.coordinates[:, -6:-3]
 
-    def frames(self, keep: Array | slice) -> Motion:
+    def frames(self, keep: AnyArray | slice) -> Motion:
         """The same motion at some frames: a slice, a mask or indices."""
         return Motion(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
 
-def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
+def differentiate(model: Model, time: AnyArray, coordinates: AnyArray) -> Motion:
     """Velocities and accelerations of joint coordinates given over time, by quintic splines.
 
     qd = D s and qdd = D ds/dt + Ddot s satisfy Phi_q qd = 0 and Phi_q qdd = gamma exactly (5.8, 5.9).
@@ -71,23 +70,25 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
     """
     from scipy.interpolate import make_interp_spline
 
-    time = increasing(time, 6)
+    time = check_increasing(time, 6)
     dofs = model.topology.dof_names
-    coordinates = numbers(coordinates, "the coordinate", (len(time), len(dofs)), dofs)
+    coordinates = check_array(coordinates, "the coordinate", (len(time), len(dofs)), dofs)
     spline = make_interp_spline(time, coordinates, k=5)
     return motion_from(model, time, coordinates, spline(time, 1), spline(time, 2))
 
 
-def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
+def motion_from(
+    model: Model, time: AnyArray, coordinates: AnyArray, rates: AnyArray, second: AnyArray
+) -> Motion:
     """The motion of joint coordinates whose derivatives are known, all (T, K+6).
 
     Raises:
         InputError: arrays of another shape or not finite; names the degree of freedom and the frame.
     """
     tree, joints, dofs = model.tree, model.tree.joint_count, model.topology.dof_names
-    time = numbers(time, "time", ("T",))
+    time = check_array(time, "time", ("T",))
     coordinates, rates, second = (
-        numbers(value, f"the {what}", (len(time), len(dofs)), dofs)
+        check_array(value, f"the {what}", (len(time), len(dofs)), dofs)
         for value, what in ((coordinates, "coordinate"), (rates, "rate"), (second, "second derivative"))
     )
     base = coordinates[:, joints + 3 :]

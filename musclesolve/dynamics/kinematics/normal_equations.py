@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.joint_tree import Tree
 from musclesolve.dynamics.kinematics.vector_components import components, cross
-
-Array = np.ndarray
 
 _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.angle_branches import one_branch
 from musclesolve.dynamics.kinematics.cardan_angles import angle_between, best_rotation, from_cardan, to_cardan
 from musclesolve.dynamics.kinematics.frame_blocks import blocks
@@ -20,8 +21,6 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError, MuscleSolveError
-
-Array = np.ndarray
 
 _KEY_FRAMES = 10
 """Every so many frames one is found from the standing pose."""
@@ -38,9 +37,9 @@ class Fit:
     informs, held at zero. borrowed: those that `drive_pose` could not measure and has from the nearest pose.
     """
 
-    coordinates: Array
-    q: Array
-    residual: Array
+    coordinates: AnyArray
+    q: AnyArray
+    residual: AnyArray
     points: tuple[str, ...]
     locked: tuple[str, ...]
     borrowed: tuple[str, ...] = ()
@@ -49,10 +48,10 @@ class Fit:
 def fit_pose(
     model: Model,
     targets: Targets,
-    time: Array | None = None,
+    time: AnyArray | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
-    start: Array | None = None,
+    start: AnyArray | None = None,
 ) -> Fit:
     """Nearest consistent pose of every frame.
 
@@ -97,10 +96,10 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     return spread
 
 
-def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iterations: int) -> Pose | None:
+def _from_guess(every: NearestPose, start: AnyArray, tolerance: float, max_iterations: int) -> Pose | None:
     """The answer from coordinates near it; None if they are not near enough."""
     names = every.model.topology.dof_names
-    start = numbers(start, "the start", (len(every.names), len(names)), names)
+    start = check_array(start, "the start", (len(every.names), len(names)), names)
     joints = every.model.tree.joint_count
     pose = Pose(start[:, :joints], start[:, joints : joints + 3], from_cardan(*start[:, joints + 3 :].T))
     try:
@@ -131,7 +130,7 @@ def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations
     return Pose.joined(parts)
 
 
-def fit_of(model: Model, targets: Targets, pose: Pose, locked: Array, borrowed: Sequence[int] = ()) -> Fit:
+def fit_of(model: Model, targets: Targets, pose: Pose, locked: AnyArray, borrowed: Sequence[int] = ()) -> Fit:
     """A pose (T) as the answer to what was measured; `locked` and `borrowed` by their places among the dofs."""
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
     angles = one_branch(model, pose.angles)
@@ -147,12 +146,12 @@ def fit_of(model: Model, targets: Targets, pose: Pose, locked: Array, borrowed: 
     )
 
 
-def informed_dofs(model: Model, targets: Targets) -> Array:
+def informed_dofs(model: Model, targets: Targets) -> AnyArray:
     """(K+6,) which degrees of freedom move any target in a general pose; the others stay locked at zero."""
     return np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
 
 
-def generic_directions(model: Model, targets: Targets) -> Array:
+def generic_directions(model: Model, targets: Targets) -> AnyArray:
     """D (n, 3, K+6) of the targets in a pose that is special for none of them."""
     tree = model.tree
     generic = np.full((1, tree.joint_count), 0.3)
@@ -160,7 +159,7 @@ def generic_directions(model: Model, targets: Targets) -> Array:
     return tree.allowed(q, np.zeros((1, 3)), targets.slots)[0]
 
 
-def resting(model: Model, targets: Targets) -> Array:
+def resting(model: Model, targets: Targets) -> AnyArray:
     """(K+6,) weights that draw angles to zero: the model's, but none where the driven direction is measured."""
     weights = np.zeros(len(model.topology.dof_names))
     for k, dof in enumerate(model.topology.dofs):

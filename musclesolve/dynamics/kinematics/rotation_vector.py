@@ -14,7 +14,7 @@ from math import factorial
 
 import numpy as np
 
-Array = np.ndarray
+from musclesolve._util.arrays import Array
 
 _SMALL = 0.05
 """Below this |p|^2 the coefficients come from their power series."""

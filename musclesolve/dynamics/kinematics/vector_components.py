@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from musclesolve._util.arrays import Array
 
 
 def components(vectors: Array) -> Array:

@@ -11,11 +11,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.redundant_constraints import least_squares, undriven
 from musclesolve.dynamics.mechanism.constraint_rows import Gaps, Kind, Rows, all_gaps, all_rows, mirrored
 from musclesolve.errors import InputError, MuscleSolveError
-
-Array = np.ndarray
 
 _LONGEST_STEP = 0.3
 """Longest move of a coordinate in one step [m or 1]; keeps a distant start on track."""

@@ -22,11 +22,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.constraints import Constraints, direction_text
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.base_driver import base_gaps
 from musclesolve.dynamics.kinematics.joint_drivers import angle_gaps, angle_rows, driver_rows, led_angles
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -15,8 +16,6 @@ from musclesolve.dynamics.model.constraints import direction_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 Guide = Callable[[Array], tuple[Array, Array, Array]]
 """From time (T,) to a guided quantity and its first and second derivative, (T,) each."""

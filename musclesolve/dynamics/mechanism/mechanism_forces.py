@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
@@ -20,8 +21,6 @@ from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _NONE = 1e-9
 """A singular value this small against the largest one is none."""
@@ -49,9 +48,9 @@ class Reaction:
     a planar loop, depend on how redundant rows are scaled (correction B10).
     """
 
-    force: Array
-    moment: Array
-    unique: Array
+    force: AnyArray
+    moment: AnyArray
+    unique: AnyArray
 
 
 @dataclass(frozen=True)
@@ -59,14 +58,14 @@ class MechanismForces:
     """A mechanism in motion: q, qd, qdd (T, N, 3), its rows, and their multipliers (T, c)."""
 
     model: Model
-    time: Array
-    q: Array
-    qd: Array
-    qdd: Array
+    time: AnyArray
+    q: AnyArray
+    qd: AnyArray
+    qdd: AnyArray
     rows: Rows
-    multipliers: Array
+    multipliers: AnyArray
 
-    def of(self, driver: AngleDriver | LengthDriver) -> Array:
+    def of(self, driver: AngleDriver | LengthDriver) -> AnyArray:
         """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
         multiplier = self.multipliers[:, self._row(driver.name)]
         if isinstance(driver, AngleDriver):
@@ -100,7 +99,7 @@ class MechanismForces:
         loose = np.abs(np.einsum("trw,trk->twk", unit, self._idle()[:, chosen])).max(axis=(0, 2), initial=0.0)
         return Reaction(found[:, :3], found[:, 3:], loose <= 1e-7 * np.abs(unit).max())
 
-    def _idle(self) -> Array:
+    def _idle(self) -> AnyArray:
         """Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros."""
         jacobian = self.rows.jacobian.reshape(*self.rows.value.shape, -1)
         basis, sizes, _ = np.linalg.svd(jacobian)
@@ -130,7 +129,7 @@ class MechanismForces:
 
 
 def mechanism_forces(
-    model: Model, kinds: Iterable[Kind], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
+    model: Model, kinds: Iterable[Kind], time: AnyArray, q: AnyArray, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:
     """Inverse dynamics of a mechanism with closed loops (2.83, 2.88).
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import Part, compose
 from musclesolve.dynamics.model.topology import Point, Topology, load_topology, standing_layout
-
-Array = np.ndarray
 
 
 def forward_human_model(person: Model | None = None) -> Model:

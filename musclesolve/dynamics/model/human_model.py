@@ -7,15 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.printed_inertia import printed_inertia
 from musclesolve.dynamics.model.segment_inertia import length_scales, segment_inertia
 from musclesolve.dynamics.model.topology import Topology, load_topology, standing_layout
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 INERTIA_TABLES = ("de_leva_1996", "silva_2003")
 """Tables that `human_model` knows."""
@@ -50,7 +49,7 @@ def human_model(
         InputError: a mass, stature, sex, length or table that cannot be, or an offset of an unknown point.
     """
     for what, value in (("mass", mass), ("stature", stature), ("shoe_mass", shoe_mass)):
-        numbers(value, what, ())
+        check_array(value, what, ())
     if not (1.0 <= mass <= 500.0 and 0.3 <= stature <= 2.8):
         raise InputError(f"mass {mass:g} kg, stature {stature:g} m", expected="1 to 500 kg and 0.3 to 2.8 m")
     topology = load_topology("inverse_human")

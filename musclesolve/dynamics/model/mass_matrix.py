@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.rigid_body import PLACES, Elements
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _SKEW = 1e-9
 """Largest difference across the diagonal of an inertia, as a share of its trace."""
@@ -28,9 +27,9 @@ class MassProperties:
         InputError: shapes that do not fit, numbers that are not finite, or what no body can have; names the body.
     """
 
-    mass: Array
-    center: Array
-    inertia: Array
+    mass: AnyArray
+    center: AnyArray
+    inertia: AnyArray
     allow_impossible: bool = False
     names: tuple[str, ...] = ()
 
@@ -39,7 +38,7 @@ class MassProperties:
         names, count = self.names, np.size(self.mass)
         shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
         for field, shape in shapes.items():
-            array = numbers(getattr(self, field), f"the {field} of the bodies", shape, names, axis=0)
+            array = check_array(getattr(self, field), f"the {field} of the bodies", shape, names, axis=0)
             object.__setattr__(self, field, array)
         if names and len(names) != count:
             raise InputError(
@@ -74,13 +73,13 @@ class MassProperties:
         return float(self.mass.sum())
 
 
-def second_moment(inertia: Array) -> Array:
+def second_moment(inertia: AnyArray) -> AnyArray:
     """Integral of r r^T dm from the inertia tensor: 1/2 tr(I) 1 - I (2.53)."""
     trace = np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]
     return 0.5 * trace * np.eye(3) - inertia
 
 
-def basic_mass_matrix(elements: Elements, mass: MassProperties) -> Array:
+def basic_mass_matrix(elements: Elements, mass: MassProperties) -> AnyArray:
     """M_e of every basic body as (B, 4, 4); each entry stands for that number times the 3 x 3 unit matrix (2.55)."""
     arm = mass.center - elements.origin
     about_i = second_moment(mass.inertia) + mass.mass[:, None, None] * arm[:, :, None] * arm[:, None, :]
@@ -93,7 +92,7 @@ def basic_mass_matrix(elements: Elements, mass: MassProperties) -> Array:
     return matrix
 
 
-def mass_matrix(elements: Elements, basic: Array, q: Array) -> Array:
+def mass_matrix(elements: Elements, basic: AnyArray, q: AnyArray) -> AnyArray:
     """Mass matrix of the whole system, (T, 3N, 3N).
 
     Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
@@ -111,7 +110,7 @@ def mass_matrix(elements: Elements, basic: Array, q: Array) -> Array:
     return matrix[:, : 3 * slots, : 3 * slots]
 
 
-def _basic_jacobian(elements: Elements, q: Array) -> Array:
+def _basic_jacobian(elements: Elements, q: AnyArray) -> AnyArray:
     """V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)."""
     frames, bodies = len(q), len(elements.slots)
     unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
@@ -121,12 +120,14 @@ def _basic_jacobian(elements: Elements, q: Array) -> Array:
     return np.moveaxis(jacobian, 0, 2).reshape(frames, bodies, 4, 3, 3 * PLACES)
 
 
-def inertia_force(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
+def inertia_force(elements: Elements, basic: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
     """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for."""
     return elements.generalized(q, inertia_on_bodies(elements, basic, q, qd, qdd))
 
 
-def inertia_on_bodies(elements: Elements, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
+def inertia_on_bodies(
+    elements: Elements, basic: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray
+) -> AnyArray:
     """The same as forces on the basic coordinates of the bodies (T, B, 4, 3).
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
@@ -143,13 +144,13 @@ def inertia_on_bodies(elements: Elements, basic: Array, q: Array, qd: Array, qdd
     return np.einsum("bef,tbfx->tbex", basic, acceleration)
 
 
-def weight_force(elements: Elements, mass: MassProperties, q: Array, gravity: Array) -> Array:
+def weight_force(elements: Elements, mass: MassProperties, q: AnyArray, gravity: AnyArray) -> AnyArray:
     """Generalized force of gravity (T, N, 3); gravity is (3,) [m/s2]."""
     force = weight_on_bodies(elements, mass, gravity)
     return elements.generalized(q, np.broadcast_to(force, (len(q), *force.shape)))
 
 
-def weight_on_bodies(elements: Elements, mass: MassProperties, gravity: Array) -> Array:
+def weight_on_bodies(elements: Elements, mass: MassProperties, gravity: AnyArray) -> AnyArray:
     """Gravity (3,) [m/s2] as forces on the basic coordinates of the bodies (B, 4, 3), the same in every pose."""
     weight = mass.mass[:, None] * elements.coordinates(mass.center)
     return weight[:, :, None] * gravity

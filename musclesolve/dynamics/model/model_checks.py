@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.topology_checks import check_topology
 from musclesolve.errors import InputError
 
 if TYPE_CHECKING:
     from musclesolve.dynamics.model.model import Model
 
-Array = np.ndarray
 
 _MET = 1e-9
 """Largest share of a joint's motion that a constraint may feel."""
@@ -35,8 +35,8 @@ def check_model(model: Model) -> None:
     topology = model.topology
     check_topology(topology)
     names = topology.coordinate_names
-    standing = numbers(model.standing, "the standing position", (len(names), 3), names, axis=0)
-    numbers(model.gravity, "gravity", (3,), axis=0)
+    standing = check_array(model.standing, "the standing position", (len(names), 3), names, axis=0)
+    check_array(model.gravity, "gravity", (3,), axis=0)
     length = np.linalg.norm(standing[topology.point_count :], axis=1)
     if (off := np.abs(length - 1.0) > _UNIT).any():
         worst = int(np.argmax(off))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.segment_inertia import named_points, read_table
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 
 def printed_inertia(

@@ -22,10 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.topology import Body, Topology
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 PLACES = 6
 """Slots of a body: i, j, then from and to of u, from and to of v."""

@@ -12,13 +12,13 @@ from importlib import resources
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology, standing_layout
 from musclesolve.errors import InputError
 
-Array = np.ndarray
-Part = tuple[float, Array, Array]
+Part = tuple[float, AnyArray, AnyArray]
 """Mass [kg], centre (3,) [m] and inertia (3, 3) [kg m2] about it, global axes of the standing pose."""
 
 _TRUNK_PARTS = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
@@ -26,7 +26,7 @@ _TRUNK_LEVELS = ("omphalion", "xiphion", "cervicale", "vertex")
 
 
 def segment_inertia(
-    topology: Topology, standing: Array, mass: float, sex: str, stature: float | None = None
+    topology: Topology, standing: AnyArray, mass: float, sex: str, stature: float | None = None
 ) -> MassProperties:
     """Mass, centre and inertia of every body from the segments of de Leva (1996), by sex.
 
@@ -66,7 +66,7 @@ def read_table(folder: str, file: str) -> dict:
     return tomllib.loads((resources.files(__package__) / folder / file).read_text(encoding="utf-8"))
 
 
-def _levels(topology: Topology, standing: Array, rows: dict, scale: float) -> dict[str, Array]:
+def _levels(topology: Topology, standing: AnyArray, rows: dict, scale: float) -> dict[str, AnyArray]:
     """Standing positions by name: the model's points, the fingertips and the levels of the trunk."""
     where = named_points(topology, standing)
     step = scale * where["neck_base"] / np.linalg.norm(where["neck_base"])
@@ -77,7 +77,7 @@ def _levels(topology: Topology, standing: Array, rows: dict, scale: float) -> di
     return where
 
 
-def _part(row: dict, start: Array, end: Array, transverse: str, mass: float) -> Part:
+def _part(row: dict, start: AnyArray, end: AnyArray, transverse: str, mass: float) -> Part:
     """Mass, centre and inertia in global axes of one segment of the table."""
     along = end - start
     length = float(np.linalg.norm(along))
@@ -124,7 +124,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     return scales
 
 
-def named_points(topology: Topology, standing: Array) -> dict[str, Array]:
+def named_points(topology: Topology, standing: AnyArray) -> dict[str, AnyArray]:
     """Standing positions of the model's points, of mid-hip and of the fingertips."""
     where = dict(zip(topology.coordinate_names, standing, strict=True)) | {"mid_hip": np.zeros(3)}
     for side in "rl":
@@ -145,7 +145,7 @@ class Segment:
     mass: float
     length: float
     center: float
-    principal: Array
+    principal: AnyArray
 
 
 def segments_of(model: Model) -> tuple[Segment, ...]:
@@ -164,7 +164,7 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     return tuple(_segment(name, compose(parts), ends.get(name), where) for name, parts in pieces.items())
 
 
-def _segment(name: str, whole: Part, ends: list[str] | None, where: dict[str, Array]) -> Segment:
+def _segment(name: str, whole: Part, ends: list[str] | None, where: dict[str, AnyArray]) -> Segment:
     mass, center, inertia = whole
     length = share = float("nan")
     if ends is not None and set(ends) <= set(where):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Body, Dof, Point, Topology
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _CLOUD = 8
 """Point masses that make up the inertia of a link: any such body is possible."""

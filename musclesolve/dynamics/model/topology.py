@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve.dynamics.checks import numbers
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.topology_checks import check_drivers, check_topology
 from musclesolve.dynamics.model.topology_data import (
     BASE_DOFS,
@@ -88,7 +88,7 @@ def standing_layout(
     """
     scale, offsets = scale or {}, offsets or {}
     measured = {
-        name: numbers(value, f"the offset of {name!r}", (3,), axis=0) for name, value in offsets.items()
+        name: check_array(value, f"the offset of {name!r}", (3,), axis=0) for name, value in offsets.items()
     }
     position = {topology.origin: np.zeros(3)}
     for point in topology.layout_order():

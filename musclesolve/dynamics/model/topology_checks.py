@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.dynamics.checks import similar, unknown_name
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import similar, unknown_name
 from musclesolve.dynamics.model.topology_data import BASE_DOFS, BODY_KINDS, Direction, Dof, Topology
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _UNIT = 1e-6
 """A direction's length may differ from one by so much."""

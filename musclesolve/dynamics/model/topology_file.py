@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.dynamics.checks import similar
+from musclesolve._util.names import similar
 from musclesolve.dynamics.model.topology_data import NO_DIRECTION, Body, Direction, Dof, Point, Topology
 from musclesolve.errors import InputError
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree
+from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_dynamics import (
     Equations,
     Load,
@@ -26,7 +27,7 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     torque_matrix,
 )
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree, turned
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, turned
 from musclesolve.errors import InputError, MuscleSolveError
 
 

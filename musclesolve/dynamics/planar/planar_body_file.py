@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
 MODELS = ("seven_segment", "nine_segment", "two_leg")

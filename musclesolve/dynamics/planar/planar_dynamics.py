@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.planar.planar_joints import (
     allowed,
     bias,
@@ -21,7 +22,7 @@ from musclesolve.dynamics.planar.planar_joints import (
     place,
 )
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree
+from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
 
@@ -34,26 +35,26 @@ class Load:
     """
 
     segment: str
-    force: Array
-    moment: Array
+    force: AnyArray
+    moment: AnyArray
 
     @classmethod
-    def at(cls, segment: str, force: Array, point: Array) -> Load:
+    def at(cls, segment: str, force: AnyArray, point: AnyArray) -> Load:
         """A force (T, 2) at a point (T, 2)."""
         return cls(segment, force, point[:, 0] * force[:, 1] - point[:, 1] * force[:, 0])
 
 
-def mass_diagonal(tree: PlanarTree) -> Array:
+def mass_diagonal(tree: PlanarTree) -> AnyArray:
     """Diagonal of M, (3B,): m, m, J of every segment."""
     return np.column_stack([tree.mass, tree.mass, tree.inertia]).ravel()
 
 
-def weight_force(tree: PlanarTree) -> Array:
+def weight_force(tree: PlanarTree) -> AnyArray:
     """f_g (3B,) (Blajer et al. 2006, 1)."""
     return np.column_stack([0.0 * tree.mass, -tree.gravity * tree.mass, 0.0 * tree.mass]).ravel()
 
 
-def torque_matrix(tree: PlanarTree) -> Array:
+def torque_matrix(tree: PlanarTree) -> AnyArray:
     """Columns of B for joint torques, (3B, J): +1 on the distal segment's angle, -1 on the proximal one's."""
     matrix = np.zeros((len(tree.names), 3, len(tree.joints)))
     joint = np.arange(len(tree.joints))
@@ -62,7 +63,7 @@ def torque_matrix(tree: PlanarTree) -> Array:
     return matrix.reshape(-1, len(tree.joints))
 
 
-def load_force(tree: PlanarTree, p: Array, loads: Sequence[Load]) -> Array:
+def load_force(tree: PlanarTree, p: AnyArray, loads: Sequence[Load]) -> AnyArray:
     """Generalized force (T, 3B) of outside loads."""
     center = p.reshape(len(p), -1, 3)
     force = np.zeros_like(center)
@@ -88,17 +89,17 @@ class Equations:
     directions D (T, 3B, n); mass Mbar (T, n, n); bias dbar (T, n); weight fbar_g (T, n), n = B + 2.
     """
 
-    directions: Array
-    mass: Array
-    bias: Array
-    weight: Array
+    directions: AnyArray
+    mass: AnyArray
+    bias: AnyArray
+    weight: AnyArray
 
-    def project(self, force: Array) -> Array:
+    def project(self, force: AnyArray) -> AnyArray:
         """D^T h, (T, n), of a force (T, 3B) in absolute coordinates."""
         return np.einsum("tik,ti->tk", self.directions, force)
 
 
-def equations(tree: PlanarTree, q: Array, qd: Array) -> Equations:
+def equations(tree: PlanarTree, q: AnyArray, qd: AnyArray) -> Equations:
     """Projected equations of motion at q, qd (T, n)."""
     directions, diagonal = allowed(tree, q), mass_diagonal(tree)
     heavy = diagonal[:, None] * directions
@@ -110,7 +111,7 @@ def equations(tree: PlanarTree, q: Array, qd: Array) -> Equations:
     )
 
 
-def accelerate(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
+def accelerate(tree: PlanarTree, q: AnyArray, qd: AnyArray, force: AnyArray) -> AnyArray:
     """Forward dynamics: qdd (T, n) of applied forces h (T, 3B), gravity not included in them (2.9)."""
     system = equations(tree, q, qd)
     right = system.project(force) + system.weight - system.bias
@@ -125,8 +126,8 @@ class PlanarMoments:
     zero in free flight, the ground reaction where its load is not given.
     """
 
-    torque: Array
-    residual: Array
+    torque: AnyArray
+    residual: AnyArray
 
 
 def inverse_dynamics(tree: PlanarTree, motion: PlanarMotion, loads: Sequence[Load] = ()) -> PlanarMoments:
@@ -142,14 +143,14 @@ def inverse_dynamics(tree: PlanarTree, motion: PlanarMotion, loads: Sequence[Loa
     return PlanarMoments(summed[:, tree.joints], np.column_stack([along[:, :2], summed[:, tree.root]]))
 
 
-def base_load(tree: PlanarTree, motion: PlanarMotion, residual: Array) -> Load:
+def base_load(tree: PlanarTree, motion: PlanarMotion, residual: AnyArray) -> Load:
     """The residual (T, 3) as a load on the base segment."""
     force, point = residual[:, :2], motion.q[:, :2]
     about_origin = residual[:, 2] + point[:, 0] * force[:, 1] - point[:, 1] * force[:, 0]
     return Load(tree.names[tree.root], force, about_origin)
 
 
-def joint_reactions(tree: PlanarTree, motion: PlanarMotion, force: Array) -> Array:
+def joint_reactions(tree: PlanarTree, motion: PlanarMotion, force: AnyArray) -> AnyArray:
     """Joint reactions lambda = E^T (h - M (D qdd + gamma)), (T, 2J) [N] (2.10): no matrix is inverted.
 
     Args:
@@ -161,7 +162,7 @@ def joint_reactions(tree: PlanarTree, motion: PlanarMotion, force: Array) -> Arr
     return (force + weight_force(tree) - mass_diagonal(tree) * pdd) @ open_directions(tree)
 
 
-def joint_reactions_classical(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
+def joint_reactions_classical(tree: PlanarTree, q: AnyArray, qd: AnyArray, force: AnyArray) -> AnyArray:
     """Joint reactions lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma), (T, 2J) [N] (2.11).
 
     Needs no accelerations, hence every applied force and couple in `force` (T, 3B); gravity is added here.

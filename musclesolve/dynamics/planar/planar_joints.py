@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree, turned
+from musclesolve._util.arrays import Array
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, turned
 
 
 def place(tree: PlanarTree, q: Array, z: Array | None = None) -> Array:

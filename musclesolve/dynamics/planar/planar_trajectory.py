@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_joints import allowed, bias, place
-from musclesolve.dynamics.planar.planar_tree import Array, PlanarTree
+from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
 

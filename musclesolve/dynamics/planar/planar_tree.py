@@ -17,10 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,12 @@ class PlanarTree:
     """
 
     names: tuple[str, ...]
-    parent: Array
-    mount: Array
-    center: Array
-    mass: Array
-    inertia: Array
-    rest: Array
+    parent: AnyArray
+    mount: AnyArray
+    center: AnyArray
+    mass: AnyArray
+    inertia: AnyArray
+    rest: AnyArray
     stature: float | None = None
     gravity: float = STANDARD_GRAVITY
 
@@ -81,12 +80,12 @@ class PlanarTree:
         return self.order[0]
 
     @cached_property
-    def joints(self) -> Array:
+    def joints(self) -> AnyArray:
         """Distal segment of each joint (J = B - 1), in the order of the segments."""
         return np.flatnonzero(self.parent >= 0)
 
     @cached_property
-    def behind(self) -> Array:
+    def behind(self) -> AnyArray:
         """(B, B): segment b is a or hangs behind a."""
         behind = np.eye(len(self.names))
         for index in self.order[1:]:
@@ -94,7 +93,7 @@ class PlanarTree:
         return behind
 
     @cached_property
-    def chain(self) -> Array:
+    def chain(self) -> AnyArray:
         """(B, B, 2): the mass centre of b is H plus the sum over a of these local vectors, each in the frame of a."""
         reach = np.zeros((len(self.names), len(self.names), 2))
         for index in self.order[1:]:
@@ -121,13 +120,13 @@ class PlanarTree:
         return int(np.flatnonzero(self.joints == index)[0])
 
 
-def frame(angle: Array) -> tuple[Array, Array]:
+def frame(angle: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Unit vectors xi and eta (..., 2) of local frames at angles (...) [rad]; d xi = eta, d eta = -xi per radian."""
     sine, cosine = np.sin(angle), np.cos(angle)
     return np.stack([sine, -cosine], axis=-1), np.stack([cosine, sine], axis=-1)
 
 
-def turned(local: Array, angle: Array) -> Array:
+def turned(local: AnyArray, angle: AnyArray) -> AnyArray:
     """Local vectors (..., 2) in global axes, segment angles (...)."""
     xi, eta = frame(angle)
     return local[..., 0, None] * xi + local[..., 1, None] * eta

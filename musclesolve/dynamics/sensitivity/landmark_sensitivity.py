@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates
@@ -27,8 +28,6 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit, resting
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 _STEP = 1e-30
 """Imaginary step; nothing is subtracted, so it may be as small as numbers get."""

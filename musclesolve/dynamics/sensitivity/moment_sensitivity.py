@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.dynamics.checks import numbers, unknown_name
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.checks import check_array
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Sensitivity:
     unit: str
     dofs: tuple[str, ...]
     sources: tuple[str, ...]
-    values: Array
+    values: AnyArray
 
-    def of(self, dof: str, source: str) -> Array:
+    def of(self, dof: str, source: str) -> AnyArray:
         """One derivative over the frames, (T,).
 
         Raises:
@@ -47,7 +47,7 @@ class Sensitivity:
                 raise unknown_name(name, what, known)
         return self.values[:, self.dofs.index(dof), self.sources.index(source)]
 
-    def largest(self) -> Array:
+    def largest(self) -> AnyArray:
         """Largest magnitude over the frames, (K+6, S); frames that have no value do not count."""
         return np.nan_to_num(np.abs(self.values)).max(axis=0)
 
@@ -92,7 +92,7 @@ def mass_sensitivity(
     return Sensitivity("segment mass", "kg", model.topology.dof_names, names, values)
 
 
-def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
+def force_sensitivity(model: Model, motion: Motion, body: str, point: AnyArray) -> Sensitivity:
     """By the components of a force on a body, its point of application (T, 3) [m] kept [per N].
 
     d tau_k / d F = -(a_k x (p - o_k)). NaN where the point is.
@@ -100,7 +100,7 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> 
     Raises:
         InputError: no such body, or a point of another shape.
     """
-    point = numbers(point, "the point of application", (len(motion.q), 3), finite=False)
+    point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
     _, reach = body_directions(model, motion, model.body(body), point)
     return Sensitivity("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
 
@@ -127,7 +127,7 @@ def free_moment_sensitivity(model: Model, motion: Motion, body: str) -> Sensitiv
     return Sensitivity("free moment", "N m", model.topology.dof_names, _components(f"{body} moment"), -spin)
 
 
-def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tuple[Array, Array]:
+def body_directions(model: Model, motion: Motion, body: int, point: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Angular velocity of a body and velocity of one of its points per unit speed, (T, K+6, 3) each.
 
     These are the columns of D for a point that is not among the coordinates.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.landmark_positions import (
     Points,
     cluster_poses,
@@ -49,8 +49,6 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.markers.left_right import check_sides
-
-Array = NDArray[np.float64]
 
 # What turns the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
@@ -264,7 +262,7 @@ def _check_axes(trial: Trial, directions: Points) -> None:
 
 
 def _axis_remedy(trial: Trial, joint: str, side: Side) -> tuple[str, str, str]:
-    """Return the landmark to blame for an axis, what was expected of it, and how to mend it."""
+    """Return the landmark to blame for an axis, what was expected of it, and how to fix it."""
     if joint == "knee" and f"knee_medial_{side}" not in trial.mapping:
         wand = f"thigh_wand_{side}"
         beside = f"{wand} on the outer side of the thigh, beside the line from hip to knee"

@@ -8,12 +8,10 @@ the line to the center above (Davis et al. 1991, Hum Mov Sci 10:575-87; Kadaba e
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import across, unit
-
-Array = NDArray[np.float64]
 
 # A wand nearer to the line from the lateral marker to the center above does not show the plane of the joint [m].
 NEAREST_WAND = 0.004

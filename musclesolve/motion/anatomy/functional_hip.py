@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
@@ -15,8 +14,6 @@ from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
 from musclesolve.recording.gaps.marker_jumps import leaps
 from musclesolve.recording.gaps.rigid_registration import Poses
-
-Array = NDArray[np.float64]
 
 # Less motion than this about the second axis does not show the centre; with 20 degrees errors of 1 mm of the markers
 # leave it uncertain by about as much (Ehrig et al. 2006).

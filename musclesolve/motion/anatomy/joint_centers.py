@@ -9,13 +9,11 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Side
-from musclesolve.recording.text.text_file import suggestion
-
-Array = NDArray[np.float64]
 
 # Distance from the acromion to the shoulder center over that to the elbow (de Leva 1996, J Biomech 29:1223-30).
 SHOULDER_SHARE = 0.104

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
@@ -14,7 +14,6 @@ from musclesolve.motion.signals.filterable_range import needed_markers, seen_str
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import Poses, register
 
-Array = NDArray[np.float64]
 Points = dict[str, Array]
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.chord_function import chord_center
 from musclesolve.motion.anatomy.joint_centers import joint_center
@@ -18,8 +18,6 @@ from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.recording.markers.joint_requirements import WANDS
-
-Array = NDArray[np.float64]
 
 ABOVE = {"knee": "hip", "ankle": "knee"}
 """The joint above each joint."""

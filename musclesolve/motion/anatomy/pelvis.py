@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
 from musclesolve.motion.anatomy.unit_vectors import UP, across, frame, unit
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
 
-Array = NDArray[np.float64]
 Points = Mapping[str, Array]
 
 # Mean angle between the horizontal and the line from PSIS to ASIS in relaxed standing (Levine & Whittle 1996,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.gaps.rigid_registration import Poses
-
-Array = NDArray[np.float64]
 
 # Shares of the frames between which a range of motion is measured: a few bad frames are no motion.
 RANGE_SHARES = (2.0, 98.0)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.joint_centers import hip_needs, joint_center
@@ -27,8 +27,6 @@ from musclesolve.motion.anatomy.pelvis import (
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, unit
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.standing_posture import Posture, foot_forward, foot_left, leg_frame
 from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.recording.data import SIDES, Side, Trial
-
-Array = NDArray[np.float64]
 
 # Height of the joint between lower and upper torso as a share of hips to neck (Silva 2003, Table 3.8: lengths of
 # lower and upper torso, 0.275 m and 0.294 m).

@@ -6,9 +6,7 @@ is left out, markers or not: a wrist without an elbow would pull at an arm that 
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.joint_centers import between, shoulder_center
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.proportions import segment_shares
@@ -16,8 +14,6 @@ from musclesolve.motion.anatomy.standing_posture import leftward, shows_axis
 from musclesolve.motion.anatomy.subject_dimensions import BACK_SHARE
 from musclesolve.motion.anatomy.unit_vectors import UP, mean_length
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side
-
-Array = NDArray[np.float64]
 
 # Points that are the landmarks of the same name, when they are mapped.
 HEAD = ("head_base", "head_low", "head_top")

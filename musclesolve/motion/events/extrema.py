@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.motion.signals.low_pass import low_pass
-
-Array = NDArray[np.float64]
 
 CUTOFF_HZ = 8.0
 """Low-pass filter before maxima are looked for: the swing of a foot has little above, noise has [Hz]."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import level
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.sampled_signal import lowest_carried
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.plates.foot_contacts import vertical_force
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FALLS = 0.7
 """A pelvis that accelerates downwards by more than this falls; in walking it comes to half of it [g]."""

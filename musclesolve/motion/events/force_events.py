@@ -5,13 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Event, Side, Trial
-
-Array = NDArray[np.float64]
 
 SHORTEST_CONTACT = 0.1
 """Contacts shorter than this are noise of the plate, or somebody who knocked against it [s]."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from musclesolve.motion.events.event_matching import Known
 from musclesolve.motion.events.flight import flights
@@ -19,8 +18,6 @@ from musclesolve.motion.events.force_events import force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.events.standing_feet import Standing, standing, within
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
-
-Array = NDArray[np.float64]
 
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are worth a word [s]."""

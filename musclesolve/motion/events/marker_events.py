@@ -10,15 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.unit_vectors import UP
 from musclesolve.motion.events.extrema import maxima
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Trial
 from musclesolve.recording.gaps.marker_jumps import leaps
-
-Array = NDArray[np.float64]
 
 SHORTEST_SWING = 0.15
 """A foot that moves less than this along the walking direction, seen from the pelvis, does not step [m]."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.motion.events.force_events import contacts, foot_contacts, level, vertical_force
 from musclesolve.recording.data import Side, Trial
-
-Array = NDArray[np.float64]
 
 BEARING_WEIGHTS = 0.3
 """A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
@@ -61,6 +59,6 @@ def _is_step(contact: Array, loadings: Array, time: Array) -> bool:
     return int(held.sum()) == 1 and bool(short[held].all())
 
 
-def within(spans: Array, time: float) -> NDArray[np.bool_]:
+def within(spans: Array, time: float) -> Mask:
     """Which spans of time (k, 2) a moment lies in."""
     return (spans[:, 0] < time) & (time < spans[:, 1])

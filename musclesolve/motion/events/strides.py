@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.events.marker_events import Walk
 from musclesolve.recording.data import SIDES, Event, EventKind, Side
 
-Array = NDArray[np.float64]
 Times = dict[tuple[EventKind, Side], list[float]]
 
 LONGEST_STRIDE = 1.5

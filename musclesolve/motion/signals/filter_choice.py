@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
 from musclesolve.motion.signals.low_pass import low_pass
@@ -14,8 +15,6 @@ from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdi
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, FilterOptions, Trial
-
-Array = NDArray[np.float64]
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
 # the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps.marker_jumps import leaps
-
-Array = NDArray[np.float64]
 
 
 def seen_stretch(trial: Trial) -> slice:

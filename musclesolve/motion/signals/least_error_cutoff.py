@@ -12,11 +12,9 @@ is the motion only where there is some: beyond a frequency that the residual sho
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.low_pass import two_pass_gain
-
-Array = NDArray[np.float64]
 
 # At either end the signal fades in and out over this time [s]: of what the filter does at the ends, where it knows
 # only one side of the signal, nothing follows for the rest.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs, checked_order, checked_signal
-
-Array = NDArray[np.float64]
 
 # What is left of the amplitude at the cut-off is 1/sqrt(2), that is 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0

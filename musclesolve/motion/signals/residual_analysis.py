@@ -37,13 +37,12 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.least_error_cutoff import least_error_cutoff
 from musclesolve.motion.signals.low_pass import checked_filter_order, harmonics, sine_series, two_pass_gain
 from musclesolve.motion.signals.residual_line import Fit, Indices, consistent_fit, crossing, fit
 from musclesolve.motion.signals.sampled_signal import checked_signal, lowest_carried
-
-Array = NDArray[np.float64]
 
 RULES = ("residual_analysis", "residual_analysis_silva_2003")
 LOWEST_HZ, HIGHEST_HZ, STEP_HZ = 0.5, 50.0, 0.2

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array, Mask
+
 Indices = NDArray[np.intp]
 
 RANGE_FACTOR, SHORTEST_RANGE_HZ = 3.0, 10.0
@@ -22,7 +23,7 @@ class Fit:
     start: Indices
     slope: Array
     intercept: Array
-    reached: NDArray[np.bool_]
+    reached: Mask
 
 
 def fit(x: Array, y: Array, end: Indices, threshold: float) -> Fit:

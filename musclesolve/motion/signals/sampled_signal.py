@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Container
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-
-Array = NDArray[np.float64]
 
 FEWEST_FRAMES = 3
 

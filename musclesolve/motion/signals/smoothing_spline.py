@@ -20,8 +20,9 @@ from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import HALF_POWER
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs, checked_order, checked_signal
@@ -29,7 +30,6 @@ from musclesolve.motion.signals.sampled_signal import checked_cutoffs, checked_o
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
-Array = NDArray[np.float64]
 
 # Scalar products of the B-splines of order m: the values of that of order 2m at its knots, by distance in frames.
 _GRAM = {2: np.array([4.0, 1.0]) / 6.0, 3: np.array([66.0, 26.0, 1.0]) / 120.0}

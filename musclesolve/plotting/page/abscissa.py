@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.style import TEXT
 from musclesolve.results.dataset import frame_validity as frames
 
@@ -18,7 +19,7 @@ class Pass:
     """A curve to draw: frames (K,), their places on the axis, and which places an earlier pass has shown already."""
 
     index: NDArray[np.intp]
-    place: NDArray[np.float64]
+    place: Array
     again: frames.Mask
 
 

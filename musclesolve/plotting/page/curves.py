@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.abscissa import Abscissa
 from musclesolve.plotting.page.style import (
     AGAIN,
@@ -44,9 +44,7 @@ class Validity:
         return ~self.solved & ~self.failed & ~self.not_measured
 
 
-def draw(
-    axes: Axes, x: Abscissa, side: str, values: NDArray[np.float64], validity: Validity | None = None
-) -> None:
+def draw(axes: Axes, x: Abscissa, side: str, values: Array, validity: Validity | None = None) -> None:
     """Draw the curves of one leg into a panel.
 
     Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution; those
@@ -86,8 +84,8 @@ def draw(
 def _line(
     axes: Axes,
     side: str,
-    place: NDArray[np.float64],
-    curve: NDArray[np.float64],
+    place: Array,
+    curve: Array,
     *,
     linestyle: str,
     width: float = 1.0,

@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.data_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d.parameters import LONGEST, Description, read_description
@@ -21,8 +21,6 @@ from musclesolve.recording.data import Markers
 from musclesolve.recording.text.repeated_names import blanked, repeated_notes
 from musclesolve.recording.text.text_file import EXPORT_AGAIN, file_path, open_input, opening
 from musclesolve.recording.units import metres_in, plain_unit
-
-Array = NDArray[np.float64]
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
 from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
-
-Array = NDArray[np.float64]
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.
 _POUND = 0.45359237 * STANDARD_GRAVITY

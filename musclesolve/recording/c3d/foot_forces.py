@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
@@ -24,8 +24,6 @@ from musclesolve.recording.plates.plate_wrench import PlateRecording
 from musclesolve.recording.plates.steps_across_plates import SURE, check_steps
 from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.schema import Document
-
-Array = NDArray[np.float64]
 
 # The centre of pressure lies on the plate to within this [m].
 _BESIDE = 0.1

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.channel_units import si_factors
 from musclesolve.recording.plates.plate_wrench import CHANNELS, Plate, PlateRecording, measured
-
-Array = NDArray[np.float64]
 
 # Edges shorter or longer than this are none of a plate [m].
 _EDGES = (0.05, 20.0)

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.number_coding import DEC, ORDERS, Coding
 from musclesolve.recording.text.text_file import EXPORT_AGAIN
 
-Array = NDArray[np.float64]
 Value = Array | list[str]
 
 BLOCK = 512

@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.data_layout import Layout
 from musclesolve.recording.c3d.number_coding import Coding
 from musclesolve.recording.c3d.parameters import Description, corrupted
 from musclesolve.recording.text.text_file import open_input
 from musclesolve.recording.units import LARGEST
-
-Array = NDArray[np.float64]
 
 CHUNK = 4 << 20
 """Bytes of a file that are looked at together."""

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.triangulation import SMALLEST_STEP, Meetings, no_meetings, solve_points
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Probability of suspecting any point of a recording in which all views are equally good.
 FALSE_ALARM = 0.01

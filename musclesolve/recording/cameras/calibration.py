@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.center_error import distance_and_error
 from musclesolve.recording.cameras.control_points import checked_pairs, normalisation
-
-Array = NDArray[np.float64]
 
 UNKNOWNS = 11
 # Last but one singular value of the normalised linear equations over the first: 0.2 for the corners of a cube, 0.1

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.arguments import finite, real_array
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

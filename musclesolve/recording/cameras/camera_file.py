@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import Calibration, calibrate
 from musclesolve.recording.cameras.pixel_tables import (
@@ -22,10 +23,8 @@ from musclesolve.recording.cameras.pixel_tables import (
     read_control_points,
     read_digitised,
 )
-from musclesolve.recording.text.text_file import file_path, suggestion
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.schema import Document, validated
-
-Array = NDArray[np.float64]
 
 KEYS = "camera_keys.toml"
 # The most frames of a recording with gaps: so many for every row of the longest file of markers, and some to spare.

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.arguments import above_zero, finite
 from musclesolve.recording.cameras.camera import Camera
-
-Array = NDArray[np.float64]
 
 
 def camera_at(

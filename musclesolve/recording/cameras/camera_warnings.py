@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Mask
 from musclesolve.recording.cameras.calibration import Calibration
 from musclesolve.recording.cameras.camera_file import CameraFile
 from musclesolve.recording.cameras.reconstruction import Reconstruction
-
-Mask = NDArray[np.bool_]
 
 # Rays of markers that miss each other this many times farther than those of control points were not seen at the same
 # instant, or not by the same calibration.

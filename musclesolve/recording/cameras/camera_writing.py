@@ -8,13 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
 from musclesolve.recording.text.text_file import file_path, write_text
 from musclesolve.recording.text.writable import check_writable
-
-Array = NDArray[np.float64]
 
 PIXEL_DECIMALS = 6
 PLACE_DECIMALS = 9

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array
 
 
 def distance_and_error(coefficients: Array, slopes: Array) -> tuple[float, float]:

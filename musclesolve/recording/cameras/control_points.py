@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.arguments import labelled, real_array
-
-Array = NDArray[np.float64]
 
 FEWEST = 6
 # Points nearer to each other than this share of their spread are one point.
@@ -143,5 +142,5 @@ def _flatness(world: Array) -> str | None:
     return "line" if thin[1] else "plane" if thin[2] else None
 
 
-def _list(names: Sequence[str], chosen: NDArray[np.bool_]) -> str:
+def _list(names: Sequence[str], chosen: Mask) -> str:
     return ", ".join(f"'{name}'" for name, taken in zip(names, chosen, strict=True) if taken)

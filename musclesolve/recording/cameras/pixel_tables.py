@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.text.number_rows import RowReader, number_table
 from musclesolve.recording.text.text_file import EXPORT_AGAIN, check_unique
 from musclesolve.recording.units import METRES
-
-Array = NDArray[np.float64]
 
 # A frame's time may differ from its place on the grid by this share of a frame.
 OFF_GRID = 0.1

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.arguments import finite, real_array
 from musclesolve.recording.cameras.bad_views import judged
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.triangulation import solve_points
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Counts = NDArray[np.int64]
 
 FEWEST_VIEWS = 2

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.cameras.camera import Camera
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 ROUNDS = 30
 # After a step that moves the images by no more than this share of the largest pixel (a few millionths of a pixel) the

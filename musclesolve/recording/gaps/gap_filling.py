@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.gap_methods import Workshop
 from musclesolve.recording.markers.marker_clusters import groups
@@ -90,7 +89,7 @@ def fill_gaps(
     return Filled(workshop.markers, tuple(gaps.values()))
 
 
-def missing(position: NDArray[np.float64]) -> NDArray[np.bool_]:
+def missing(position: Array) -> Mask:
     """Return where positions (..., 3) are not known."""
     return np.asarray(np.isnan(position).any(axis=-1))
 

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers
 from musclesolve.recording.gaps.gap_interpolant import Bridge, line, spline, tried
 from musclesolve.recording.gaps.rigid_registration import register
-
-Array = NDArray[np.float64]
 
 WORST = 0.02
 """A gap is not filled where the error to expect, which 19 of 20 stay below, is above this [m]."""

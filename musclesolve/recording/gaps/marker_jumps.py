@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array, Mask
 
 # No marker on a person changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
 SMALLEST_LEAP, GREATEST_ACCELERATION = 0.1, 1000.0
@@ -16,7 +15,7 @@ def farthest_leap(rate_hz: float) -> float:
     return max(SMALLEST_LEAP, GREATEST_ACCELERATION / rate_hz**2)
 
 
-def leaps(path: Array, rate_hz: float) -> NDArray[np.bool_]:
+def leaps(path: Array, rate_hz: float) -> Mask:
     """Return in which frames the step before and the step after differ by more than a person can move.
 
     Args:

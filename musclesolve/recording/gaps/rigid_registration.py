@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-
-Array = NDArray[np.float64]
 
 # A body turns freely about a line: points closer to one than this cannot say how it is turned.
 SMALLEST_BREADTH = 0.004

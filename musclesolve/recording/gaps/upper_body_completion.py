@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import Gap, Trial
 from musclesolve.recording.gaps.gap_filling import missing, near_frames
 from musclesolve.recording.gaps.gap_methods import Workshop
 from musclesolve.recording.markers.body_regions import upper_markers
 from musclesolve.recording.markers.marker_clusters import groups
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import read_clusters, read_weights
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.recording.trial.schema import Document
 
 TABLES = ("mapping", "clusters", "carried", "aliases")

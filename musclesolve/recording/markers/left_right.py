@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.data import SIDES, Trial
-
-Array = NDArray[np.float64]
 
 # landmark -> what it hangs on, from the pelvis outwards, so that the first pair that disagrees is the swapped one. Not
 # the wrists: arms may be folded; wrists that are swapped show in the length of the forearms.

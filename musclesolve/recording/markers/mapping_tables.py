@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.joint_requirements import follows_segment
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.text.repeated_names import repeated_name
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.recording.trial.schema import Document, is_kind
 
 Weights = Mapping[str, float]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Mask
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.joint_requirements import check_joints
 from musclesolve.recording.markers.mapping_tables import (
@@ -139,7 +139,7 @@ def _without_empty(walk: Markers, static: Markers | None) -> Markers:
     """Return the markers of the motion without those that only the standing trial sees: some programs list them all."""
     if static is None:
         return walk
-    lost: NDArray[np.bool_] = np.asarray(np.isnan(walk.position).any(axis=2).all(axis=0))
+    lost: Mask = np.asarray(np.isnan(walk.position).any(axis=2).all(axis=0))
     kept = [
         k
         for k, (name, never) in enumerate(zip(walk.names, lost, strict=True))

@@ -13,13 +13,14 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.custom_marker_set import TABLES, check_own_set
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_names import Names
 from musclesolve.recording.markers.resolve_landmarks import first_of, markers_of, served
-from musclesolve.recording.text.text_file import is_file, suggestion
+from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.schema import Document
 
 _FEWEST_IN_CLUSTER = 3

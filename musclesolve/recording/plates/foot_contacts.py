@@ -5,14 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import long_enough, true_runs
+from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Side, Trial
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 LOW, SLOW = 0.025, 0.4
 """A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]."""

@@ -8,13 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
-
-Array = NDArray[np.float64]
 
 # A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
 _BRIEF, _LIGHT = 0.05, 50.0
@@ -42,7 +39,7 @@ class Foot:
         return 0.5 * (self.heel + self.toe)
 
     @cached_property
-    def still(self) -> NDArray[np.bool_]:
+    def still(self) -> Mask:
         """(T,) whether it stands still."""
         return np.asarray(np.linalg.norm(np.gradient(self.middle, self.time, axis=0), axis=1) < _STANDING)
 

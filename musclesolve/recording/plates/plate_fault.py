@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Mask
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
 from musclesolve.recording.trial.schema import Document
-
-Mask = NDArray[np.bool_]
 
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
 _PERIODS = 1.6
@@ -26,8 +24,8 @@ class PlateFault:
         problem: what is wrong.
         key: the key of [[force]] that it is about.
         expected: what would have been right.
-        remedy: how to mend it where columns are named.
-        on_plate: how to mend it where the plate of a file is, if that is another thing.
+        remedy: how to fix it where columns are named.
+        on_plate: how to fix it where the plate of a file is, if that is another thing.
     """
 
     problem: str

@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array, Mask
 
 CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
 """How many channels a plate of each type that is understood has."""
@@ -65,7 +64,7 @@ class Plate:
         x, z = x / np.linalg.norm(x), z / np.linalg.norm(z)
         return np.stack([x, np.cross(z, x), z], axis=1)
 
-    def contains(self, point: Array, margin: float) -> NDArray[np.bool_]:
+    def contains(self, point: Array, margin: float) -> Mask:
         """Return which points (..., 3) lie within its rectangle, widened by a margin [m], seen from above."""
         along = np.abs((point - self.centre) @ self.axes[:, :2])
         half = 0.5 * np.ptp((self.corners - self.centre) @ self.axes[:, :2], axis=0)

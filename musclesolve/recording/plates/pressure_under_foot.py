@@ -5,16 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.resampling import at_times
+from musclesolve._util.arrays import Mask, at_times
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.plates.plate_assignment import Foot
 from musclesolve.recording.plates.plate_fault import PlateFault, foot_name, in_reach, inside, loaded
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the
 # second.

@@ -11,13 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot
 from musclesolve.recording.plates.plate_wrench import PlateRecording
-
-Array = NDArray[np.float64]
 
 SURE = 100.0
 """Above this force the centre of pressure is sure [N]."""

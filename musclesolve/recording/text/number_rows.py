@@ -17,6 +17,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
@@ -30,7 +31,6 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.units import LARGEST
 
-Array = NDArray[np.float64]
 Split = Callable[[str], list[str]]
 
 PIECE = 1 << 18

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 
 _MOST_NAMED = 5
@@ -37,7 +37,7 @@ def repeated_names(names: Sequence[str], where: Callable[[list[int]], str]) -> d
     return {name: where(found) for name, found in places.items() if len(found) > 1}
 
 
-def blanked(values: NDArray[np.float64], names: Sequence[str], repeated: Mapping[str, str]) -> None:
+def blanked(values: Array, names: Sequence[str], repeated: Mapping[str, str]) -> None:
     """Put NaN into the columns (T, n, ...) of the names that stand twice, in place."""
     values[:, [k for k, name in enumerate(names) if name in repeated]] = np.nan
 

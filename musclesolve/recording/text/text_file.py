@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 import hashlib
 import os
 import re
@@ -24,30 +23,17 @@ from muscle_db.regular_file import (
     open_regular,
     read_regular,
 )
+from musclesolve._util.arrays import Array
 from musclesolve._util.interrupts import undisturbed
 from musclesolve._util.locks import Lock
+from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import InputError
-
-Array = NDArray[np.float64]
 
 EXPORT_AGAIN = "export the file again"
 RECORDED = (".trc", ".c3d", ".csv", ".mot", ".sto", ".toml")
 """How the names of the files end that a trial consists of."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
-
-
-def nearest(name: str, candidates: Iterable[str], count: int = 3) -> list[str]:
-    """Return the candidates that look most like ``name``, without regard to case, best first."""
-    by_folded = {candidate.casefold(): candidate for candidate in candidates}
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
-    return [by_folded[folded] for folded in close]
-
-
-def suggestion(name: str, candidates: Iterable[str]) -> str | None:
-    """Return "did you mean ...?" or None when nothing is near."""
-    close = nearest(name, candidates)
-    return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?" if close else None
 
 
 def file_path(path: str | Path) -> Path:

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.text.text_file import check_time
-
-Array = NDArray[np.float64]
 
 EVEN = 1e-6
 """Deviations from even sampling below this share of a step change nothing."""

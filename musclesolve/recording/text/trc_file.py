@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.text.number_rows import RowReader, without_lost
@@ -30,8 +30,6 @@ from musclesolve.recording.text.text_file import (
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.text.writable import check_writable
 from musclesolve.recording.units import METRES, metres_in
-
-Array = NDArray[np.float64]
 
 _NAME_LINE = 4
 

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.units import LARGEST
-
-Array = NDArray[np.float64]
 
 MOST_DECIMALS = 30
 

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Mask, true_runs
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.body_regions import bounding_markers
 from musclesolve.recording.plates.foot_contacts import FootPath, foot_path, unmeasured
 
-Mask = NDArray[np.bool_]
 Run = tuple[int, int]
 
 AT_ENDS = 0.1

@@ -6,19 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.marker_mapping import Meaning, by_set
 from musclesolve.recording.text.repeated_names import repeated_name
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
-
-Array = NDArray[np.float64]
 
 METHOD = "functional"
 # The regression that functional centres are compared with.

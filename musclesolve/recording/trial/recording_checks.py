@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import missing
@@ -16,8 +15,6 @@ from musclesolve.recording.markers.landmark_names import back_landmarks, landmar
 from musclesolve.recording.markers.left_right import check_sides
 from musclesolve.recording.plates.plate_checks import check_any_load, check_plate
 from musclesolve.recording.trial.schema import Document
-
-Array = NDArray[np.float64]
 
 # Height of the shoulders over the feet as a share of stature: about 0.82 upright, more with raised arms. Only units,
 # axes and a stature that is off by a factor are refused; less shows in the segments.

@@ -11,8 +11,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
-from musclesolve.recording.text.text_file import decimal_point, is_file, no_file, read_lines, suggestion
+from musclesolve.recording.text.text_file import decimal_point, is_file, no_file, read_lines
 
 Fields = Mapping[str, Any]
 
@@ -79,12 +80,21 @@ class Document:
         )
 
     def error(
-        self, problem: str, table: str, key: str | None = None, index: int = 0, **more: str | None
+        self,
+        problem: str,
+        table: str,
+        key: str | None = None,
+        index: int = 0,
+        *,
+        code: str = "bad_value",
+        expected: str | None = None,
+        remedy: str | None = None,
     ) -> InputError:
         """Return an InputError that points at a key of a table."""
         line = self.line(table, key, index)
         place = self.header(table) + (f" {key}" if key else "")
-        return InputError(problem, file=self.path, where=f"line {line}, {place}" if line else place, **more)
+        where = f"line {line}, {place}" if line else place
+        return InputError(problem, code=code, file=self.path, where=where, expected=expected, remedy=remedy)
 
     def header(self, table: str) -> str:
         """Return the heading of a table as the file writes it."""
@@ -92,7 +102,9 @@ class Document:
 
     def placed(self, error: InputError, table: str, key: str | None = None) -> InputError:
         """Return an error of a stage that knows no trial file, pointing at a key of a table."""
-        return self.error(error.problem, table, key, expected=error.expected, remedy=error.remedy)
+        return self.error(
+            error.problem, table, key, code=error.code, expected=error.expected, remedy=error.remedy
+        )
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
         """Return the path of a file that the trial file names, from the folder of the trial file.

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
@@ -33,14 +34,11 @@ from musclesolve.recording.markers.marker_mapping import Meaning, read_meaning
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.text.force_columns import check_columns, column_names
 from musclesolve.recording.text.repeated_names import repeated_name
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.recording.trial.analysed_range import NOTHING_FOUND, find_range, finds_range, without_ends
 from musclesolve.recording.trial.filter_options import filter_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.schema import Document, validated
-
-Array = NDArray[np.float64]
 
 FEWEST_FRAMES = 10
 # No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
@@ -246,7 +244,7 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
     return names
 
 
-def _vectors(table: Table, names: list[str], needed: NDArray[np.bool_]) -> Array:
+def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
     """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
     vectors = np.stack([table[name] for name in names], axis=-1)
     lacking = np.isnan(vectors) & needed[:, None]

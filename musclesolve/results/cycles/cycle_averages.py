@@ -6,13 +6,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.comparable import check_alike, check_once, differences, persons
 from musclesolve.results.cycles.gait_cycles import RESERVES, cycle_names
-
-Array = NDArray[np.float64]
 
 STATISTICS = ("std", "median", "count")
 """What each variable gets besides its mean, as ``activation_std`` and so on."""

@@ -7,15 +7,13 @@ from typing import Literal
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.normalise import sampled
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.walking_axes import along_heading
-
-Array = NDArray[np.float64]
 
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")

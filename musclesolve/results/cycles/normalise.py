@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
-
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array, true_runs
 
 ROUND_OFF = 1e-9  # s
 NEIGHBOURS = 3

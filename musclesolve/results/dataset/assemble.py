@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.muscles.leg_muscles import LEG_DOFS
 from musclesolve.recording.text.text_file import sha256
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from musclesolve.pipeline.run import LegResult, Mechanics
     from musclesolve.recording.data import Trial
 
-Array = np.ndarray
-Variable = tuple[tuple[str, ...], Array]
+Variable = tuple[tuple[str, ...], AnyArray]
 
 AXES = ["x", "y", "z"]
 COMPONENTS = [f"{kind}_{axis}" for kind in ("force", "moment") for axis in AXES]
@@ -51,7 +51,7 @@ _OF_STATE = (
 _OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 
 
-def assemble(trial: Trial, recorded: Mechanics, moments: Array, legs: list[LegResult]) -> xr.Dataset:
+def assemble(trial: Trial, recorded: Mechanics, moments: AnyArray, legs: list[LegResult]) -> xr.Dataset:
     """Label everything an analysis computed.
 
     Args:
@@ -115,7 +115,7 @@ def _ordered(model: Model) -> list[str]:
     return legs + [name for name in joints if name not in legs]
 
 
-def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int]) -> dict[str, Variable]:
+def _body_variables(model: Model, motion: Motion, moments: AnyArray, rows: list[int]) -> dict[str, Variable]:
     joints = model.tree.joint_count
     rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
     velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
@@ -130,7 +130,7 @@ def _body_variables(model: Model, motion: Motion, moments: Array, rows: list[int
     }
 
 
-def _validity(recorded: Mechanics, moments: Array, legs: list[LegResult]) -> dict[str, Variable]:
+def _validity(recorded: Mechanics, moments: AnyArray, legs: list[LegResult]) -> dict[str, Variable]:
     """Which frames may be used, and what can be wrong with the motion of the others."""
     found = recorded.validity(moments)
     per_leg = {
@@ -144,7 +144,7 @@ def _validity(recorded: Mechanics, moments: Array, legs: list[LegResult]) -> dic
     }
 
 
-def _left_to_others(legs: list[LegResult], moments: Array, dofs: list[str]) -> dict[str, Variable]:
+def _left_to_others(legs: list[LegResult], moments: AnyArray, dofs: list[str]) -> dict[str, Variable]:
     """What the muscles of the analysed legs do not produce of the moments (T, dof); NaN where there are no muscles.
 
     A reserve where the moment is shared among the muscles, an unassigned moment where it is not: the other is zero.
@@ -163,13 +163,13 @@ def _left_to_others(legs: list[LegResult], moments: Array, dofs: list[str]) -> d
     return {"reserve_moment": (over, reserve), "unassigned_moment": (over, unassigned)}
 
 
-def _zero(values: Array) -> Array:
+def _zero(values: AnyArray) -> AnyArray:
     """Zero where there is a number, NaN elsewhere."""
     return np.where(np.isfinite(values), 0.0, np.nan)
 
 
 def _muscle_variables(legs: list[LegResult], dofs: list[str]) -> dict[str, Variable]:
-    def over_time(parts: Iterable[Array]) -> Variable:
+    def over_time(parts: Iterable[AnyArray]) -> Variable:
         return ("time", "muscle"), np.concatenate(list(parts), axis=1)
 
     variables = {name: over_time(getattr(leg.state, name) for leg in legs) for name in _OF_STATE}
@@ -197,7 +197,7 @@ def _side_variables(legs: list[LegResult]) -> dict[str, Variable]:
     }
 
 
-def _joints(forces: Iterable[dict[str, Array]]) -> Array:
+def _joints(forces: Iterable[dict[str, AnyArray]]) -> AnyArray:
     """(T, joint, 3) of the joints of all legs."""
     return np.stack([force for leg in forces for force in leg.values()], axis=1)
 
@@ -254,7 +254,7 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
     } | gait.strike_times()
 
 
-def _reasons(model: Model, motion: Motion, moments: Array, legs: list[LegResult]) -> dict[str, list[str]]:
+def _reasons(model: Model, motion: Motion, moments: AnyArray, legs: list[LegResult]) -> dict[str, list[str]]:
     """Sentences on what the muscles of each leg cannot bear; none for a leg whose muscles bear everything."""
     found = {}
     for leg in legs:

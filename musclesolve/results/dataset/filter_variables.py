@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict
 
 if TYPE_CHECKING:
     from musclesolve.motion.signals.filter_choice import FilterChoice
 
-Array = NDArray[Any]
 Variable = tuple[tuple[str, ...], Array]
 
 

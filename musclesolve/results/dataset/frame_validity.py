@@ -9,6 +9,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
+
 STANCE_THRESHOLD = 20.0  # N, vertical ground reaction above which a foot counts as on the ground
 GOOD = "solved"
 WITH_RESERVE = "solved_with_reserve"
@@ -23,8 +25,6 @@ NEAR = 0.01
 """The frames reach a strike that lies no farther beyond them than this share of the cycle, or than one frame."""
 LONGEST = 1.5
 """An interval between strikes that takes so many times the usual one lacks a strike in its middle."""
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Cycle:
     start: float
     end: float
     index: NDArray[np.intp]
-    percent: NDArray[np.float64]
+    percent: Array
     share: float
     complete: bool
     reach: float
@@ -129,7 +129,7 @@ def stance(result: xr.Dataset, side: str) -> Mask:
     return np.asarray(vertical > STANCE_THRESHOLD)
 
 
-def heel_strikes(result: xr.Dataset, side: str) -> NDArray[np.float64]:
+def heel_strikes(result: xr.Dataset, side: str) -> Array:
     """Times [s] at which a foot strikes the ground.
 
     Taken from the attribute ``heel_strike_times_r`` (or ``_l``) where the result has it, otherwise the

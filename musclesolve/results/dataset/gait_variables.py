@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.resampling import at_times
+from musclesolve._util.arrays import Array, at_times
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import Walk, walk
 from musclesolve.motion.events.strides import Stride, hip_passages, strides
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from musclesolve.motion.anatomy.anatomy import Anatomy
     from musclesolve.recording.data import Trial
 
-Array = np.ndarray
 Variable = tuple[tuple[str, ...], Array]
 
 PHASES = {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from musclesolve._util.arrays import Array
 
 METHOD = {"nearest": "nearest pose", "joint_angles": "driven by measured joint angles"}
 MOST_MOVED = 3

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.results.dataset.direction_names import directions
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
@@ -15,13 +16,12 @@ from musclesolve.sharing.status import Status
 if TYPE_CHECKING:
     from musclesolve.pipeline.run import LegResult
 
-Array = np.ndarray
 
 MOST = 3
 """Stretches of frames that are explained, those with the largest reserves."""
 
 
-def reasons(leg: LegResult, moment: Array, time: Array) -> list[str]:
+def reasons(leg: LegResult, moment: AnyArray, time: AnyArray) -> list[str]:
     """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves.
 
     Args:
@@ -43,7 +43,7 @@ def reasons(leg: LegResult, moment: Array, time: Array) -> list[str]:
     return sentences
 
 
-def _worst(helped: Array, reserve: Array) -> Array:
+def _worst(helped: AnyArray, reserve: AnyArray) -> AnyArray:
     """The frame with the largest reserves of each stretch, of the worst stretches."""
     size = np.nan_to_num(np.abs(reserve).sum(axis=1))
     runs = [[k for k, _ in run] for inside, run in groupby(enumerate(helped), lambda item: item[1]) if inside]

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
-
-Array = NDArray[np.float64]
 
 AXES = ["x", "y", "z"]
 

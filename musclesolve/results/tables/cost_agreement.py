@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.results.dataset import frame_validity as frames
-
-Array = NDArray[np.float64]
 
 SAME = 1e-12
 """Relative spread below which a curve counts as constant and has no correlation."""
@@ -62,13 +60,13 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
     return result
 
 
-def _valid(comparison: xr.Dataset) -> dict[str, NDArray[np.bool_]]:
+def _valid(comparison: xr.Dataset) -> dict[str, Mask]:
     """By side, (cost, time) which frames have a valid solution."""
     each = [comparison.sel(cost=name) for name in comparison["cost"].values]
     return {side: np.stack([frames.valid(one, side) for one in each]) for side in frames.sides(comparison)}
 
 
-def _measures(force: Array, valid: NDArray[np.bool_]) -> dict[str, Array]:
+def _measures(force: Array, valid: Mask) -> dict[str, Array]:
     """Every measure, (C, C, n), of forces (C, T, n) over the frames that are valid (C, T, n) for both costs."""
     costs, _, count = force.shape
     measures = {name: np.full((costs, costs, count), np.nan) for name in MEANING}
@@ -84,7 +82,7 @@ def _measures(force: Array, valid: NDArray[np.bool_]) -> dict[str, Array]:
     return measures
 
 
-def _correlation(one: Array, other: Array, both: NDArray[np.bool_], count: Array) -> Array:
+def _correlation(one: Array, other: Array, both: Mask, count: Array) -> Array:
     first = np.where(both, one - one.sum(axis=0) / count, 0.0)
     second = np.where(both, other - other.sum(axis=0) / count, 0.0)
     size = np.sqrt(np.square(first).sum(axis=0)), np.sqrt(np.square(second).sum(axis=0))

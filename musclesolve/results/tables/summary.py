@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset import marker_residuals as consistency
@@ -106,7 +105,7 @@ def _failures(result: xr.Dataset, side: str) -> list[str]:
     return lines
 
 
-def _stretches(mask: frames.Mask, time: NDArray[np.float64]) -> list[str]:
+def _stretches(mask: frames.Mask, time: Array) -> list[str]:
     """Times of the runs of frames in a mask: "0.450" or "0.450 to 0.510"."""
     return [
         f"{time[first]:.3f}" + (f" to {time[stop - 1]:.3f}" if stop - first > 1 else "")
@@ -169,7 +168,7 @@ def _plain(value: float, digits: int) -> str:
     return f"{value:.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
 
 
-def _rms(values: NDArray[np.float64]) -> float:
+def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 

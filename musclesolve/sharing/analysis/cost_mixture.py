@@ -24,16 +24,15 @@ from functools import reduce
 from operator import add
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_number, a_problem, an_array, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Array, Problem
-
-Mask = NDArray[np.bool_]
+from musclesolve.sharing.problem import Problem
 
 MOST_REPETITIONS = 100
 DEPENDENT = 1e-10

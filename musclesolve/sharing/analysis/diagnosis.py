@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.analysis.passive_cause import (
     MAIN_PART,
@@ -31,7 +32,7 @@ from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor
 from musclesolve.sharing.arguments import a_problem, an_array
 from musclesolve.sharing.infeasibility import excess, is_proof
 from musclesolve.sharing.linear_programme import minimise
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 _PULLS = 1e-9
 """A muscle pulls at the moments if its price is more than this share of the largest one."""
@@ -63,7 +64,7 @@ class Diagnosis:
     frame: NDArray[np.int64]
     shortage: Array
     certain: Array
-    limited: NDArray[np.bool_]
+    limited: Mask
     weight: Array
     proof: Array
     muscle: tuple[str, ...]
@@ -221,7 +222,7 @@ class _Directions:
 def diagnose(
     problem: Problem,
     passive_force: ArrayLike | None = None,
-    frames: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None = None,
+    frames: Sequence[int] | NDArray[np.int64] | Mask | None = None,
 ) -> Diagnosis:
     """Find the infeasible frames of a problem and what is wrong with each.
 
@@ -260,9 +261,7 @@ def diagnose(
     )
 
 
-def _chosen(
-    problem: Problem, frames: Sequence[int] | NDArray[np.int64] | NDArray[np.bool_] | None
-) -> NDArray[np.int64]:
+def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask | None) -> NDArray[np.int64]:
     """Numbers of the valid frames among those asked for."""
     if frames is None:
         return np.flatnonzero(problem.valid)

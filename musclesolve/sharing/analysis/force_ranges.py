@@ -16,13 +16,13 @@ from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, members
 from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
 from musclesolve.sharing.nearest_moments import NoCost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -126,7 +126,7 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
     return [known.index(name) for name in wanted]
 
 
-def reachable(problem: Problem) -> NDArray[np.bool_]:
+def reachable(problem: Problem) -> Mask:
     """(T,) whether some activation produces the moments; by certificate, and by HiGHS where there is none."""
     status = np.atleast_1d(solve(problem, "force_squared").status)
     within = status == Status.SOLVED

@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.force_ranges import ForceRange, chosen_muscles, feasible_range
 from musclesolve.sharing.arguments import a_number, a_problem
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solving import solve
@@ -179,7 +180,7 @@ class _Bracket:
     inner_excess: Array
     outer_excess: Array
     proved: Array
-    done: NDArray[np.bool_]
+    done: Mask
     side: NDArray[np.int8]
 
     @classmethod

@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, a_whole_number, members, one_of
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, described
 from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
 from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -60,7 +61,7 @@ class ParetoFront:
     scope: str
 
     @property
-    def complete(self) -> NDArray[np.bool_]:
+    def complete(self) -> Mask:
         """(T,) which frames are solved at every point."""
         return (self.status == Status.SOLVED).all(axis=0)
 
@@ -157,7 +158,7 @@ def _ranges(corners: Sequence[_Point], scope: str) -> tuple[Array, Array]:
     return table.min(axis=0), table.max(axis=0)
 
 
-def _wide(least: Array, largest: Array) -> NDArray[np.bool_]:
+def _wide(least: Array, largest: Array) -> Mask:
     """Where a cost has a range worth the name."""
     return largest - least > NO_RANGE * np.abs(largest)
 

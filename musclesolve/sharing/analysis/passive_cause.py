@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.linear_programme import minimise
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""

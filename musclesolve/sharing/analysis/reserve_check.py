@@ -13,9 +13,10 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, an_array
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
 STRICT, USUAL = 0.05, 0.10

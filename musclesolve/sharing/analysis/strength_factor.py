@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.linear_programme import minimise
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -38,7 +38,7 @@ class Remedy:
     """
 
     factor: float
-    muscles: NDArray[np.bool_]
+    muscles: Mask
     also_of_all: bool
 
 
@@ -61,7 +61,7 @@ def strengthened(problem: Problem, factor: Array) -> Problem:
     return replace(problem, **fields)
 
 
-def smallest_factor(problem: Problem, passive: Array, frame: int, who: NDArray[np.bool_]) -> float:
+def smallest_factor(problem: Problem, passive: Array, frame: int, who: Mask) -> float:
     """Smallest factor of one or more on the strength of some muscles; infinite if none will do.
 
     Args:
@@ -88,7 +88,7 @@ def smallest_factor(problem: Problem, passive: Array, frame: int, who: NDArray[n
     return float("inf") if found is None else float(found[0][-1])
 
 
-def tried_remedy(problem: Problem, who: NDArray[np.bool_], least: float) -> Remedy | None:
+def tried_remedy(problem: Problem, who: Mask, least: float) -> Remedy | None:
     """The roundest factor from `least` on with which the frame of a problem is solved; None if there is none.
 
     Args:
@@ -112,6 +112,6 @@ def _rounded(least: float) -> Iterator[float]:
         yield from (factor for factor in tried if factor > 1.0)
 
 
-def _solved(problem: Problem, who: NDArray[np.bool_], factor: float) -> bool:
+def _solved(problem: Problem, who: Mask, factor: float) -> bool:
     stronger = replace(strengthened(problem, np.where(who, factor, 1.0)), reserve_weight=None)
     return bool((solve(stronger, "force_squared").status == Status.SOLVED).all())

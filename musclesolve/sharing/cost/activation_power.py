@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.power_sum import PowerSum
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.expression_change import expression_change
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 Formula = Callable[[Any, Any, Any], Any]

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost, described
 from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
 from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
 from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 

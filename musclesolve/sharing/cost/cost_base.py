@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_terms import Terms
 from musclesolve.sharing.cost.soft_rows import SoftRows
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 if TYPE_CHECKING:
     from musclesolve.sharing.problem_change import ProblemChange

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.combined import Scaled, Sum
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 POINTS = 4
 STEP = 1e-3
@@ -28,7 +28,7 @@ NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
 
 
-def check_cost(problem: Problem, cost: Cost, which: NDArray[np.bool_] | None = None) -> None:
+def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     """See that the costs that are not built in have the shapes, the gradient and the convexity that they promise.
 
     Args:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 
 POWER, SATURATION, TARGET = 0, 1, 2
 

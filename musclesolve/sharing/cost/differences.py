@@ -14,8 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 STEP = 1e-3

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import TARGET, Terms, one_term
 from musclesolve.sharing.cost.power_sum import check_positive
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 

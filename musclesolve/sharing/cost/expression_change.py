@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve._util.arrays import Array
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 if TYPE_CHECKING:

@@ -9,11 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
 from musclesolve.sharing.cost.power_sum import check_weight
 from musclesolve.sharing.cost.soft_rows import SoftRows
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 Weights = Mapping[str, float] | tuple[tuple[str, float], ...]

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.power_sum import PowerSum, ratio_change
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
 from musclesolve.sharing.cost.differences import difference
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import stationarity_size
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.derivatives.optimality_system import Mask, OptimalitySystem
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
 from musclesolve.sharing.solving import rested
 

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 
 FLAT = 1e-7
 """Curvature beside the largest one of the frame below which dividing by it loses too many digits."""
@@ -37,8 +38,6 @@ STIFF = 1e200
 
 SINGULAR = 1e-13
 """Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

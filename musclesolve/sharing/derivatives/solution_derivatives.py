@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
@@ -29,7 +30,7 @@ from musclesolve.sharing.cost.differences import gradient_change, largest_activa
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.derivatives.vector_jacobian import Reverse, totals
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution import Solution
 
@@ -117,7 +118,7 @@ class SolutionDerivatives:
 
     problem: Problem
     cost: Cost
-    _which: NDArray[np.bool_]
+    _which: Mask
     _part: Problem
     _optimum: Optimum
     _system: OptimalitySystem
@@ -144,7 +145,7 @@ class SolutionDerivatives:
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)
 
     @cached_property
-    def unique(self) -> NDArray[np.bool_]:
+    def unique(self) -> Mask:
         """(T,) whether the frame is solved, its derivative determined, and no muscle within 1e-6 of a change."""
         return np.asarray(np.nan_to_num(self.margin) > TOLERANCE)
 
@@ -279,7 +280,7 @@ class SolutionDerivatives:
         return self._system.compliance[:, : self._system.hard]
 
     @property
-    def _determined(self) -> NDArray[np.bool_]:
+    def _determined(self) -> Mask:
         return self._optimum.known & self._system.regular
 
     @cached_property

@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import an_array
-from musclesolve.sharing.problem import HUGE, OPTIONAL, Array, Problem
+from musclesolve.sharing.problem import HUGE, OPTIONAL, Problem
 
 _RANK = 1e-9
 """A direction this much weaker than the strongest one is none."""
@@ -88,7 +88,7 @@ class FullProblem:
             )
 
     @cached_property
-    def valid(self) -> NDArray[np.bool_]:
+    def valid(self) -> Mask:
         """(T,) which frames consist of numbers that can be used."""
         usable = np.ones(len(self.needed), dtype=bool)
         for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
@@ -127,7 +127,7 @@ class FullProblem:
         )
 
     @cached_property
-    def redundant(self) -> NDArray[np.bool_]:
+    def redundant(self) -> Mask:
         """(T, c) rows of the Jacobian that follow from others: their multipliers add nothing and are held at zero."""
         from scipy.linalg import qr
 

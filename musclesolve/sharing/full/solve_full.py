@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_number, a_whole_number
@@ -17,7 +18,7 @@ from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.full_programme import Scaled, programme
 from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
 from musclesolve.sharing.nearest_moments import nearest_moments
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import rested
 from musclesolve.sharing.status import Status
 
@@ -55,7 +56,7 @@ class FullSolution:
     cost_name: str
 
     @property
-    def solved(self) -> NDArray[np.bool_]:
+    def solved(self) -> Mask:
         """(T,) which frames have an answer, with or without reserve."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost, described
 from musclesolve.sharing.cost.cost_terms import Terms
 from musclesolve.sharing.kernel.workspace_layout import MOST_MUSCLES, room_for
-from musclesolve.sharing.problem import HUGE, Array, Problem
+from musclesolve.sharing.problem import HUGE, Problem
 from musclesolve.sharing.solution_arrays import Answer
 
 LOG = logging.getLogger("musclesolve")

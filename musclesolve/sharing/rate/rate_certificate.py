@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.certificate import stationarity_miss, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
 from musclesolve.sharing.rate.rate_limits import RateLimits
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_scale
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 

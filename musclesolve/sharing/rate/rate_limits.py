@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.arguments import a_number
-from musclesolve.sharing.problem import Array
 
 
 @dataclass(frozen=True)

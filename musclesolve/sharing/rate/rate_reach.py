@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.infeasibility import is_proof
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_certificate import Coupling
 
 if TYPE_CHECKING:

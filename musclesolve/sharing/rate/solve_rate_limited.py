@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array, one_of
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import Task
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
 from musclesolve.sharing.rate.rate_limits import RateLimits
@@ -251,7 +252,7 @@ def _enter(
     single: Solution,
     problem: Problem,
     found: _Found,
-    usable: NDArray[np.bool_],
+    usable: Mask,
     limits: RateLimits,
     cost: Cost,
 ) -> RateLimited:
@@ -261,9 +262,7 @@ def _enter(
     return RateLimited(solution, limits, fall, rise, _among(found.shortage, usable), "together")
 
 
-def _entered(
-    single: Solution, problem: Problem, found: _Found, usable: NDArray[np.bool_], value: Array
-) -> Solution:
+def _entered(single: Solution, problem: Problem, found: _Found, usable: Mask, value: Array) -> Solution:
     """The answer for single frames with what was found, and its cost, in place of it."""
     activation, status = _among(found.activation, usable), single.status.copy()
     status[usable] = found.status
@@ -290,14 +289,14 @@ def _values(problem: Problem, found: _Found, cost: Cost) -> Array:
     return cost.total_value(problem, found.activation)
 
 
-def _among(values: Array, usable: NDArray[np.bool_], others: float = np.nan) -> Array:
+def _among(values: Array, usable: Mask, others: float = np.nan) -> Array:
     """Values of the usable frames among all."""
     whole = np.full((len(usable), *values.shape[1:]), others)
     whole[usable] = values
     return whole
 
 
-def _between(price: Array, usable: NDArray[np.bool_]) -> Array:
+def _between(price: Array, usable: Mask) -> Array:
     """Prices between usable frames among those between all; none between two of which one was left out."""
     whole = np.full((len(usable) - 1, price.shape[1]), np.nan)
     numbers = np.flatnonzero(usable)
@@ -306,7 +305,7 @@ def _between(price: Array, usable: NDArray[np.bool_]) -> Array:
     return whole
 
 
-def _part(solution: Solution, which: NDArray[np.bool_]) -> Solution:
+def _part(solution: Solution, which: Mask) -> Solution:
     arrays: dict[str, Any] = {
         name: x[which] for name, x in vars(solution).items() if isinstance(x, np.ndarray)
     }

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.arguments import a_whole_number
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution_arrays import Answer
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.solver.vectorised import Vectorised

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 
 RIDGE = 1e-14
 NOTHING = 1e-30

@@ -9,9 +9,10 @@ import cyipopt
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status

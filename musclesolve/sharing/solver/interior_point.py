@@ -27,10 +27,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import stationarity_miss
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import LEAST_REACH, load, slope_scale, slope_size
 from musclesolve.sharing.solver.cholesky import BatchCholesky
 from musclesolve.sharing.solver.solver_base import Attempt
@@ -69,7 +70,7 @@ class _Frames:
     z_u: Array
     multiplier: Array
 
-    def select(self, which: NDArray[np.bool_]) -> _Frames:
+    def select(self, which: Mask) -> _Frames:
         return _Frames(*(getattr(self, f.name)[which] for f in fields(self)))
 
 
@@ -162,16 +163,12 @@ class _Best:
         self.iterations = np.zeros(frames, np.int64)
         self.claim = np.full(frames, Status.MAX_ITERATIONS, np.int8)
 
-    def take(
-        self, frames: _Frames, miss: Array, near: NDArray[np.bool_], iteration: int
-    ) -> NDArray[np.bool_]:
+    def take(self, frames: _Frames, miss: Array, near: Mask, iteration: int) -> Mask:
         better = (near & (miss < self.miss[frames.number])) | (iteration == 0)
         self.miss[frames.number[better & near]] = miss[better & near]
         return better
 
-    def record(
-        self, frames: _Frames, better: NDArray[np.bool_], claim: NDArray[np.int8], iteration: int
-    ) -> None:
+    def record(self, frames: _Frames, better: Mask, claim: NDArray[np.int8], iteration: int) -> None:
         where = frames.number[better]
         self.activation[where] = frames.a[better]
         hard = self.multiplier.shape[1]

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.level_certificate import (
     DECIDED,
@@ -18,7 +18,7 @@ from musclesolve.sharing.level_certificate import (
     weight_of,
 )
 from musclesolve.sharing.nearest_moments import NoCost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
@@ -149,9 +149,7 @@ def _independent(matrix: Array, size: Array) -> Array:
 class _Levels:
     """One frame while its levels are found; muscles that are not open have their final activation."""
 
-    def __init__(
-        self, problem: Problem, load: Array, reserve: Array, start: Array, open_: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, problem: Problem, load: Array, reserve: Array, start: Array, open_: Mask) -> None:
         self.matrix, self.moment = problem.moment_matrix[0], problem.moment[0] - reserve
         self.lower, self.upper, self.load = problem.lower[0], problem.upper[0], load
         self.activation, self.open = np.array(start), open_ & (load > 0)
@@ -203,7 +201,7 @@ class _Levels:
         self.basis = _independent(self.matrix[:, self.open] / self.load[self.open], self.size)
         self.going = bool(self.open.any() and decided.any())
 
-    def _decided(self, price: Array, level: float) -> tuple[Array, NDArray[np.bool_], Array]:
+    def _decided(self, price: Array, level: float) -> tuple[Array, Mask, Array]:
         """Of this level: the price, which open muscles it decides, and where it holds them."""
         pull = price @ self.matrix
         limited = self.open & (pull > DECIDED * self.load) & (self.load * self.upper >= level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 
 AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 
 STEPS = 4
 LAST = 1e-13

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load
 from musclesolve.sharing.solver.multiplier_recovery import least_squares_price
 from musclesolve.sharing.solver.polish import polished
@@ -134,7 +134,7 @@ class Reduced:
         return self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)]
 
 
-def room(programme: Programme) -> NDArray[np.bool_]:
+def room(programme: Programme) -> Mask:
     """Which unknowns their bounds leave free."""
     return programme.upper - programme.lower > NO_ROOM
 

@@ -20,9 +20,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.polish import polished
 from musclesolve.sharing.solver.programme import INCONSISTENT, NO_ROOM, independent_rows
 from musclesolve.sharing.solver.solver_base import Attempt
@@ -139,7 +140,7 @@ class ScaledFrames:
     upper: Array  # (T, n)
     dofs: int
     reserves: bool
-    clean: NDArray[np.bool_]  # (T,) whether all unknowns are free and all rows independent
+    clean: Mask  # (T,) whether all unknowns are free and all rows independent
 
     @classmethod
     def of(cls, problem: Problem, cost: Cost) -> ScaledFrames:
@@ -201,12 +202,12 @@ class ScaledFrames:
         )
 
 
-def _independent(matrix: Array) -> NDArray[np.bool_]:
+def _independent(matrix: Array) -> Mask:
     """Which frames have rows (T, r, k) that are beyond doubt independent of each other, (T,)."""
     if matrix.shape[1] == 0:
         return np.ones(len(matrix), bool)
     size = np.linalg.eigvalsh(matrix @ matrix.transpose(0, 2, 1))
-    surely: NDArray[np.bool_] = size[:, 0] > SURELY_INDEPENDENT * size[:, -1]
+    surely: Mask = size[:, 0] > SURELY_INDEPENDENT * size[:, -1]
     return surely
 
 

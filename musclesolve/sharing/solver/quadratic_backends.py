@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from musclesolve.sharing.problem import Array
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.solver.quadratic import Ask, Found, Frame, QuadraticSolver
 from musclesolve.sharing.status import Status
 

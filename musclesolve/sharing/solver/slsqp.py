@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import minimize
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status

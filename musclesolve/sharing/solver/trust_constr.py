@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, minimize
 
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_by_frame
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
@@ -87,7 +87,7 @@ class TrustConstr:
         )
 
 
-def _inner(matrix: Array, moment: Array, lower: Array, upper: Array, reserves: NDArray[np.bool_]) -> Array:
+def _inner(matrix: Array, moment: Array, lower: Array, upper: Array, reserves: Mask) -> Array:
     """The point farthest from all bounds, relative to their distance, that meets the moments: a linear programme.
 
     Started where the moments are not met, the method may shrink its steps to nothing before they are. With reserves

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.sharing.problem import Array, Problem
+from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 
 JOINT = (3, 1, 2)

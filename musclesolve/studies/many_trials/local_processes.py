@@ -91,14 +91,14 @@ class _Team:
         if not self.heard:
             raise MuscleSolveError(
                 f"processes for the trials cannot be started: {death}\n"
-                '  to mend it: in a script of your own, call run_many below `if __name__ == "__main__":`, '
+                '  remedy: in a script of your own, call run_many below `if __name__ == "__main__":`, '
                 "for every process reads the script"
             )
         self.deaths[worker.job.name] += 1
         if self.deaths[worker.job.name] < MOST_DEATHS:
             self.waiting.append(worker.job)
             return None
-        remedy = "to mend it: compute fewer trials at a time, with --jobs"
+        remedy = "remedy: compute fewer trials at a time, with --jobs"
         return worker.job.record(Outcome.FAILED, f"{death}, {MOST_DEATHS} times\n  {remedy}")
 
 

@@ -13,12 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.pipeline.run import sharing_problem
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.leg_response import LegPoint, Response
 from musclesolve.studies.uncertainty.replay import Body, Errors, Replay, leg_dofs
-
-Array = np.ndarray
 
 STEP = 0.01
 """Of the differences [standard deviations]: a fit to 1e-8 m resolves it, and the mechanics hardly bend within it."""
@@ -75,7 +74,7 @@ class Linear:
         assert self.responses
 
     @property
-    def unique(self) -> Array:
+    def unique(self) -> AnyArray:
         """(T, legs) where the derivatives are defined, and the same to both sides."""
         return np.stack([response.derivatives.unique for response in self.responses], axis=1)
 
@@ -98,18 +97,18 @@ class Linear:
         most = int(self._rank().max()) + 1
         return list(np.ndindex(most, shape[2]))
 
-    def _rank(self) -> Array:
+    def _rank(self) -> AnyArray:
         """(P,) number of each path point within its muscle."""
         counts = [len(muscle.path) for muscle in self.replay.options.database]
         return np.concatenate([np.arange(count) for count in counts])
 
-    def squares(self, task: Task) -> dict[str, Array]:
+    def squares(self, task: Task) -> dict[str, AnyArray]:
         """Sums over the parameters of (dF/dtheta sigma)^2: muscle_force (T, n), contact_force (T, J) [N2] and
         joint_moment (T, K) [N2 m2] of all analysed legs.
         """
         return self._of_muscles(task) if task.leg is not None else self._of_body(task)
 
-    def _of_body(self, task: Task) -> dict[str, Array]:
+    def _of_body(self, task: Task) -> dict[str, AnyArray]:
         errors = self._shifted(task.source, task.number)
         # Strength is the one of these that the mechanics of the body do not feel.
         body = self._body if task.source == "strength" else self.replay.body(errors)
@@ -124,7 +123,7 @@ class Linear:
             "joint_moment": ((body.moments - self._body.moments)[:, dofs] / STEP) ** 2,
         }
 
-    def _of_muscles(self, task: Task) -> dict[str, Array]:
+    def _of_muscles(self, task: Task) -> dict[str, AnyArray]:
         """Of one leg; the other one does not feel it."""
         assert task.leg is not None
         if task.source == "muscle_path":
@@ -145,7 +144,7 @@ class Linear:
             "joint_moment": np.zeros((len(self.replay.time), dofs))
         }
 
-    def _shifted(self, source: str, place: tuple[int | Array, ...]) -> Errors:
+    def _shifted(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
         """No errors but one step in some parameters of a source."""
         error = np.zeros_like(self._still[source])
         error[place] = STEP * self.replay.parameters.sd[source]
@@ -160,7 +159,7 @@ class Linear:
         return LegPoint(problem, state.passive_force)
 
 
-def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, Array]]]) -> dict[str, Array]:
+def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArray]]]) -> dict[str, AnyArray]:
     """Quantity -> (source, T, k) first-order variance by source, from the parts in the order of the tasks."""
     order, total = list(sources), {}
     for task, squares in parts:
@@ -171,7 +170,7 @@ def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, Array]]
     return total
 
 
-def _beside(own: Array, leg: int, legs: int) -> Array:
+def _beside(own: AnyArray, leg: int, legs: int) -> AnyArray:
     """Columns of one leg among those of all."""
     parts = [np.zeros_like(own) for _ in range(legs)]
     parts[leg] = own

@@ -10,9 +10,9 @@ from importlib import resources
 from math import isfinite
 from numbers import Real
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Trial
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.recording.trial.schema import trial_keys
 
 MILLIMETRE = 1e-3

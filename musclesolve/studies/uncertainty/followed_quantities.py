@@ -8,11 +8,10 @@ from math import prod
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.pipeline.run import LegResult
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
-
-Array = np.ndarray
 
 DIMS: dict[str, tuple[str, ...]] = {
     "muscle_force": ("time", "muscle"),
@@ -26,12 +25,12 @@ DIMS: dict[str, tuple[str, ...]] = {
 """Quantity -> its dimensions."""
 
 
-def joined(found: Mapping[str, Array]) -> Array:
+def joined(found: Mapping[str, AnyArray]) -> AnyArray:
     """The quantities end to end, (D,)."""
     return np.concatenate([found[name].ravel() for name in DIMS])
 
 
-def separated(vectors: Array, sizes: Mapping[str, int]) -> dict[str, Array]:
+def separated(vectors: AnyArray, sizes: Mapping[str, int]) -> dict[str, AnyArray]:
     """Quantities by name from vectors (..., D), given the size of every dimension."""
     shapes = [tuple(sizes[dim] for dim in dims) for dims in DIMS.values()]
     parts = np.split(vectors, list(accumulate(map(prod, shapes)))[:-1], axis=-1)
@@ -41,7 +40,7 @@ def separated(vectors: Array, sizes: Mapping[str, int]) -> dict[str, Array]:
     }
 
 
-def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: Array) -> dict[str, Array]:
+def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: AnyArray) -> dict[str, AnyArray]:
     """What one run of the road gives.
 
     Args:
@@ -66,13 +65,13 @@ def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: Array
     }
 
 
-def _peak(values: Array, counted: Array) -> Array:
+def _peak(values: AnyArray, counted: AnyArray) -> AnyArray:
     """Largest of each column (T, k) over the frames that count for its leg, (k,); NaN where none does."""
     own = np.repeat(counted, values.shape[1] // counted.shape[1], axis=1)
     known = np.where(own & np.isfinite(values), values, -np.inf).max(axis=0)
     return np.where(np.isfinite(known), known, np.nan)
 
 
-def reserves(legs: list[LegResult]) -> Array:
+def reserves(legs: list[LegResult]) -> AnyArray:
     """(T, legs) which frames needed a reserve."""
     return np.stack([leg.solution.status == Status.SOLVED_WITH_RESERVE for leg in legs], axis=1)

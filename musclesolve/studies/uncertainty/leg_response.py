@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
-Array = np.ndarray
 Changes = dict[str, Array]
 
 AT_ONCE = 4_000_000

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
-
-Array = np.ndarray
 
 ALIKE = 1e-4
 """A marker that moves in the axes of two bodies as little but for this stands at their joint [m]."""

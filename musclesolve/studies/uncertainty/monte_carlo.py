@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve._util.processes import cores
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.pipeline import run as pipeline
@@ -30,7 +31,6 @@ from musclesolve.studies.uncertainty.statistics_dataset import Found, assemble
 from musclesolve.studies.uncertainty.streaming_statistics import Statistics
 from musclesolve.studies.uncertainty.worker_tasks import ordered
 
-Array = np.ndarray
 Progress = Callable[[str, float], None]
 
 CHUNK = 4
@@ -48,7 +48,7 @@ class Samples:
     """What all samples need: the road, the frames (T, legs) among which peaks are sought, the seed."""
 
     replay: Replay
-    counted: Array
+    counted: AnyArray
     seed: int
 
     @cached_property
@@ -61,8 +61,8 @@ class Samples:
 class Drawn:
     """One sample: its quantities (D,), and which frames (T, legs) needed a reserve."""
 
-    values: Array
-    reserve: Array
+    values: AnyArray
+    reserve: AnyArray
 
 
 def uncertainty(
@@ -151,8 +151,8 @@ def _differentiable(common: Samples) -> tuple[list[Task], str]:
 
 
 def _gathered(
-    done: Iterator[Drawn | str], samples: int, counted: Array, report: Callable[[float], None]
-) -> tuple[Statistics, Array, list[str]]:
+    done: Iterator[Drawn | str], samples: int, counted: AnyArray, report: Callable[[float], None]
+) -> tuple[Statistics, AnyArray, list[str]]:
     """Statistics of the samples, how many needed a reserve (T, legs), why some failed; the nominal one comes first."""
     first = next(done)
     if isinstance(first, str):
@@ -170,8 +170,8 @@ def _gathered(
 
 
 def _told(
-    parts: Iterator[tuple[Task, dict[str, Array]]], count: int, report: Progress
-) -> Iterator[tuple[Task, dict[str, Array]]]:
+    parts: Iterator[tuple[Task, dict[str, AnyArray]]], count: int, report: Progress
+) -> Iterator[tuple[Task, dict[str, AnyArray]]]:
     """The same parts, told as they come."""
     for number, part in enumerate(parts):
         report("contributions", SAMPLES_SHARE + (1.0 - SAMPLES_SHARE) * number / count)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
@@ -38,8 +39,7 @@ from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
 from musclesolve.studies.uncertainty.uncertain_parameters import Parameters
 
-Array = np.ndarray
-Errors = dict[str, Array]
+Errors = dict[str, AnyArray]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Body:
     motion: Motion
     segments: SegmentMotion
     wrenches: list[Wrench]
-    moments: Array
+    moments: AnyArray
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Replay:
     options: Options
     parameters: Parameters
     markers: MarkerErrors
-    start: Array
+    start: AnyArray
     segments: list[str]
-    inside: Array
-    plates: list[tuple[Side, Array, Array]]
-    usable: dict[str, Array]
+    inside: AnyArray
+    plates: list[tuple[Side, AnyArray, AnyArray]]
+    usable: dict[str, AnyArray]
 
     @classmethod
     def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
@@ -99,12 +99,12 @@ class Replay:
         segments = segment_names(model.topology)
         moments = measured_moments(trial, model, recorded.motion, recorded.wrenches)
         validity = recorded.validity(moments)
-        usable: dict[str, Array] = {side: validity.of_leg(side) for side in SIDES}
+        usable: dict[str, AnyArray] = {side: validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
 
     @property
-    def time(self) -> Array:
+    def time(self) -> AnyArray:
         """(T,) frames that are analysed [s]."""
         return self.markers.walk.time[self.inside]
 
@@ -126,7 +126,7 @@ class Replay:
         moments = measured_moments(self.trial, model, motion, wrenches)
         return Body(model, motion, segment_motion(model, motion), wrenches, moments)
 
-    def _wrenches(self, shift: Array) -> list[Wrench]:
+    def _wrenches(self, shift: AnyArray) -> list[Wrench]:
         """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
         acting: dict[Side, Wrench] = {}
         for (side, force, moment), by in zip(self.plates, shift, strict=True):
@@ -158,7 +158,7 @@ class Replay:
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
         return state, joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
 
-    def run(self, numbers: Array) -> tuple[Body, list[LegResult]]:
+    def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
         """The whole road with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
@@ -170,7 +170,7 @@ class Replay:
         return body, legs
 
 
-def _on_other_paths(model: Model, muscles: LegMuscles, shift: Array) -> LegMuscles:
+def _on_other_paths(model: Model, muscles: LegMuscles, shift: AnyArray) -> LegMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
     paths = settle_switches(model, replace(muscles.paths, standing=muscles.paths.standing + shift))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
@@ -184,7 +184,7 @@ def _on_other_paths(model: Model, muscles: LegMuscles, shift: Array) -> LegMuscl
     )
 
 
-def _plates(trial: Trial, chosen: FilterChoice, time: Array) -> list[tuple[Side, Array, Array]]:
+def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Side, AnyArray, AnyArray]]:
     """Side, force and moment of every plate, filtered; right feet first, as everywhere."""
     found = []
     for side in SIDES:

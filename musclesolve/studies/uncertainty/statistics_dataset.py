@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.studies.uncertainty.error_sources import sources
 from musclesolve.studies.uncertainty.followed_quantities import DIMS, separated
 from musclesolve.studies.uncertainty.replay import Replay, leg_dofs
 from musclesolve.studies.uncertainty.streaming_statistics import QUANTILES, Statistics
 
-Array = np.ndarray
-Variable = tuple[tuple[str, ...], Array, dict[str, str]]
+Variable = tuple[tuple[str, ...], AnyArray, dict[str, str]]
 
 UNITS = {
     "muscle_force": ("N", "tendon force, active and passive"),
@@ -49,14 +49,14 @@ class Found:
     """
 
     statistics: Statistics
-    reserve: Array
+    reserve: AnyArray
     seed: int
     reasons: list[str]
-    variance: Mapping[str, Array]
+    variance: Mapping[str, AnyArray]
     why_not: str
 
 
-def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: Array | None) -> xr.Dataset:
+def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray | None) -> xr.Dataset:
     """Label what samples and derivatives gave.
 
     Args:
@@ -120,7 +120,7 @@ def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable
     }
 
 
-def _contributions(variance: Mapping[str, Array], unique: Array) -> dict[str, Variable]:
+def _contributions(variance: Mapping[str, AnyArray], unique: AnyArray) -> dict[str, Variable]:
     """First-order standard deviation, and the shares of the sources in the variance; 0 where nothing varies."""
     meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
     variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _said("1", meaning))}
@@ -145,7 +145,7 @@ def _sizes(labelled: xr.Dataset) -> dict[str, int]:
     return {str(name): size for name, size in labelled.sizes.items()}
 
 
-def _valid(count: Array, legs: int) -> Array:
+def _valid(count: AnyArray, legs: int) -> AnyArray:
     """(T, legs) from counts of all muscles (T, n): those of one leg are solved together."""
     return count.reshape(len(count), legs, -1).min(axis=2)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-Array = np.ndarray
+from musclesolve._util.arrays import Array
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
 """Of which quantiles are given: the median, and what one half and 19 of 20 samples lie within."""

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-Array = np.ndarray
+from musclesolve._util.arrays import Array
 
 
 @dataclass(frozen=True)

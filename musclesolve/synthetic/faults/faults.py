@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
-from musclesolve.recording.text.text_file import suggestion
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 
 

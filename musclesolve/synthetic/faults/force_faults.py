@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.synthetic.faults.faults import fault
 from musclesolve.synthetic.faults.trial_copy import FORCES, Copy
 from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
 
-Array = NDArray[np.float64]
 SHOWS = 2.0
 """Below this vertical force software gives no centre of pressure [N]."""
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -19,7 +19,6 @@ from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
 from musclesolve.recording.trial.schema import Document, validated
 
-Array = NDArray[np.float64]
 WALK, STATIC, FORCES, TRIAL = "walk.trc", "static.trc", "forces.mot", "trial.toml"
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.camera_setups import ring
 from musclesolve.recording.cameras.camera_writing import write_camera_file
 from musclesolve.recording.data import Markers
 from musclesolve.synthetic.recording.recording_options import RecordingOptions
-
-Array = np.ndarray
 
 ROOM = 0.4
 """How far the control points reach beyond the markers [m]."""

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-Array = np.ndarray
+from musclesolve._util.arrays import Array
+
 Noise = Callable[[np.random.Generator, tuple[int, int, int], Array], Array]
 
 SKIN_HARMONICS = 4

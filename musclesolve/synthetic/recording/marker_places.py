@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
 from musclesolve.recording.markers.resolve_landmarks import markers_of
 from musclesolve.synthetic.stride.stride_subject import Person
-
-Array = np.ndarray
 
 APART = np.array([0.03, 0.03, 0.0])
 """How far either of two markers lies from the landmark in their middle [m]."""

@@ -7,10 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.errors import InputError
-
-Array = np.ndarray
 
 LOADED = 20.0
 """A plate carries something from this vertical force on [N]."""

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.mot_file import write_mot
-from musclesolve.recording.text.text_file import file_path, suggestion
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.results.files.writing import write_files
 from musclesolve.synthetic.faults.faults import plant_all
@@ -26,8 +28,6 @@ from musclesolve.synthetic.recording.truth import truth_bytes
 from musclesolve.synthetic.running.running_stride import running_stride
 from musclesolve.synthetic.stride.curved_stride import CurvedStride
 from musclesolve.synthetic.stride.reference_stride import Stride, reference_stride
-
-Array = np.ndarray
 
 TRIAL, FORCES, TRUTH = "trial.toml", "forces.mot", "truth.nc"
 WALK, STANDING = "walk", "static"
@@ -161,16 +161,16 @@ def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> No
             )
 
 
-def inside(time: Array, first: float, last: float) -> Array:
+def inside(time: AnyArray, first: float, last: float) -> AnyArray:
     """Which times (T,) lie from first to last, both included whatever their last digit."""
-    within: Array = (time >= first - SAME_TIME) & (time <= last + SAME_TIME)
+    within: AnyArray = (time >= first - SAME_TIME) & (time <= last + SAME_TIME)
     return within
 
 
-def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> Array:
+def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> AnyArray:
     """Times of the frames on the clock of the stride [s]: the files' clock starts at the first of them."""
     count = int((options.strides * stride.period + 2.0 * options.margin_s) * rate_hz + 1e-6) + 1
-    clock: Array = np.arange(count) / rate_hz - options.margin_s
+    clock: AnyArray = np.arange(count) / rate_hz - options.margin_s
     return clock
 
 
@@ -218,7 +218,7 @@ def plates(stride: Stride, options: RecordingOptions) -> Table:
     return Table(time + options.margin_s, tuple(names), np.concatenate(columns, axis=1), False, Path(FORCES))
 
 
-def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array, Array]:
+def pressure(force: AnyArray, moment: AnyArray, unloaded_below: float) -> tuple[AnyArray, AnyArray]:
     """Centre of pressure on the ground and moment about it, (T, 3) each, zero while unloaded."""
     loaded = force[:, 2] >= unloaded_below
     vertical = np.where(loaded, force[:, 2], np.inf)
@@ -227,6 +227,6 @@ def pressure(force: Array, moment: Array, unloaded_below: float) -> tuple[Array,
     return point, free
 
 
-def _axes(options: RecordingOptions) -> Array:
+def _axes(options: RecordingOptions) -> AnyArray:
     """R (3, 3) with p_global = R p_file: rows of global positions times R are rows of the file's."""
     return global_from_laboratory(options.forward, options.up)

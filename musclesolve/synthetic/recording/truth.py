@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import Array
 from musclesolve.recording.data import SIDES
 from musclesolve.results.files.netcdf import netcdf_bytes
 from musclesolve.synthetic.recording.recording_options import RecordingOptions
 from musclesolve.synthetic.stride.reference_stride import Stride
 
-Array = np.ndarray
 AXES = ["forward", "left", "up"]
 
 VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {

@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from musclesolve._util.arrays import Array
 from musclesolve.synthetic.running.runner_ground import RunGround
 from musclesolve.synthetic.stride.stride_subject import Person
-
-Array = np.ndarray
 
 BESIDE = 0.05
 """Distance of the planted foot from the line of progression [m]."""

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.interpolate import PPoly
 
+from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-
-Array = np.ndarray
 
 SIDEWAYS = 0.035
 """b: horizontal force towards the other foot over the vertical one."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.forward.energy import mass_center, momentum
 from musclesolve.dynamics.kinematics.cardan_angles import from_cardan, nearest_rotation
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -21,7 +22,6 @@ from musclesolve.dynamics.kinematics.rotation_vector import to_vector
 from musclesolve.dynamics.model.model import Model
 from musclesolve.synthetic.running.runner_ground import MIRROR, RunGround
 
-Array = np.ndarray
 Joints = Callable[[Array], tuple[Array, Array, Array]]
 """From times (T,) to joint angles and their two derivatives, (T, K) each."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.cardan_angles import to_cardan
@@ -30,8 +31,6 @@ from musclesolve.synthetic.running.runner_pelvis import Base, Carried, running_b
 from musclesolve.synthetic.stride.reference_stride import Stride
 from musclesolve.synthetic.stride.stride_series import Layout
 from musclesolve.synthetic.stride.stride_subject import Person
-
-Array = np.ndarray
 
 HARMONICS = list(range(13))
 ARMS = {
@@ -83,11 +82,11 @@ class RunningStride(Stride):
             "# in the middle of stance, and where passive vasti extend the deeply flexed knee."
         )
 
-    def joints(self, time: Array) -> tuple[Array, Array, Array]:
+    def joints(self, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Joint angles (T, K) [rad] and their two derivatives at times (T,) [s]."""
         return _joints(self.layout, self.coefficients, time)
 
-    def coordinates(self, time: Array, order: int = 0) -> Array:
+    def coordinates(self, time: AnyArray, order: int = 0) -> AnyArray:
         """Joint and base coordinates (T, 44) at times (T,) [s]; of their derivatives only those of the joint angles."""
         time = np.asarray(time, float)
         angles = self.joints(time)[order]
@@ -99,7 +98,7 @@ class RunningStride(Stride):
             base = np.column_stack([place, *to_cardan(rotation)])
         return np.column_stack([angles, base])
 
-    def motion(self, time: Array) -> Motion:
+    def motion(self, time: AnyArray) -> Motion:
         """The motion at times (T,) [s]; its accelerations are those that the ground forces cause."""
         time = np.asarray(time, float)
         joints, tree = self.joints(time), self.model.tree
@@ -115,7 +114,7 @@ class RunningStride(Stride):
         qd = tree.velocity(q, speeds, place)
         cardan = np.column_stack(to_cardan(rotation))
 
-        def moving(base: Array) -> Motion:
+        def moving(base: AnyArray) -> Motion:
             """The motion with some acceleration (T, 6) of the base."""
             second = np.column_stack([rate_rates, base])
             turning = cardan_derivatives(cardan, speeds[:, -3:], base[:, 3:])
@@ -133,11 +132,11 @@ class RunningStride(Stride):
 
         return moving(self._base_acceleration(moving, time))
 
-    def _base_acceleration(self, moving: Any, time: Array) -> Array:
+    def _base_acceleration(self, moving: Any, time: AnyArray) -> AnyArray:
         """(T, 6) with which nothing is left for the pelvis to be held by; what is left is linear in it."""
         wrenches = self.wrenches(time)
 
-        def missing(base: Array) -> Array:
+        def missing(base: AnyArray) -> AnyArray:
             return projected_moments(self.model, moving(base), wrenches)[:, -6:]
 
         still = np.zeros((time.size, 6))
@@ -145,7 +144,7 @@ class RunningStride(Stride):
         slope = np.stack([missing(still + unit) - first for unit in np.eye(6)], axis=2)
         return -np.linalg.solve(slope, first[..., None])[..., 0]
 
-    def wrenches(self, time: Array) -> list[Wrench]:
+    def wrenches(self, time: AnyArray) -> list[Wrench]:
         """What the ground does to right and left foot at times (T,) [s]: the given forces, zero in flight."""
         time = np.asarray(time, float)
         center, moment = self.contact.center(time)[0], self.base.angular_momentum(time)[1]
@@ -210,12 +209,12 @@ def _no_run(given: str) -> InputError:
     )
 
 
-def _settled(layout: Layout, coefficients: Array, ground: RunGround) -> RunningStride:
+def _settled(layout: Layout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
     base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time), TILT)
     return RunningStride(layout, coefficients, ground, base)
 
 
-def _reaching(stride: RunningStride) -> Array:
+def _reaching(stride: RunningStride) -> AnyArray:
     """Coefficients with which the legs reach the wanted places from where the pelvis is now."""
     layout, ground, model = stride.layout, stride.contact, stride.model
     time = np.arange(FRAMES) * ground.period / FRAMES
@@ -238,12 +237,12 @@ def _reaching(stride: RunningStride) -> Array:
     return found
 
 
-def _pose(stride: RunningStride, time: Array) -> tuple[Array, Array, Array]:
+def _pose(stride: RunningStride, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     coordinates = stride.coordinates(time)
     return coordinates[:, :-6], coordinates[:, -6:-3], stride.base.rotation(time)
 
 
-def _joints(layout: Layout, coefficients: Array, time: Array) -> tuple[Array, Array, Array]:
+def _joints(layout: Layout, coefficients: AnyArray, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     phase, count = np.asarray(time, float) / layout.person.period, layout.person.model.tree.joint_count
     angles, rates, second = (layout.coordinates(coefficients, phase, order)[:, :count] for order in range(3))
     return angles, rates, second
@@ -257,5 +256,5 @@ def _runner(period: float, stance: float) -> Person:
     return replace(person, settings=person.settings | {"timing": timing})
 
 
-def _turned(rotation: Array, vectors: Array) -> Array:
+def _turned(rotation: AnyArray, vectors: AnyArray) -> AnyArray:
     return np.einsum("txy,ty->tx", rotation, vectors)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.cardan_angles import from_cardan, rotation_about, to_cardan
@@ -22,7 +23,6 @@ from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.stride.reference_stride import Stride
 from musclesolve.synthetic.stride.stride_series import MIRROR
 
-Array = np.ndarray
 _FORWARD, _, _UP = np.eye(3)
 
 

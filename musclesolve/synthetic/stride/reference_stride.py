@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve import data
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
@@ -21,8 +22,6 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.recording.data import SIDES, Event, Side
 from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
 from musclesolve.synthetic.stride.stride_subject import Person, carried
-
-Array = np.ndarray
 
 COEFFICIENTS = Path(data.__file__).with_name("reference_stride") / "coefficients.toml"
 

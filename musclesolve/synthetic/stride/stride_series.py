@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import BSpline
 
+from musclesolve._util.arrays import Array
 from musclesolve.synthetic.stride.stride_subject import Person
-
-Array = np.ndarray
 
 # Force and moment on the left foot mirrored to the right one's: y of the force, x and z of the moment change sign.
 MIRROR = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])

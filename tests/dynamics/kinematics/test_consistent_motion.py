@@ -191,7 +191,11 @@ def test_a_weight_counts_as_so_many_measurements():
 
 @pytest.mark.parametrize(
     ("weights", "said"),
-    [({"hel_r": 2.0}, "did you mean heel_r"), ({"toe_r": 0.0}, "toe_r"), ({"toe_r": float("nan")}, "toe_r")],
+    [
+        ({"hel_r": 2.0}, "did you mean 'heel_r'"),
+        ({"toe_r": 0.0}, "toe_r"),
+        ({"toe_r": float("nan")}, "toe_r"),
+    ],
 )
 def test_weights_that_cannot_be_are_refused(weights, said, model, motion):
     with pytest.raises(InputError, match=said):
@@ -200,7 +204,7 @@ def test_weights_that_cannot_be_are_refused(weights, said, model, motion):
 
 @pytest.mark.parametrize("names", [("nearst", "constraints"), ("nearest", "spline")])
 def test_unknown_ways_are_refused_with_the_known_ones(names, model, motion):
-    with pytest.raises(InputError, match=r"did you mean (nearest|splines)"):
+    with pytest.raises(InputError, match=r"did you mean '(nearest|splines)'"):
         consistent_motion(model, measured(model, motion.q), motion.time, *names)
 
 

@@ -162,7 +162,7 @@ def refused(folder: Path, *edits: tuple[str, str], **motion: object) -> str:
     with pytest.raises(InputError) as error:
         found(functional_trial(folder, *edits, **motion))
     message = str(error.value)
-    assert "trial.toml" in message and "expected: " in message and "to mend it: " in message
+    assert "trial.toml" in message and "expected: " in message and "remedy: " in message
     return message
 
 
@@ -211,7 +211,7 @@ def test_a_step_of_walking_shows_no_center(
     with pytest.raises(InputError) as error:
         read_trial(path)
     # There is no cluster on the thighs yet; the message says which markers could make one.
-    remedy = str(error.value).split("to mend it: ")[1]
+    remedy = str(error.value).split("remedy: ")[1]
     assert (
         remedy.startswith('add to [clusters]: thigh_r = ["R.')
         and '"R.Knee"' in remedy
@@ -258,7 +258,7 @@ def test_a_trial_file_that_asks_in_vain_is_refused(
     with pytest.raises(InputError) as error:
         read_trial(write_trial(tmp_path, *edits))
     message = str(error.value)
-    assert said in message and remedy in message.split("to mend it: ")[1] and "trial.toml, line" in message
+    assert said in message and remedy in message.split("remedy: ")[1] and "trial.toml, line" in message
 
 
 def test_without_a_standing_trial_there_is_no_functional_hip(tmp_path: Path) -> None:

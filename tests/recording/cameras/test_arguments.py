@@ -71,7 +71,7 @@ def test_what_is_none_is_refused(call: Callable[[], object], said: str) -> None:
     with pytest.raises(InputError, match=said) as error:
         call()
     message = str(error.value)
-    assert "expected" in message and "to mend it" in message and len(message) < 500
+    assert "expected" in message and "remedy" in message and len(message) < 500
 
 
 def test_whole_numbers_lists_and_names_that_are_numbers_are_taken() -> None:

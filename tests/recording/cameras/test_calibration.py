@@ -104,7 +104,7 @@ def refused(points: object, image: object = None) -> str:
     with pytest.raises(InputError) as error:
         calibrate(points, image, "left")
     message = str(error.value)
-    assert "camera 'left'" in message and "expected" in message and "to mend it" in message
+    assert "camera 'left'" in message and "expected" in message and "remedy" in message
     return message
 
 

@@ -49,7 +49,7 @@ def refused(path: Path) -> str:
     with pytest.raises(InputError) as error:
         read_camera_markers(path)
     message = str(error.value)
-    assert "expected: " in message and "to mend it: " in message
+    assert "expected: " in message and "remedy: " in message
     return message
 
 

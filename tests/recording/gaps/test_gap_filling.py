@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_trial import write_trial
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import fill_gaps, fill_trial, gap_notes
 from musclesolve.recording.gaps.gap_interpolant import line, spline, tried

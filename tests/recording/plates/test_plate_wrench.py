@@ -289,7 +289,7 @@ def test_plates_that_are_not_understood_are_refused(tmp_path: Path, name: str, v
     path = write(tmp_path / "a.c3d", [plate], [plate.channels(*step(plate))], setting(name, value))
     with pytest.raises(InputError, match=said) as raised:
         read_plates(read_c3d(path), GLOBAL)
-    assert "a.c3d, FORCE_PLATFORM:" in str(raised.value) and "to mend it" in str(raised.value)
+    assert "a.c3d, FORCE_PLATFORM:" in str(raised.value) and "remedy" in str(raised.value)
 
 
 def test_corners_that_cross_over_are_refused(tmp_path: Path) -> None:

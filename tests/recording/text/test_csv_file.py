@@ -122,7 +122,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path = written(tmp_path, text, *edits)
     with pytest.raises(InputError) as refused:
         read_markers(path)
-    for part in (*parts, str(path), "\n  to mend it: "):
+    for part in (*parts, str(path), "\n  remedy: "):
         assert part in str(refused.value)
 
 

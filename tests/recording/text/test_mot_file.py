@@ -98,7 +98,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path = sample(tmp_path, edit)
     with pytest.raises(InputError) as refused:
         read_mot(path)
-    for part in (*parts, str(path), "\n  to mend it: "):
+    for part in (*parts, str(path), "\n  remedy: "):
         assert part in str(refused.value)
 
 

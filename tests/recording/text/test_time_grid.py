@@ -301,6 +301,6 @@ def test_any_header_and_digits_give_even_times_or_one_message(
     try:
         markers = read_trc(path)
     except InputError as refused:
-        assert "\n  to mend it: " in str(refused)
+        assert "\n  remedy: " in str(refused)
     else:
         assert (np.diff(markers.time) > 0.0).all()

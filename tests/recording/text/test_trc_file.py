@@ -135,7 +135,7 @@ def test_what_does_not_fit_together_is_refused_with_its_line(
     path = sample(tmp_path, edit)
     with pytest.raises(InputError) as refused:
         read_trc(path)
-    for part in (*parts, str(path), "\n  to mend it: "):
+    for part in (*parts, str(path), "\n  remedy: "):
         assert part in str(refused.value)
 
 
@@ -148,7 +148,7 @@ def test_missing_empty_binary_and_foreign_files_are_refused(tmp_path: Path) -> N
     for content, message in ((b"", "empty"), (b"\x02P\0\0", "binary"), (b"a,b\n1,2\n", "not a TRC file"),
                              (b"PathFileType 4\nDataRate\n", "ends after 2 lines")):  # fmt: skip
         (tmp_path / "bad.trc").write_bytes(content)
-        with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*to mend it: "):
+        with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*remedy: "):
             read_trc(tmp_path / "bad.trc")
 
 
@@ -195,7 +195,7 @@ def two_markers() -> Markers:
 def test_what_the_reader_would_not_take_back_is_not_written(
     tmp_path: Path, change: dict, options: dict, message: str
 ) -> None:
-    with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*to mend it: "):
+    with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*remedy: "):
         write_trc(tmp_path / "x.trc", replace(two_markers(), **change), **options)
     assert not list(tmp_path.iterdir())
 

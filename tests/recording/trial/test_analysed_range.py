@@ -10,7 +10,7 @@ import pytest
 from c3d_files import PlateOnPaper, write_c3d
 
 import musclesolve as ms
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve.errors import InputError
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial

@@ -159,7 +159,7 @@ def test_a_wrong_trial_file_is_refused_with_the_place_and_the_way_out(tmp_path: 
     path = write_trial(tmp_path, edit)
     with pytest.raises(InputError) as refused:
         read_trial(path)
-    for part in (*parts, str(path), "\n  expected: ", "\n  to mend it: "):
+    for part in (*parts, str(path), "\n  expected: ", "\n  remedy: "):
         assert part in str(refused.value), str(refused.value)
 
 

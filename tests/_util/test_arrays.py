@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve._util.runs import true_runs
+from musclesolve._util.arrays import true_runs
 
 
 @given(st.lists(st.booleans(), max_size=40))

@@ -1,0 +1,36 @@
+"""The array types of the package, unbroken runs of a mask, and columns at other times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+AnyArray = NDArray[Any]
+"""Numbers of any kind: whole, real, complex or truth values."""
+
+
+def true_runs(mask: Mask) -> list[tuple[int, int]]:
+    """Return first and one past the last index of every unbroken run of True in a mask (T,), in order."""
+    padded = np.concatenate([[False], mask, [False]])
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def long_enough(mask: Mask, shortest: int) -> Mask:
+    """Return a mask (T,) without its runs of fewer than so many samples."""
+    long: Mask = np.zeros(mask.size, bool)
+    for first, stop in true_runs(mask):
+        long[first:stop] = stop - first >= shortest
+    return long
+
+
+def at_times(time: Array, columns: Array, new: Array) -> Array:
+    """Return columns (T, k) of increasing times (T,) at other times (S,), (S, k), linearly interpolated.
+
+    Beyond the ends they stay as at the ends.
+    """
+    return np.stack([np.interp(new, time, column) for column in columns.T], axis=-1)

@@ -1,0 +1,144 @@
+"""One function for each kind of argument: what does not fit is refused by name before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from numbers import Integral, Real
+
+import numpy as np
+
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.names import suggestion
+from musclesolve.errors import InputError
+
+Shape = tuple[int | str, ...]
+"""A shape as messages print it: numbers are fixed, letters stand for any size."""
+
+
+def check_number(
+    given: object,
+    name: str,
+    expected: str,
+    *,
+    least: float = -np.inf,
+    above: float = -np.inf,
+    most: float = np.inf,
+    where: str | None = None,
+) -> float:
+    """Return a finite number from `least` to `most` and larger than `above`; true and false are none.
+
+    Raises:
+        InputError: anything else, with the words of `expected`.
+    """
+    if isinstance(given, Real) and not isinstance(given, bool):
+        value = float(given)
+        if np.isfinite(value) and least <= value <= most and value > above:
+            return value
+    raise InputError(f"{name} is {given!r}", code="bad_number", where=where or name, expected=expected)
+
+
+def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
+    """Return an integer that is at least `least`; true, false and 2.0 are none.
+
+    Raises:
+        InputError: anything else.
+    """
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
+        raise InputError(
+            f"{name} is {given!r}",
+            code="bad_number",
+            where=where or name,
+            expected=f"a whole number, {least} or more",
+        )
+    return int(given)
+
+
+def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
+    """See that a word is one of those that are known.
+
+    Raises:
+        InputError: it is another word, or none.
+    """
+    if not isinstance(given, str) or given not in known:
+        raise InputError(
+            f"{name} is {given!r}",
+            code="unknown_name",
+            where=where,
+            expected=" or ".join(map(repr, known)),
+            remedy=suggestion(given, known) if isinstance(given, str) else None,
+        )
+
+
+def check_array(
+    given: object,
+    name: str,
+    shape: Shape,
+    entries: tuple[str, ...] = (),
+    *,
+    axis: int = 1,
+    finite: bool = True,
+) -> AnyArray:
+    """Return an array of real or complex numbers of a shape; whole numbers become floats.
+
+    Args:
+        given: what was given.
+        name: its name in messages.
+        shape: the shape it must have; a letter fits any size.
+        entries: names of the entries along `axis`, for messages.
+        axis: see entries. Where it is not 0, the first axis are frames.
+        finite: False lets numbers pass that are not finite.
+
+    Raises:
+        InputError: no numbers, another shape, or a number that is not finite; says which and where.
+    """
+    wanted = f"numbers of the shape ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
+    wanted = wanted if shape else "a number"
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise InputError(f"{name} has rows of different lengths", code="bad_shape", expected=wanted) from None
+    if array.dtype.kind not in "buifc":
+        raise InputError(f"{name} has the type {array.dtype}", code="not_numbers", expected=wanted)
+    if array.dtype.kind in "bui":
+        array = array.astype(float)
+    fits = len(array.shape) == len(shape) and all(
+        isinstance(want, str) or have == want for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", expected=wanted)
+    if finite and not np.isfinite(array).all():
+        raise _not_finite(array, name, entries, axis)
+    return array
+
+
+def check_increasing(given: object, least: int = 1) -> AnyArray:
+    """Return the times (T,) [s] of frames.
+
+    Raises:
+        InputError: not finite, not increasing, or fewer than `least`.
+    """
+    time = check_array(given, "time", ("T",))
+    if len(time) < least:
+        raise InputError(f"{len(time)} frames", code="too_few_frames", expected=f"at least {least}")
+    late = np.flatnonzero(~(np.diff(time) > 0.0))
+    if len(late):
+        k = int(late[0])
+        raise InputError(
+            f"time does not increase from frame {k} ({time[k]:g} s) to frame {k + 1} ({time[k + 1]:g} s)",
+            code="time_not_increasing",
+            expected="increasing times [s]",
+        )
+    return time
+
+
+def _not_finite(array: AnyArray, name: str, entries: tuple[str, ...], axis: int) -> InputError:
+    if not array.ndim:
+        return InputError(f"{name} is {array}", code="not_finite", expected="a finite number")
+    bad = np.argwhere(~np.isfinite(array))
+    first = tuple(int(part) for part in bad[0])
+    of = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
+    at = f" in frame {first[0]}" if axis else ""
+    count = f" ({len(bad)} such numbers in all)" if len(bad) > 1 else ""
+    place = "" if of or array.ndim == 1 else f", at {list(first)}"
+    problem = f"{name}{of} is {array[first]}{at}{place}{count}"
+    return InputError(problem, code="not_finite", expected="finite numbers")
