@@ -2,18 +2,20 @@
 #   make demo     the bundled reference stride, end to end
 #   make test     the tests
 #   make lint     formatting, lint, types
+#   make package  wheel and sdist; the wheel installed into an empty environment, and used from another folder
 #   make bench    measured comparisons of the solvers (slow; never part of the tests)
 #   make clean    remove the environment and everything that was produced
 
 PYTHON ?= python3
 VENV   := .venv
-RUN    := $(VENV)/bin/python
+SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+RUN    := $(VENV)/$(SCRIPTS)/python
 
 # One thread per linear-algebra call: the tests run side by side already.
 export OMP_NUM_THREADS ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint package bench clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -27,6 +29,9 @@ lint: $(VENV)/linters
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
+
+package: $(VENV)/installed
+	$(RUN) tools/check_package.py
 
 bench: $(VENV)/installed
 	$(RUN) -m musclesolve benchmark
