@@ -17,7 +17,7 @@ from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
 from musclesolve.muscles.leg_state import muscle_state
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.run import joint_loads, mechanics
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full.solve_full import solve_full
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch

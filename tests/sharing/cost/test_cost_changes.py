@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.cost.activation_power import ActivationPower
-from musclesolve.sharing.cost.activation_volume import ActivationVolume
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationVolume
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
-from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.cost_base import gradient_change, largest_activation_change
+from musclesolve.sharing.cost.named.power_costs import ForceMomentSquared
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.power_costs import NormalizedForceSquared
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem_change import ProblemChange
 
 COSTS = [
@@ -70,7 +70,7 @@ class Heavier(NormalizedForceSquared):
 
     name: ClassVar[str] = "heavier"
 
-    def full(self, problem):
+    def coefficient(self, problem):
         return np.sqrt(problem.force_capacity / problem.max_isometric_force)
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import musclesolve as ms
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_check import check_cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.named.power_costs import ForceSquared
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

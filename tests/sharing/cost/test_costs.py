@@ -6,19 +6,19 @@ import pytest
 from sharing_cases import RESTING, SMOOTH
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
-from musclesolve.sharing.cost.activation_volume import ActivationVolume
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationVolume
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost
-from musclesolve.sharing.cost.emg_tracking import EmgTracking
-from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.min_max import MinMax
-from musclesolve.sharing.cost.muscle_power import MusclePower
-from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.emg_tracking import EmgTracking
+from musclesolve.sharing.cost.named.power_costs import ForceMomentSquared
+from musclesolve.sharing.cost.named.power_costs import ForceSquared
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.min_max import MinMax
+from musclesolve.sharing.cost.named.power_costs import MusclePower
+from musclesolve.sharing.cost.named.power_costs import NormalizedForceSquared
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.power_costs import StressCubed
 from musclesolve.sharing.problem import Problem
 
 

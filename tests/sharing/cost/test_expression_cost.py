@@ -13,8 +13,8 @@ import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ForceSquared
+from musclesolve.sharing.cost.named.power_costs import StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

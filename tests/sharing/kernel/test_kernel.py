@@ -13,12 +13,12 @@ from sharing_cases import SMOOTH
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.cost_base import _describes_itself, described
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.power_sum import PowerSum
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.power_costs import StressCubed
 from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits
@@ -115,7 +115,7 @@ class Mine(PowerSum):
 
     name = "mine"
 
-    def full(self, problem):
+    def coefficient(self, problem):
         return np.ones_like(problem.force_capacity)
 
 
