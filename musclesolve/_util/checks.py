@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 
@@ -109,6 +109,26 @@ def check_array(
     if finite and not np.isfinite(array).all():
         raise _not_finite(array, name, entries, axis)
     return array
+
+
+def check_real_array(given: object, name: str, expected: str, *, where: str | None = None) -> Array:
+    """Return numbers as an array in double precision, of whatever shape; masked numbers become NaN.
+
+    Raises:
+        InputError: it holds something else, such as text, dates or complex numbers.
+    """
+    try:
+        raw = np.asanyarray(given)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"numbers of the kind {raw.dtype}")
+        return np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} is no array of numbers ({error})",
+            code="not_numbers",
+            where=where or name,
+            expected=expected,
+        ) from error
 
 
 def check_increasing(given: object, least: int = 1) -> AnyArray:

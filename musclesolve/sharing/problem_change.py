@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.problem import PER_FRAME, Problem
 
@@ -114,9 +115,7 @@ class ProblemChange:
 
 def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     """A change with all its axes."""
-    from musclesolve.sharing.arguments import an_array
-
-    array, own = an_array(value, f"d_{name}", "numbers"), getattr(problem, name)
+    array, own = check_real_array(value, f"d_{name}", "numbers"), getattr(problem, name)
     if own is None:
         raise InputError(
             f"the problem has no {name} that could change",

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, one_of
+from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
@@ -56,8 +57,8 @@ def solve(
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
             built in contradicts itself (cost/cost_check.py), or is said to be convex and is not.
     """
-    one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    a_problem(problem, "solve")
+    check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
+    check_problem(problem, "solve")
     chosen, method = find_cost(cost), find_solver(solver)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)

@@ -27,8 +27,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number, check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_number, a_problem, an_array, members
+from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -94,7 +95,7 @@ def explain(
             these costs.
     """
     found = _suitable(costs, problem)
-    at_bound = a_number(at_bound, "at_bound", "a positive number", above=0.0)
+    at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in found:
         problem = within_domain(problem, cost)
     pattern = _checked(problem, activation, at_bound)
@@ -213,7 +214,7 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
         raise InputError(
             "there are no costs to mix", where="costs", expected="a list of names or Cost objects"
         )
-    a_problem(problem)
+    check_problem(problem)
     found = [find_cost(cost) for cost in given]
     for cost in found:
         lacking = cost.needs & {"linear_programme", "nonsmooth"}
@@ -227,7 +228,7 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
 
 def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
     expected = f"{problem.force_capacity.shape}"
-    pattern = an_array(activation, "activation", expected)
+    pattern = check_real_array(activation, "activation", expected)
     pattern = pattern[None] if pattern.ndim == 1 and problem.n_frames == 1 else pattern
     if pattern.shape != problem.force_capacity.shape:
         raise InputError(f"the pattern has the shape {pattern.shape}", where="activation", expected=expected)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.analysis.passive_cause import (
     MAIN_PART,
@@ -29,7 +30,7 @@ from musclesolve.sharing.analysis.passive_cause import (
     shortage_without,
 )
 from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, tried_remedy
-from musclesolve.sharing.arguments import a_problem, an_array
+from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.infeasibility import excess, is_proof
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
@@ -235,7 +236,7 @@ def diagnose(
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
             not exist.
     """
-    problem = _with_passive(a_problem(problem), passive_force)
+    problem = _with_passive(check_problem(problem), passive_force)
     passive = _passive_moment(problem)
     number = _chosen(problem, frames)
     found = [_least_shortage(problem, int(t)) for t in number]
@@ -291,7 +292,7 @@ def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
     """The problem with the passive forces that are given, or its own, checked."""
     shape = problem.force_capacity.shape
     if force is not None:
-        given = an_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
+        given = check_real_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
         if given.shape not in (shape, shape[1:]):
             raise InputError(
                 f"passive_force has the shape {given.shape}",

@@ -19,7 +19,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, members
+from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
 from musclesolve.sharing.nearest_moments import NoCost
 from musclesolve.sharing.problem import Problem
@@ -92,7 +92,7 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
-    wanted = chosen_muscles(a_problem(problem), muscles)
+    wanted = chosen_muscles(check_problem(problem), muscles)
     exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
     least, greatest, gap_least, gap_greatest = (

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
 from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.force_ranges import ForceRange, chosen_muscles, feasible_range
-from musclesolve.sharing.arguments import a_number, a_problem
+from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -54,9 +55,9 @@ def near_optimal_range(
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose best answer
             is below zero, of which no share can be added; a share or an accuracy that is not positive.
     """
-    chosen, wanted = find_cost(cost), chosen_muscles(a_problem(problem), muscles)
+    chosen, wanted = find_cost(cost), chosen_muscles(check_problem(problem), muscles)
     within, accuracy = (
-        a_number(value, name, "a positive number", above=0.0)
+        check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
     _refuse_unfit(chosen)

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice, check_integer
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, a_whole_number, members, one_of
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, described
 from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
@@ -104,7 +105,7 @@ def pareto_front(
     """
     found = _suitable(costs, problem)
     weight = _lattice(len(found), divisions)
-    one_of(scope, "the scope", SCOPES, "scope")
+    check_choice(scope, "the scope", SCOPES, where="scope")
     for cost in found:
         problem = within_domain(problem, cost)
     corners = [_point(problem, found, row, solver) for row in np.eye(len(found))]
@@ -165,7 +166,7 @@ def _wide(least: Array, largest: Array) -> Mask:
 
 def _lattice(count: int, divisions: int) -> Array:
     """All weights that are multiples of 1 / divisions and sum to one, (W, J), from the last cost to the first."""
-    divisions = a_whole_number(divisions, "divisions", 1)
+    divisions = check_integer(divisions, "divisions", 1)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
     ends = np.full((len(places), 1), divisions + count - 1)
     bars = np.hstack([np.full((len(places), 1), -1), places, ends])
@@ -180,7 +181,7 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
             where="costs",
             expected="a list of names or Cost objects",
         )
-    if a_problem(problem).reserve_weight is not None:
+    if check_problem(problem).reserve_weight is not None:
         raise InputError(
             "the problem has reserves",
             where="Problem.reserve_weight",
@@ -188,7 +189,7 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
     deed, expected = "weighed against others", "smooth convex costs"
-    return [a_smooth_convex_cost(cost, problem, deed, "costs", expected) for cost in given]
+    return [check_smooth_convex_cost(cost, problem, deed, "costs", expected) for cost in given]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, an_array
+from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
@@ -92,7 +93,7 @@ def check_reserves(
             that are not 0 < strict <= usual.
     """
     limits = _limits(limits)
-    _refuse_other(a_problem(problem), solution)
+    _refuse_other(check_problem(problem), solution)
     given = _compared(problem, moment)
     solved = np.atleast_1d(solution.solved)
     reserve = np.abs(np.atleast_2d(solution.reserve))[solved]
@@ -109,7 +110,7 @@ def check_reserves(
 
 
 def _limits(limits: object) -> tuple[float, float]:
-    pair = an_array(limits, "limits", "0 < strict <= usual")
+    pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
         raise InputError(f"the limits are {limits}", where="check_reserves", expected="0 < strict <= usual")
     return float(pair[0]), float(pair[1])
@@ -133,7 +134,7 @@ def _compared(problem: Problem, moment: ArrayLike | None) -> Array:
     """The moments to compare with, (T, m)."""
     if moment is None:
         return problem.moment
-    given = np.atleast_2d(an_array(moment, "moment", f"{problem.moment.shape} newton metres"))
+    given = np.atleast_2d(check_real_array(moment, "moment", f"{problem.moment.shape} newton metres"))
     if given.shape != problem.moment.shape:
         raise InputError(
             f"moment has the shape {given.shape}", where="check_reserves", expected=f"{problem.moment.shape}"

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_base import gradient_change, largest_activation_change
@@ -71,8 +72,8 @@ def solution_derivatives(
     Raises:
         InputError: the cost has no derivatives or lacks data; problem and solution do not belong together.
     """
-    a_problem(problem, "solution_derivatives")
-    chosen = a_smooth_convex_cost(
+    check_problem(problem, "solution_derivatives")
+    chosen = check_smooth_convex_cost(
         cost, problem, "differentiated", "solution_derivatives(cost=...)", "a smooth convex cost"
     )
     if not isinstance(solution, Solution):
@@ -227,7 +228,7 @@ class SolutionDerivatives:
         Raises:
             InputError: the weights do not fit.
         """
-        given = an_array(weight, "weight", "numbers")
+        given = check_real_array(weight, "weight", "numbers")
         shape = self.problem.lower.shape[self.problem.single_frame :]
         if given.shape != shape:
             raise InputError(f"weight has the shape {given.shape}", where="gradient_of", expected=f"{shape}")

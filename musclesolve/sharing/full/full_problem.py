@@ -23,8 +23,8 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import an_array
 from musclesolve.sharing.problem import HUGE, OPTIONAL, Problem
 
 _RANK = 1e-9
@@ -73,7 +73,9 @@ class FullProblem:
 
     def __post_init__(self) -> None:
         for name in ("jacobian", "muscle_rows", "moment_rows", "needed", "force_capacity"):
-            object.__setattr__(self, name, an_array(getattr(self, name), name, "an array with frames first"))
+            object.__setattr__(
+                self, name, check_real_array(getattr(self, name), name, "an array with frames first")
+            )
         _refuse_unknown_data(self.data)
         if self.needed.ndim != 2:
             raise _misshapen("needed", self.needed, "(frames, coordinates)")

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_number, a_whole_number
 from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -82,8 +82,8 @@ def solve_full(
     chosen = find_cost(cost)
     if not isinstance(full, FullProblem):
         raise InputError(f"a {type(full).__name__} was given", where="full", expected="a FullProblem")
-    tolerance = a_number(tolerance, "tolerance", "a positive number", above=0.0)
-    max_iterations = a_whole_number(max_iterations, "max_iterations", 1)
+    tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
+    max_iterations = check_integer(max_iterations, "max_iterations", 1)
     if lacking := chosen.needs - CAN:
         raise InputError(
             f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array, one_of
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import Task
@@ -94,8 +95,8 @@ def solve_rate_limited(
             where="limits",
             expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
         )
-    one_of(method, "the method", METHODS, "method")
-    one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
+    check_choice(method, "the method", METHODS, where="method")
+    check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = _times(problem, time)
     if method == "frame_by_frame" and problem.n_frames:
         return _frame_by_frame(problem, instant, chosen, limits, solver, on_infeasible)
@@ -313,14 +314,14 @@ def _part(solution: Solution, which: Mask) -> Solution:
 
 
 def _suitable(problem: Problem, cost: str | Cost) -> Cost:
-    if a_problem(problem).single_frame:
+    if check_problem(problem).single_frame:
         raise InputError(
             "the problem is a single frame without a frame axis",
             where="problem",
             expected="the frames of a motion",
         )
     deed, expected = "shared within rate limits", "a smooth convex cost"
-    chosen = a_smooth_convex_cost(cost, problem, deed, "cost", expected)
+    chosen = check_smooth_convex_cost(cost, problem, deed, "cost", expected)
     high = np.argwhere(np.nan_to_num(problem.upper) > 1.0)
     if high.size:
         t, i = (int(index) for index in high[0])
@@ -334,7 +335,7 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
 
 def _times(problem: Problem, time: ArrayLike) -> Array:
     expected = f"({problem.n_frames},) seconds, each frame later than the one before"
-    instant = an_array(time, "time", expected)
+    instant = check_real_array(time, "time", expected)
     if instant.shape != (problem.n_frames,):
         raise InputError(f"the times have the shape {instant.shape}", where="time", expected=expected)
     wrong = np.flatnonzero(~(np.diff(instant) > 0))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.arguments import a_whole_number
+from musclesolve._util.checks import check_integer
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
 from musclesolve.sharing.problem import Problem
@@ -44,9 +44,9 @@ class Batch:
     name: ClassVar[str] = "batch"
 
     def __post_init__(self) -> None:
-        a_whole_number(self.block, "block", 1)
+        check_integer(self.block, "block", 1)
         if self.threads is not None:
-            a_whole_number(self.threads, "threads", 1)
+            check_integer(self.threads, "threads", 1)
 
     @property
     def slower(self) -> Vectorised:
