@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.named.emg_tracking import EmgTracking
 from musclesolve.sharing.cost.named.min_max import MinMax
-from musclesolve.sharing.cost.named.power_costs import MusclePower
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, MusclePower
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve

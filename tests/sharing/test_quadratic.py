@@ -9,10 +9,8 @@ import pytest
 from sharing_cases import SMOOTH
 
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.power_costs import ForceSquared
-from musclesolve.sharing.cost.named.power_costs import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, ForceSquared, StressCubed
 from musclesolve.sharing.solver.quadratic import Found, QuadraticSolver
 from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
 from musclesolve.sharing.solving import solve

@@ -1,9 +1,3 @@
-from .named.power_costs import (
-    ActivationPower as ActivationPower,
-)
-from .named.power_costs import (
-    ActivationVolume as ActivationVolume,
-)
 from .casadi_expression import (
     ExpressionCost as ExpressionCost,
 )
@@ -22,12 +16,6 @@ from .cost_registry import (
 from .named.emg_tracking import (
     EmgTracking as EmgTracking,
 )
-from .named.power_costs import (
-    ForceMomentSquared as ForceMomentSquared,
-)
-from .named.power_costs import (
-    ForceSquared as ForceSquared,
-)
 from .named.joint_reaction_squared import (
     JointReactionSquared as JointReactionSquared,
 )
@@ -35,17 +23,29 @@ from .named.min_max import (
     MinMax as MinMax,
 )
 from .named.power_costs import (
+    ActivationPower as ActivationPower,
+)
+from .named.power_costs import (
+    ActivationVolume as ActivationVolume,
+)
+from .named.power_costs import (
+    ForceMomentSquared as ForceMomentSquared,
+)
+from .named.power_costs import (
+    ForceSquared as ForceSquared,
+)
+from .named.power_costs import (
     MusclePower as MusclePower,
 )
 from .named.power_costs import (
     NormalizedForceSquared as NormalizedForceSquared,
 )
-from .soft_rows import (
-    SoftRows as SoftRows,
+from .named.power_costs import (
+    StressCubed as StressCubed,
 )
 from .named.soft_saturation import (
     SoftSaturation as SoftSaturation,
 )
-from .named.power_costs import (
-    StressCubed as StressCubed,
+from .soft_rows import (
+    SoftRows as SoftRows,
 )

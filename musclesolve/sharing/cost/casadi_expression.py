@@ -90,7 +90,9 @@ class ExpressionCost(Cost):
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
             raise InputError(
-                f"the cost {self.name} has two data of one name", code="duplicate_name", expected="different names"
+                f"the cost {self.name} has two data of one name",
+                code="duplicate_name",
+                expected="different names",
             )
         self.separable  # noqa: B018  a faulty expression is refused here, not in the middle of a run
 

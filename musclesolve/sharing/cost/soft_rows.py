@@ -27,7 +27,7 @@ class SoftRows:
     weight: Array
 
     def residual(self, activation: Array) -> Array:
-        """t - G a, (T, k)."""
+        """T - G a, (T, k)."""
         return self.target - np.matmul(self.matrix, activation[:, :, None])[:, :, 0]
 
     def value(self, activation: Array) -> Array:

@@ -26,8 +26,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import TOLERANCE, within_domain
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_base import gradient_change, largest_activation_change
+from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.derivatives.vector_jacobian import Reverse, totals

@@ -17,9 +17,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.cost.cost_check import built_in
-from musclesolve.sharing.cost.cost_base import gradient_change, largest_activation_change
 from musclesolve.sharing.derivatives.active_set import Optimum
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem import PER_FRAME, Problem

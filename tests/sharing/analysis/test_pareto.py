@@ -8,9 +8,8 @@ import pytest
 from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.pareto import pareto_front
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.named.power_costs import ForceSquared
+from musclesolve.sharing.cost.named.power_costs import ForceSquared, StressCubed
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.named.power_costs import StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -1,4 +1,4 @@
-"""Which solver takes which cost, and what is said where one does not."""
+"""Which solver takes which cost, and the refusals of the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_base import Attempt

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from sharing_cases import SMOOTH, equipped
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.named.power_costs import StressCubed
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.derivatives.solution_derivatives import solution_derivatives
 from musclesolve.sharing.problem import Problem

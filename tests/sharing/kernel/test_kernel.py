@@ -13,12 +13,11 @@ from sharing_cases import SMOOTH
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.cost_base import _describes_itself, described
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.power_sum import PowerSum
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.named.power_costs import StressCubed
+from musclesolve.sharing.cost.power_sum import PowerSum
 from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits

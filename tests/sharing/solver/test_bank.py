@@ -15,10 +15,9 @@ from sharing_cases import equipped
 import musclesolve as ms
 from musclesolve.pipeline import run as pipeline
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.power_costs import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve

@@ -10,8 +10,8 @@ from sharing_cases import RESTING, SMOOTH, equipped
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.cost.named.power_costs import StressCubed
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch

@@ -111,7 +111,9 @@ class JointReactionSquared(PowerSum):
         for key, number in self._pairs:
             fits = [set(key.split("_")) <= set(name.split("_")) for name in names]
             if not any(fits):
-                raise unknown_name(key, "reaction", names, " in the problem", where=f"the weights of {self.name}")
+                raise unknown_name(
+                    key, "reaction", names, " in the problem", where=f"the weights of {self.name}"
+                )
             weight[np.array(fits)] = number
         return weight
 

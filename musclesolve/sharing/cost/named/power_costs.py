@@ -183,7 +183,9 @@ class ActivationVolume(PowerSum):
 
     def coefficient(self, problem: Problem) -> Array:
         """V_i^(1/p), (T, n)."""
-        volume = problem.max_isometric_force * self.field(problem, "optimal_fiber_length") / self.specific_strength
+        volume = (
+            problem.max_isometric_force * self.field(problem, "optimal_fiber_length") / self.specific_strength
+        )
         return np.broadcast_to(np.power(volume, 1.0 / self.exponent), problem.force_capacity.shape)
 
     def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
