@@ -23,17 +23,14 @@ def check_problem(given: object, where: str = "problem") -> Problem:
     return given
 
 
-def check_smooth_convex_cost(
-    cost: str | Cost, problem: Problem, deed: str, where: str, expected: str
-) -> Cost:
+def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, where: str) -> Cost:
     """Return the cost object, if it is smooth and convex and the problem has the data it needs.
 
     Args:
         cost: a name or a Cost.
         problem: whose data it needs.
-        deed: what cannot be done with other costs, for the message.
+        action: what cannot be done with other costs, for the message, such as "differentiated".
         where: the argument, for the message.
-        expected: the right cost in words.
 
     Raises:
         InputError: it is not, or does not fit the problem.
@@ -41,10 +38,10 @@ def check_smooth_convex_cost(
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:
         raise InputError(
-            f"the cost {chosen.name} cannot be {deed} (it is {', '.join(sorted(lacking))})",
+            f"the cost {chosen.name} cannot be {action} (it is {', '.join(sorted(lacking))})",
             code="bad_cost",
             where=where,
-            expected=expected,
+            expected="a smooth convex cost",
         )
     chosen.require(problem)
     return chosen

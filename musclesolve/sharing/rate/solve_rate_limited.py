@@ -320,8 +320,7 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
             where="problem",
             expected="the frames of a motion",
         )
-    deed, expected = "shared within rate limits", "a smooth convex cost"
-    chosen = check_smooth_convex_cost(cost, problem, deed, "cost", expected)
+    chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
     high = np.argwhere(np.nan_to_num(problem.upper) > 1.0)
     if high.size:
         t, i = (int(index) for index in high[0])
