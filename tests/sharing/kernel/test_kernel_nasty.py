@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from musclesolve.sharing.certificate import kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility import excess
-from musclesolve.sharing.kernel.compiled_solver import LEFT
+from musclesolve.sharing.infeasibility import farkas_ratio
+from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.vectorised import Vectorised
@@ -69,7 +69,7 @@ def test_every_verdict_is_shown_and_the_slower_method_says_the_same(case):
             size = max(abs(slow.cost[0]), 1e-6 * abs(cost.total_value(problem, problem.upper)[0]), 1e-30)
             assert not abs(answer.cost[0] - slow.cost[0]) > 1e-4 * size
     if answer.status[0] == Status.INFEASIBLE and np.isfinite(answer.infeasibility_proof).all():
-        assert excess(within_domain(problem, cost), answer.infeasibility_proof)[0] > 1e-6
+        assert farkas_ratio(within_domain(problem, cost), answer.infeasibility_proof)[0] > 1e-6
         assert slow.status[0] != Status.SOLVED
 
 
@@ -99,5 +99,5 @@ def test_hardly_any_of_them_is_left_to_the_slower_method():
         moment = np.einsum("tmn,tn->tm", arm * strongest[:, None], random.random((400, 9)))
         problem = Problem(arm, moment, strongest, np.full(9, 10.0**size))
         for kind in KINDS:
-            answer = Batch().settled(problem, find_cost(kind), may_help=False)
-            assert answer is not None and (answer.status == LEFT).mean() <= share, kind
+            answer = Batch().solve_certified(problem, find_cost(kind), allow_reserve=False)
+            assert answer is not None and (answer.status == UNRESOLVED).mean() <= share, kind
