@@ -60,6 +60,8 @@ def source_version() -> str:
 
 
 def build_run(version: str) -> Any:
+    """The function under a name with this version, which numba names its cache files after; compiled later."""
+
     def run(
         task, first, last,
         moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
