@@ -31,7 +31,7 @@ from musclesolve.sharing.analysis.passive_cause import (
 )
 from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, tried_remedy
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.infeasibility import excess, is_proof
+from musclesolve.sharing.infeasibility import farkas_ratio, is_proof
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
 
@@ -242,7 +242,7 @@ def diagnose(
     found = [_least_shortage(problem, int(t)) for t in number]
     shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
     proof = np.array([one[1] for one in found]).reshape(-1, problem.n_dof)
-    short = is_proof(excess(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
+    short = is_proof(farkas_ratio(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
     number, shortage, proof = number[short], shortage[short], proof[short]
     part = problem.frames(number)
     pull = np.matmul(proof[:, None, :], part.moment_matrix)[:, 0, :]

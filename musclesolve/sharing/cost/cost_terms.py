@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_SATURATION, TERM_TARGET
 
-POWER, SATURATION, TARGET = 0, 1, 2
+POWER, SATURATION, TARGET = TERM_POWER, TERM_SATURATION, TERM_TARGET
 
 
 @dataclass(frozen=True, eq=False)

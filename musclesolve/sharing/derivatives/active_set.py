@@ -19,9 +19,10 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import stationarity_size
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
+from musclesolve.sharing.kernel.constants import LEAST_REACH
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
-from musclesolve.sharing.solving import rested
+from musclesolve.sharing.problem_scale import slope_scale
+from musclesolve.sharing.solving import fix_idle_muscles
 
 STEPS = 12
 CONVERGED = 1e-11
@@ -65,7 +66,7 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
         activation: (T, n), to about six digits.
         multiplier: (T, m).
     """
-    upper = rested(problem, cost).upper  # muscles without moment arm are held at rest
+    upper = fix_idle_muscles(problem, cost).upper  # muscles without moment arm are held at rest
     a, multiplier = np.clip(activation, problem.lower, upper), multiplier.copy()
     miss = np.full(len(a), np.inf)
     going = np.arange(len(a))

@@ -25,11 +25,12 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
-from musclesolve.sharing.certificate import TOLERANCE, within_domain
+from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.derivatives.vector_jacobian import Reverse, totals
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution import Solution

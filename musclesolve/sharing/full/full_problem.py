@@ -25,7 +25,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.problem import HUGE, OPTIONAL, Problem
+from musclesolve.sharing.kernel.constants import HUGE
+from musclesolve.sharing.problem import OPTIONAL, Problem
 
 _RANK = 1e-9
 """A direction this much weaker than the strongest one is none."""

@@ -11,15 +11,16 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
-from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
+from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.full_programme import Scaled, programme
-from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
+from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import rested
+from musclesolve.sharing.solving import fix_idle_muscles
 from musclesolve.sharing.status import Status
 
 CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
@@ -98,7 +99,7 @@ def solve_full(
     answer.status[nowhere] = Status.INFEASIBLE
     which = np.flatnonzero(able & ~nowhere)
     if which.size:
-        part = rested(problem.frames(which), chosen)
+        part = fix_idle_muscles(problem.frames(which), chosen)
         with CASADI:
             _run(Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
         _judge(full, problem, chosen, answer, which)
@@ -202,12 +203,12 @@ def _judge(full: FullProblem, problem: Problem, cost: Cost, answer: _Answer, whi
     residual = np.where(np.isfinite(residual), residual, np.inf)
     claim = answer.status[which]
     status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-    helped = (np.abs(reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
+    helped = needs_reserve(reserve, part.moment).any(axis=1)
     status[residual <= TOLERANCE] = Status.SOLVED
     status[(residual <= TOLERANCE) & helped] = Status.SOLVED_WITH_RESERVE
     unsolved = np.flatnonzero(residual > TOLERANCE)
     if part.reserve_weight is None and unsolved.size:
         left = part.frames(unsolved)
-        proved = unsolved[is_proof(excess(left, nearest_moments(left).multiplier))]
+        proved = unsolved[is_proof(farkas_ratio(left, nearest_moments(left).multiplier))]
         status[proved], residual[proved] = Status.INFEASIBLE, np.nan
     answer.status[which], answer.residual[which] = status, residual

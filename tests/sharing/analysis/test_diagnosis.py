@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
-from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.infeasibility import farkas_ratio
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -81,7 +81,7 @@ def test_shortages_fill_the_gap_and_no_less_would_do(make_leg):
         pull = found.proof[k] @ problem.moment_matrix[t]
         weakest = found.proof[k] @ problem.moment[t] - np.maximum(pull, 0.0).sum()
         assert weakest == pytest.approx(found.total[k], rel=1e-7)
-    assert (excess(problem.frames(found.frame), found.proof) > 1e-6).all()
+    assert (farkas_ratio(problem.frames(found.frame), found.proof) > 1e-6).all()
 
 
 def test_alone_and_for_certain(make_leg):
