@@ -50,6 +50,7 @@ from musclesolve.sharing.kernel.constants import (
     LEAST_REACH,
     LEAST_SIZE,
     ROUNDING,
+    TOLERANCE,
     UNCERTAIN,
     UNCERTAIN_WITH_RESERVES,
 )

@@ -18,9 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_SATURATION, TERM_TARGET
-
-POWER, SATURATION, TARGET = TERM_POWER, TERM_SATURATION, TERM_TARGET
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +25,7 @@ class Terms:
     """The terms of a cost in every frame.
 
     Attributes:
-        kind: (K,) POWER, SATURATION or TARGET.
+        kind: (K,) TERM_POWER, TERM_SATURATION or TERM_TARGET of kernel/constants.py.
         exponent: p, (K,).
         factor: f, (K, T).
         row: (K,) which row of coefficient is c; for a target the next one is e.
@@ -53,7 +50,7 @@ def one_term(kind: int, exponent: float, *rows: Array) -> Terms:
     """A single term.
 
     Args:
-        kind: POWER, SATURATION or TARGET.
+        kind: TERM_POWER, TERM_SATURATION or TERM_TARGET.
         exponent: p.
         rows: c, (T, n), and for a target e.
     """

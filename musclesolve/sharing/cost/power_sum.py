@@ -10,8 +10,9 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
 from musclesolve.sharing.cost.differences import difference
+from musclesolve.sharing.kernel.constants import TERM_POWER
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -77,7 +78,7 @@ class PowerSum(Cost):
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
-        return one_term(POWER, self.exponent, self.coefficient(problem))
+        return one_term(TERM_POWER, self.exponent, self.coefficient(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """c_i, (T, 1, n)."""

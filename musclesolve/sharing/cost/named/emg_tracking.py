@@ -9,8 +9,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import TARGET, Terms, one_term
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
 from musclesolve.sharing.cost.power_sum import check_positive
+from musclesolve.sharing.kernel.constants import TERM_TARGET
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -72,7 +73,7 @@ class EmgTracking(Cost):
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
-        return one_term(TARGET, 2.0, np.sqrt(self._weight(problem)), self._target(problem))
+        return one_term(TERM_TARGET, 2.0, np.sqrt(self._weight(problem)), self._target(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """Targets and weights, (T, 2, n)."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import POWER, SATURATION, Terms, one_term
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
 from musclesolve.sharing.cost.power_sum import check_exponent, relative_force, relative_force_change
+from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_SATURATION
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -97,7 +98,7 @@ class SoftSaturation(Cost):
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
-        kind = POWER if self.linear else SATURATION
+        kind = TERM_POWER if self.linear else TERM_SATURATION
         return one_term(kind, self.exponent, relative_force(problem))
 
     def parameters(self, problem: Problem) -> Array:
