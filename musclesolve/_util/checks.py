@@ -111,17 +111,24 @@ def check_array(
     return array
 
 
-def check_real_array(given: object, name: str, expected: str, *, where: str | None = None) -> Array:
-    """Return numbers as an array in double precision, of whatever shape; masked numbers become NaN.
+def check_real_array(
+    given: object,
+    name: str,
+    expected: str,
+    *,
+    where: str | None = None,
+    shapes: tuple[tuple[int, ...], ...] = (),
+) -> Array:
+    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
 
     Raises:
-        InputError: it holds something else, such as text, dates or complex numbers.
+        InputError: it holds something else, such as text, dates or complex numbers, or has another shape.
     """
     try:
         raw = np.asanyarray(given)
         if raw.dtype.kind not in "biufO":
             raise TypeError(f"numbers of the kind {raw.dtype}")
-        return np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
+        array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name} is no array of numbers ({error})",
@@ -129,6 +136,11 @@ def check_real_array(given: object, name: str, expected: str, *, where: str | No
             where=where or name,
             expected=expected,
         ) from error
+    if shapes and array.shape not in shapes:
+        raise InputError(
+            f"{name} has the shape {array.shape}", code="bad_shape", where=where or name, expected=expected
+        )
+    return array
 
 
 def check_increasing(given: object, least: int = 1) -> AnyArray:

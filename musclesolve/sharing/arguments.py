@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solution import Solution
 
 
 def check_problem(given: object, where: str = "problem") -> Problem:
@@ -19,6 +22,30 @@ def check_problem(given: object, where: str = "problem") -> Problem:
     if not isinstance(given, Problem):
         raise InputError(
             f"a {type(given).__name__} was given", code="bad_type", where=where, expected="a Problem"
+        )
+    return given
+
+
+def check_solution(problem: Problem, given: object) -> Solution:
+    """Return what was given, if it is a Solution that can be one of the problem.
+
+    Raises:
+        InputError: it is something else, or has other numbers of frames, muscles or degrees of freedom.
+    """
+    if not isinstance(given, Solution):
+        raise InputError(
+            f"a {type(given).__name__} was given",
+            code="bad_type",
+            where="solution",
+            expected="a Solution, from `solve`",
+        )
+    shapes = np.atleast_2d(given.activation).shape, np.atleast_2d(given.multiplier).shape
+    if shapes != (problem.lower.shape, problem.moment.shape):
+        raise InputError(
+            f"the solution has activations {shapes[0]} and multipliers {shapes[1]}",
+            code="bad_shape",
+            where="solution",
+            expected=f"those of the problem, {problem.lower.shape} and {problem.moment.shape}",
         )
     return given
 

@@ -229,16 +229,9 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
 
 
 def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
-    expected = f"{problem.force_capacity.shape}"
-    pattern = check_real_array(activation, "activation", expected)
-    pattern = pattern[None] if pattern.ndim == 1 and problem.n_frames == 1 else pattern
-    if pattern.shape != problem.force_capacity.shape:
-        raise InputError(
-            f"the pattern has the shape {pattern.shape}",
-            code="bad_shape",
-            where="activation",
-            expected=expected,
-        )
+    shape = problem.force_capacity.shape
+    shapes = (shape, shape[1:]) if problem.n_frames == 1 else (shape,)
+    pattern = np.atleast_2d(check_real_array(activation, "activation", f"{shape}", shapes=shapes))
     beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
     for t, i in np.argwhere(beyond)[:1]:
         raise InputError(

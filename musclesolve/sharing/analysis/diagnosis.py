@@ -284,14 +284,8 @@ def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
     """The problem with the passive forces that are given, or its own, checked."""
     if force is not None:
         shape = problem.force_capacity.shape
-        given = check_real_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
-        if given.shape not in (shape, shape[1:]):
-            raise InputError(
-                f"passive_force has the shape {given.shape}",
-                code="bad_shape",
-                where="diagnose",
-                expected=f"{shape} or {shape[1:]}",
-            )
+        expected, shapes = f"{shape} or {shape[1:]} newtons", (shape, shape[1:])
+        given = check_real_array(force, "passive_force", expected, where="diagnose", shapes=shapes)
         tension = np.broadcast_to(given, shape)
     elif problem.passive_force is not None:
         tension = problem.passive_force

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.arguments import check_problem, check_solution
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -94,7 +94,7 @@ def check_reserves(
             that are not 0 < strict <= usual.
     """
     limits = _limits(limits)
-    _refuse_other(check_problem(problem), solution)
+    check_solution(check_problem(problem), solution)
     given = problem.moment if moment is None else _compared(problem, moment)
     solved = np.atleast_1d(solution.solved)
     reserve = np.atleast_2d(solution.reserve)[solved]
@@ -121,34 +121,14 @@ def _limits(limits: object) -> tuple[float, float]:
     return float(pair[0]), float(pair[1])
 
 
-def _refuse_other(problem: Problem, solution: Solution) -> None:
-    if not isinstance(solution, Solution):
-        raise InputError(
-            f"a {type(solution).__name__} was given",
-            code="bad_type",
-            where="solution",
-            expected="a Solution, from `solve`",
-        )
-    frames, dofs = np.atleast_2d(solution.reserve).shape
-    if (frames, dofs) != problem.moment.shape:
-        raise InputError(
-            f"the solution is one of {frames} frames and {dofs} degrees of freedom",
-            code="bad_shape",
-            where="solution",
-            expected=f"that of the problem, {problem.n_frames} and {problem.n_dof}",
-        )
-
-
 def _compared(problem: Problem, moment: ArrayLike) -> Array:
     """The moments to compare with, (T, m)."""
-    given = np.atleast_2d(check_real_array(moment, "moment", f"{problem.moment.shape} newton metres"))
-    if given.shape != problem.moment.shape:
-        raise InputError(
-            f"moment has the shape {given.shape}",
-            code="bad_shape",
-            where="check_reserves",
-            expected=f"{problem.moment.shape}",
-        )
+    shape = problem.moment.shape
+    shapes = (shape, shape[1:]) if len(problem.moment) == 1 else (shape,)
+    given = check_real_array(
+        moment, "moment", f"{shape} newton metres", where="check_reserves", shapes=shapes
+    )
+    given = np.atleast_2d(given)
     for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(given))[:1]:
         raise InputError(
             f"the moment of {(problem.dof or ())[k]} in frame {t} is {given[t, k]:g}",

@@ -236,10 +236,6 @@ class ExpressionCost(Cost):
             ]
         return np.stack(found)
 
-    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
-
     def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
         frames, muscles = activation.shape
         if frames == 0:

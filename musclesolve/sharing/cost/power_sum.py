@@ -72,10 +72,6 @@ class PowerSum(Cost):
         slope = power(self.coefficient(problem) * activation, self.exponent - 1.0)
         return self.exponent**2 * slope * self.coefficient_change(problem, change)
 
-    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
-
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
         return one_term(TERM_POWER, self.exponent, self.coefficient(problem))

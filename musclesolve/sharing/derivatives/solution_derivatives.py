@@ -24,14 +24,14 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, check_solution
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
-from musclesolve.sharing.derivatives.vector_jacobian import Reverse, totals
+from musclesolve.sharing.derivatives.vector_jacobian import Reverse
 from musclesolve.sharing.kernel.constants import TOLERANCE
-from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem import PER_FRAME, Problem
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution import Solution
 
@@ -74,7 +74,13 @@ def solution_derivatives(
     """
     check_problem(problem, "solution_derivatives")
     chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
-    _check_solution(problem, solution, chosen)
+    if check_solution(problem, solution).cost_name != chosen.label:
+        raise InputError(
+            f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
+            code="conflict",
+            where="solution_derivatives(cost=...)",
+            expected="the cost that was minimised",
+        )
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
     weight, activation, multiplier = (
@@ -86,29 +92,6 @@ def solution_derivatives(
     free = ~(optimum.below | optimum.above)
     system = OptimalitySystem.of(part, chosen, optimum.activation, free, compliance)
     return SolutionDerivatives(problem, chosen, which, part, optimum, system)
-
-
-def _check_solution(problem: Problem, solution: object, cost: Cost) -> None:
-    where = "solution_derivatives"
-    if not isinstance(solution, Solution):
-        raise InputError(
-            f"a {type(solution).__name__} was given", code="bad_type", where=where, expected="a Solution"
-        )
-    shape = problem.moment.shape[problem.single_frame :], problem.lower.shape[problem.single_frame :]
-    if (solution.multiplier.shape, solution.activation.shape) != shape:
-        raise InputError(
-            f"the solution has activations {solution.activation.shape}, the problem muscles {shape[1]}",
-            code="bad_shape",
-            where=where,
-            expected="a problem and its own solution",
-        )
-    if solution.cost_name != cost.label:
-        raise InputError(
-            f"the solution is one for {solution.cost_name}, the cost {cost.label}",
-            code="conflict",
-            where=f"{where}(cost=...)",
-            expected="the cost that was minimised",
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,26 +229,17 @@ class SolutionDerivatives:
         Raises:
             InputError: the weights do not fit.
         """
-        given = check_real_array(weight, "weight", "numbers")
-        shape = self.problem.lower.shape[self.problem.single_frame :]
-        if given.shape != shape:
-            raise InputError(
-                f"weight has the shape {given.shape}",
-                code="bad_shape",
-                where="gradient_of",
-                expected=f"{shape}",
-            )
-        weights = given.reshape(self.problem.lower.shape)
-        part = weights[self.which]
-        found = Reverse.of(self.part, self.cost, self.optimum, self.system, part).gradient()
-        counts = (weights != 0).any(axis=1)
-
-        def whole(array: Array) -> Array:
+        shape, single = self.problem.lower.shape, self.problem.single_frame
+        given = check_real_array(weight, "weight", f"{shape[single:]}", shapes=(shape[single:],)).reshape(
+            shape
+        )
+        counts, found = (given != 0).any(axis=1), {}
+        reverse = Reverse.of(self.part, self.cost, self.optimum, self.system, given[self.which])
+        for name, array in reverse.gradient().items():
             full = self._expanded(array)
             full = np.where(_column(counts, full.ndim), full, 0.0)
-            return full[0] if self.problem.single_frame else full
-
-        return totals(self.problem, found, whole)
+            found[name] = full if name in PER_FRAME and not single else full.sum(axis=0)
+        return found
 
     def _along(self, change: ProblemChange) -> list[Array]:
         part, optimum, multiplier = self.part, self.optimum, self.optimum.multiplier
@@ -275,9 +249,8 @@ class SolutionDerivatives:
         slope = stronger * pull - gradient_change(self.cost, part, optimum.activation, change)
         moment = change.get("moment") - _times(part.moment_arm, stronger * optimum.activation)
         if change.moment_arm is not None:
-            slope = (
-                slope + part.force_capacity * np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
-            )
+            pull_change = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
+            slope = slope + part.force_capacity * pull_change
             moment = moment - _times(change.moment_arm, force)
         if change.reserve_weight is not None:
             softer = -np.square(self._compliance) * change.reserve_weight * multiplier
@@ -323,12 +296,11 @@ class SolutionDerivatives:
         """NaN in frames that are not solved and, unless `keep`, in those without a derivative."""
         if not (keep or self._determined.all()):
             array = np.where(_column(self._determined, array.ndim - axis), array, np.nan)
-        if not self.which.all():
-            shape = (*array.shape[:axis], len(self.which), *array.shape[axis + 1 :])
-            whole = np.full(shape, np.nan)
-            whole[(slice(None),) * axis + (self.which,)] = array
-            return whole
-        return array
+        if self.which.all():
+            return array
+        whole = np.full((*array.shape[:axis], len(self.which), *array.shape[axis + 1 :]), np.nan)
+        whole[(slice(None),) * axis + (self.which,)] = array
+        return whole
 
 
 def _column(array: NDArray[Any], axes: int) -> NDArray[Any]:
@@ -346,7 +318,7 @@ def _last(array: Array) -> Array:
 
 
 def _rank(problem: Problem, name: str) -> int:
-    """The axes that an array of the problem has for whoever gives it."""
+    """The number of axes of an array of the problem as it was given."""
     return getattr(problem, name).ndim - (
         problem.single_frame and name not in ("max_isometric_force", "optimal_fiber_length")
     )

@@ -11,7 +11,7 @@ db - dA a - d(1/w) lambda.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -128,12 +128,3 @@ def _each(shape: tuple[int, ...], local: bool) -> Iterator[tuple[int | slice, ..
 
 def _ones(problem: Problem, name: str) -> ProblemChange:
     return ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
-
-
-def totals(problem: Problem, each: dict[str, Array], whole: Callable[[Array], Array]) -> dict[str, Array]:
-    """Per frame where the problem has an array per frame, else summed over the frames."""
-    found = {}
-    for name, x in each.items():
-        full = whole(x)
-        found[name] = full if name in PER_FRAME or problem.single_frame else full.sum(axis=0)
-    return found

@@ -61,13 +61,22 @@ class FullSolution:
     @classmethod
     def empty(cls, full: FullProblem, cost: Cost) -> FullSolution:
         """Every frame an invalid input, to be filled in."""
-        frames, coordinates = full.needed.shape
-        rows = (full.muscle_rows, full.muscle_rows, full.moment_rows, full.jacobian)
-        sizes = [*(row.shape[1] for row in rows), coordinates]
-        arrays = [np.full((frames, size), np.nan) for size in sizes]
-        status, iterations = np.full(frames, Status.INVALID_INPUT, np.int8), np.zeros(frames, np.int64)
-        residual, value = np.full((2, frames), np.nan)
-        return cls(*arrays, status, residual, value, iterations, cost.label)
+
+        def unknown(*shape: int) -> Array:
+            return np.full((len(full.needed), *shape), np.nan)
+
+        return cls(
+            activation=unknown(full.muscle_rows.shape[1]),
+            force=unknown(full.muscle_rows.shape[1]),
+            reserve=unknown(full.moment_rows.shape[1]),
+            multiplier=unknown(full.jacobian.shape[1]),
+            equation_multiplier=unknown(full.needed.shape[1]),
+            status=np.full(len(full.needed), Status.INVALID_INPUT, np.int8),
+            kkt_residual=unknown(),
+            cost=unknown(),
+            iterations=np.zeros(len(full.needed), np.int64),
+            cost_name=cost.label,
+        )
 
     @property
     def solved(self) -> Mask:

@@ -67,10 +67,6 @@ class EmgTracking(Cost):
         """-2 de_i of the measured muscles, (K, T, n)."""
         return np.asarray(np.where(np.isnan(self.field(problem, "emg")), 0.0, -2.0 * change.get("emg")))
 
-    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
-
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
         return one_term(TERM_TARGET, 2.0, np.sqrt(self._weight(problem)), self._target(problem))
