@@ -69,7 +69,7 @@ def test_a_solver_without_prices_of_levels_proves_nothing(make_leg):
 
 def test_cyipopt_says_how_it_is_built(make_leg, monkeypatch):
     record = registry.REGISTRY["cyipopt"]
-    absent = registry.SolverRecord(**(vars(record) | {"package": "no_such_package"}))
+    absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "cyipopt", absent)
     with pytest.raises(registry.SolverNotInstalledError, match=r"python tools/build_cyipopt\.py"):
         solve(make_leg(1), "stress_cubed", "cyipopt")

@@ -105,7 +105,7 @@ def test_unknown_and_not_installed_are_two_errors(make_leg, monkeypatch):
         solve(problem, solver=3)
     record = solvers()["ipopt"]
     assert record.installed and record.warm_start and not record.batched
-    absent = registry.SolverRecord(**(vars(record) | {"package": "no_such_package"}))
+    absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "ipopt", absent)
     assert not solvers()["ipopt"].installed
     with pytest.raises(registry.SolverNotInstalledError, match="pip install casadi"):
