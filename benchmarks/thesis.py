@@ -40,12 +40,13 @@ from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
 from musclesolve.muscles.leg_state import muscle_state
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.run import mechanics
-from musclesolve.sharing.certificate import TOLERANCE, kkt_residual
+from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.solve_full import solve_full
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.multiplier_recovery import least_squares_price
+from musclesolve.sharing.solver.multiplier_recovery import least_squares_multiplier
 from musclesolve.sharing.solver.programme import Programme
 from musclesolve.studies.benchmark.machine import machine
 
@@ -142,7 +143,9 @@ def judge(form: Form, activation: Array, least: float) -> tuple[float, float, fl
     """Certificate, largest miss of a moment [N m], and cost over the least one less 1, of activations alone."""
     programme, problem = form.programme, form.programme.problem
     a = np.clip(activation, programme.lower, programme.upper)
-    price = least_squares_price(programme.matrix, programme.gradient(a), a, programme.lower, programme.upper)
+    price = least_squares_multiplier(
+        programme.matrix, programme.gradient(a), a, programme.lower, programme.upper
+    )
     price = price * programme.scale / programme.row
     residual = kkt_residual(problem, COST, a[None], np.zeros_like(problem.moment), price[None])
     miss = float(np.abs(problem.moment_matrix[0] @ a - problem.moment[0]).max())

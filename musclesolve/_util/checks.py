@@ -7,7 +7,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 
@@ -108,6 +108,38 @@ def check_array(
         raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", expected=wanted)
     if finite and not np.isfinite(array).all():
         raise _not_finite(array, name, entries, axis)
+    return array
+
+
+def check_real_array(
+    given: object,
+    name: str,
+    expected: str,
+    *,
+    where: str | None = None,
+    shapes: tuple[tuple[int, ...], ...] = (),
+) -> Array:
+    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
+
+    Raises:
+        InputError: it holds something else, such as text, dates or complex numbers, or has another shape.
+    """
+    try:
+        raw = np.asanyarray(given)
+        if raw.dtype.kind not in "biufO":
+            raise TypeError(f"numbers of the kind {raw.dtype}")
+        array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name} is no array of numbers ({error})",
+            code="not_numbers",
+            where=where or name,
+            expected=expected,
+        ) from error
+    if shapes and array.shape not in shapes:
+        raise InputError(
+            f"{name} has the shape {array.shape}", code="bad_shape", where=where or name, expected=expected
+        )
     return array
 
 

@@ -1,9 +1,9 @@
-"""From a person, his motion and his muscles to the arrays of the full formulation (Silva 2003, 6.22).
+"""From a subject's model, motion and muscles to the arrays of the full formulation (Silva 2003, 6.22).
 
 On the model itself there are as many equations of motion as natural coordinates, 141 for the whole body. Bodies that
 share points have no rows for their joints, so joint reactions are read on the expanded model, where every body has
-its own points and the joints are rows (`dynamics.expansion.expand`); the muscles then pull at the copies of the bodies
-that they are attached to.
+its own points and the joints are rows (dynamics/inverse/expanded_system.py); the muscles then pull at the copies of the
+bodies that they are attached to.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.expanded_system import ExpandedModel, reactions_of
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
@@ -40,13 +41,13 @@ def full_problem(
     """The equations of motion with the multipliers of all constraints and drivers, and muscles on the shared dofs.
 
     Args:
-        model: the person, or the same expanded; the motion and the muscles are those of the person in either case.
+        model: of the subject, expanded or not; motion and muscles are those of the unexpanded model in either case.
         motion: T frames.
-        wrenches: what the ground does to him.
+        wrenches: of the ground on the subject.
         states: muscles of one leg or of both along the motion; n muscles in all.
         dofs: names of the m degrees of freedom that the muscles serve; all others have drivers.
         reserve_weight: see FullProblem.
-        data: further fields of Problem that some costs need; fiber velocities and optimal fiber lengths are there.
+        data: further fields of Problem that some costs need, beside fiber velocities and optimal fiber lengths.
 
     Raises:
         InputError: a degree of freedom is unknown; there is none, or there are no muscles.
@@ -69,7 +70,11 @@ def full_problem(
         reserve_weight=reserve_weight,
         muscle=tuple(name for state in states for name in state.muscles.names),
         dof=tuple(dofs),
-        data=_fibers(states) | dict(data or {}),
+        data={
+            "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
+            "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
+            **(data or {}),
+        },
     )
 
 
@@ -80,8 +85,8 @@ def contact_forces(
 
     Args:
         expanded: the model that the problem was made of.
-        motion: of the person.
-        multiplier: (T, c + drivers), from `solve_full`; those of the drivers are left aside.
+        motion: of the subject.
+        multiplier: (T, c + drivers), from `solve_full`; those of the drivers are ignored.
     """
     q, rows = expanded.motion(motion).q, len(expanded.constraints.names)
     force = reactions_of(expanded, q, multiplier[:, :rows])[1]
@@ -92,26 +97,20 @@ def _some(given: object, name: str) -> list[Any]:
     found = members(given)
     if not found:
         raise InputError(
-            f"{name} is {given!r}", where=f"full_problem, {name}", expected="a list of one or more"
+            f"{name} is {given!r}",
+            code="missing_argument",
+            where=f"full_problem, {name}",
+            expected="a list of one or more",
         )
     return found
 
 
 def _indices(model: Model, dofs: Sequence[str]) -> AnyArray:
     names = model.topology.dof_names[: model.tree.joint_count]
-    if unknown := [dof for dof in dofs if dof not in names]:
-        raise InputError(
-            f"no joint has the degree of freedom {unknown[0]!r}", expected=f"some of {', '.join(names)}"
-        )
+    for dof in dofs:
+        if dof not in names:
+            raise unknown_name(dof, "degree of freedom", names, " in the joints of the model")
     return np.array([model.dof(dof) for dof in dofs])
-
-
-def _fibers(states: Sequence[MuscleState]) -> dict[str, AnyArray]:
-    """What some costs want to know of the fibers, as fields of Problem."""
-    return {
-        "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
-        "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
-    }
 
 
 def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:

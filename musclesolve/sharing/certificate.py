@@ -44,17 +44,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import (
+    LEAST_REACH,
+    LEAST_SIZE,
+    ROUNDING,
+    TOLERANCE,
+    UNCERTAIN,
+    UNCERTAIN_WITH_RESERVES,
+)
 from musclesolve.sharing.level_certificate import level_residual
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
-
-TOLERANCE = 1e-6
-LEAST_SIZE = 1e-9
-ROUNDING = float(np.finfo(np.float64).eps)
-UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
-"""Share of S_i that round-off in p_i may reach before it counts as a miss."""
+from musclesolve.sharing.problem_scale import slope_scale
 
 
 def kkt_residual(
@@ -63,7 +65,7 @@ def kkt_residual(
     activation: Array,
     reserve: Array,
     multiplier: Array,
-    level_price: Array | None = None,
+    level_multiplier: Array | None = None,
 ) -> Array:
     """The certificate of each frame: zero at the optimum, below 1e-6 for a frame that counts as solved.
 
@@ -73,16 +75,16 @@ def kkt_residual(
         activation: (T, n).
         reserve: (T, m) [N m].
         multiplier: (T, m) [cost per N m].
-        level_price: (T, L, m), for a cost of levels (min/max), whose certificate is in level_certificate.py.
+        level_multiplier: (T, L, m), for a cost of levels (min/max), whose certificate is in level_certificate.py.
 
     Returns:
         (T,) without unit; infinite where the answer contains a number that is not finite, or lacks its level prices.
     """
     problem = within_domain(problem, cost)
     if "linear_programme" in cost.needs:
-        if level_price is None:
+        if level_multiplier is None:
             return np.full(problem.n_frames, np.inf)
-        return level_residual(problem, cost, activation, reserve, level_price)
+        return level_residual(problem, cost, activation, reserve, level_multiplier)
     matrix = problem.moment_matrix
     with np.errstate(invalid="ignore", over="ignore"):
         produced = np.matmul(matrix, activation[:, :, None])[:, :, 0]
@@ -164,3 +166,11 @@ def stationarity_size(slope: Array, pull: Array, own: Array) -> Array:
 def within_domain(problem: Problem, cost: Cost) -> Problem:
     """The problem with its upper bounds drawn in to where the domain of the cost ends."""
     return problem.with_upper(np.minimum(problem.upper, cost.largest_activation(problem)))
+
+
+def needs_reserve(reserve: Array, moment: Array) -> Mask:
+    """(T, m) whether a reserve (or a shortage) counts: it is more than 1e-6 max(1 N m, |b_k|) of the moment b.
+
+    The one definition of SOLVED_WITH_RESERVE; kernel/solve_frame.py has the same in compiled form.
+    """
+    return np.abs(reserve) > TOLERANCE * np.maximum(1.0, np.abs(moment))

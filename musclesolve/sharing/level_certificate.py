@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.problem import Problem
 
 DECIDED = 1e-6
@@ -33,9 +33,7 @@ SAME = 1e-9
 
 def relative_load(problem: Problem, cost: Cost) -> Array:
     """rho, (T, n): the load of each muscle at activation 1, for a cost of levels or a multiple of one."""
-    inner: Any = cost
-    while not hasattr(inner, "relative_load"):
-        inner = inner.cost
+    inner: Any = single_costs(cost)[0]
     load: Array = inner.relative_load(problem)
     return load
 

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
-
-HUGE = 1e100
+from musclesolve.sharing.kernel.constants import HUGE
 
 OPTIONAL = {
     "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",

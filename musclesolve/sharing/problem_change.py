@@ -9,6 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.problem import PER_FRAME, Problem
 
@@ -61,17 +63,18 @@ class ProblemChange:
         for key, value in given.items():
             name = key.removeprefix("d_")
             if key != f"d_{name}" or name not in names:
-                raise InputError(
-                    f"there is no change {key!r} of a problem",
-                    where="along",
-                    expected="some of " + ", ".join(f"d_{known}" for known in names),
-                )
+                raise unknown_name(key, "change", [f"d_{known}" for known in names], where="along")
             if value is not None:
                 changes[name] = _axes(problem, name, value)
         change = cls(**changes)
         if len({x.shape[0] for x in change.given().values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in change.given().items())
-            raise InputError(f"numbers of directions that differ: {sizes}", where="along", expected="one K")
+            raise InputError(
+                f"numbers of directions that differ: {sizes}",
+                code="bad_shape",
+                where="along",
+                expected="one K",
+            )
         return change
 
     def given(self) -> dict[str, Array]:
@@ -114,12 +117,11 @@ class ProblemChange:
 
 def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     """A change with all its axes."""
-    from musclesolve.sharing.arguments import an_array
-
-    array, own = an_array(value, f"d_{name}", "numbers"), getattr(problem, name)
+    array, own = check_real_array(value, f"d_{name}", "numbers"), getattr(problem, name)
     if own is None:
         raise InputError(
             f"the problem has no {name} that could change",
+            code="missing_argument",
             where=f"along(d_{name}=...)",
             remedy=f"Problem(..., {name}=...)",
         )
@@ -131,6 +133,7 @@ def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     if array.ndim not in (len(shape), len(shape) + 1) or not fits:
         raise InputError(
             f"d_{name} has the shape {array.shape}",
+            code="bad_shape",
             where="along",
             expected=f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions",
         )

@@ -6,10 +6,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import BESIDE_ROWS, LEAST_REACH
 from musclesolve.sharing.problem import Problem
-
-LEAST_REACH = 1e-3
-BESIDE_ROWS = 1e-3
 
 
 def slope_scale(

@@ -8,17 +8,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import FALLBACK
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solver.solver_base import Attempt, Solver
-
-FALLBACK = 100.0
-AT_EDGE = (1e8, 1e11)
-"""In the cost of all muscles at full activation, what a reserve as large as the moment, or 1 N m, costs at the edge.
-
-The second one is for muscles of very different strength: a moment of the strong ones costs little, so that a reserve
-of the first kind may bear more of it than the certificate allows.
-"""
 
 
 def fallback_weight(problem: Problem, cost: Cost) -> Array:

@@ -31,7 +31,7 @@ class Solution:
         reserve_weight: (T, m) the weight that the reserves had [cost per (N m)^2]; infinite where there were none.
         solver: name of the solver.
         cost_name: name of the cost.
-        level_price: (T, L, m) for a cost of levels (min/max): from the highest level down, the combination of
+        level_multiplier: (T, L, m) for a cost of levels (min/max): from the highest level down, the combination of
             moments that proves it; NaN below the last level and where nothing is solved.
     """
 
@@ -47,7 +47,7 @@ class Solution:
     reserve_weight: Array
     solver: str
     cost_name: str
-    level_price: Array | None = None
+    level_multiplier: Array | None = None
 
     @property
     def solved(self) -> Mask:

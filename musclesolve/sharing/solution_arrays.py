@@ -16,8 +16,8 @@ from musclesolve.sharing.status import Status
 
 
 @dataclass
-class Answer:
-    """What is known of every frame; see Solution."""
+class SolutionArrays:
+    """The arrays of a Solution, to be filled in."""
 
     activation: Array
     force: Array
@@ -29,11 +29,11 @@ class Answer:
     iterations: NDArray[np.int64]
     proof: Array
     weight: Array
-    level_price: Array | None = None
+    level_multiplier: Array | None = None
 
     @classmethod
-    def empty(cls, problem: Problem) -> Answer:
-        """Nothing known: every frame is INVALID_INPUT and without numbers."""
+    def empty(cls, problem: Problem) -> SolutionArrays:
+        """Every frame INVALID_INPUT and NaN."""
         frames, dofs, muscles = problem.moment_arm.shape
         weight = np.inf if problem.reserve_weight is None else problem.reserve_weight
         return cls(
@@ -50,8 +50,8 @@ class Answer:
         )
 
     @classmethod
-    def room(cls, frames: int, dofs: int, muscles: int) -> Answer:
-        """Arrays with nothing in them, for code that fills all of them."""
+    def unfilled(cls, frames: int, dofs: int, muscles: int) -> SolutionArrays:
+        """Arrays without values, for code that fills all of them."""
         return cls(
             activation=np.empty((frames, muscles)),
             force=np.empty((frames, muscles)),
@@ -66,13 +66,13 @@ class Answer:
         )
 
     @classmethod
-    def of(cls, solution: Solution) -> Answer:
+    def of(cls, solution: Solution) -> SolutionArrays:
         """The arrays of a solution that has a frame axis."""
         other = {"residual": "kkt_residual", "proof": "infeasibility_proof", "weight": "reserve_weight"}
         return cls(**{f.name: getattr(solution, other.get(f.name, f.name)) for f in fields(cls)})
 
-    def solution(self, cost: Cost, solver: Solver) -> Solution:
-        """The same as a solution."""
+    def to_solution(self, cost: Cost, solver: Solver) -> Solution:
+        """The Solution with these arrays."""
         return Solution(
             activation=self.activation,
             force=self.force,
@@ -86,31 +86,31 @@ class Answer:
             reserve_weight=self.weight,
             solver=solver.name,
             cost_name=cost.label,
-            level_price=self.level_price,
+            level_multiplier=self.level_multiplier,
         )
 
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have an answer."""
+        """(T,) which frames are solved."""
         return (self.status == Status.SOLVED) | (self.status == Status.SOLVED_WITH_RESERVE)
 
-    def enter(self, which: Mask, other: Answer) -> None:
-        """Put the answers for some frames in their places."""
+    def store(self, which: Mask, other: SolutionArrays) -> None:
+        """Store the arrays of some frames among those of all."""
         for field in fields(self):
             value = getattr(other, field.name)
-            if field.name == "level_price":
+            if field.name == "level_multiplier":
                 if value is not None:
-                    self.enter_levels(which, value)
+                    self.store_levels(which, value)
             else:
                 getattr(self, field.name)[which] = value
 
-    def enter_levels(self, which: Mask, levels: Array) -> None:
-        """The level prices of some frames among those of all, (T, L, m), with L as large as needed."""
-        before = self.level_price
+    def store_levels(self, which: Mask, levels: Array) -> None:
+        """Store the level multipliers of some frames, (T, L, m), with L as large as needed."""
+        before = self.level_multiplier
         depth = max(levels.shape[1], 0 if before is None else before.shape[1])
         table = np.full((len(self.status), depth, levels.shape[2]), np.nan)
         if before is not None:
             table[:, : before.shape[1]] = before
         table[which] = np.nan
         table[which, : levels.shape[1]] = levels
-        self.level_price = table
+        self.level_multiplier = table

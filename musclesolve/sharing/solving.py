@@ -1,4 +1,4 @@
-"""Solve a force-sharing problem and certify the answer."""
+"""Solve a force-sharing problem and certify the result."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, one_of
-from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
+from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_convexity, check_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
-from musclesolve.sharing.kernel.compiled_solver import LEFT
+from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
+from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.reserve_weight import AT_EDGE, AtEdge, fallback_weight
+from musclesolve.sharing.reserve_weight import AtEdge, fallback_weight
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solution_arrays import Answer
-from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solution_arrays import SolutionArrays
 from musclesolve.sharing.solver.solver_base import Attempt, Solver
 from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
 
 ON_INFEASIBLE = ("report", "reserve")
-NOTHING = 1e-20
 OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-"""Neither answered nor proved to be without an answer."""
+"""Neither solved nor proved to be infeasible."""
 
 
 def solve(
@@ -54,66 +53,71 @@ def solve(
 
     Raises:
         InputError: unknown cost, solver or option; the problem lacks what the cost is made of; a cost that is not
-            built in contradicts itself (cost/cost_check.py), or is said to be convex and is not.
+            built in contradicts itself (cost/cost_check.py), or is declared convex and is not.
     """
-    one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
-    a_problem(problem, "solve")
+    check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
+    check_problem(problem, "solve")
     chosen, method = find_cost(cost), find_solver(solver)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     chosen.require(problem)
     start = _warm(problem, warm_start)
-    answer, left = _by_kernel(problem, chosen, method, on_infeasible)
-    if left.any():
-        by = method.slower if isinstance(method, Batch) else method
-        part = problem if left.all() else problem.frames(left)
-        slow = _solved(part, chosen, by, on_infeasible, None if start is None else start[left])
-        if left.all():
-            answer = slow
+    found, unresolved = _certified(problem, chosen, method, on_infeasible == "reserve")
+    if unresolved.any():
+        other = getattr(method, "fallback", method)
+        part = problem if unresolved.all() else problem.frames(unresolved)
+        slow = _solved(part, chosen, other, on_infeasible, None if start is None else start[unresolved])
+        if unresolved.all():
+            found = slow
         else:
-            answer.enter(left, slow)
-    solution = answer.solution(chosen, method)
+            found.store(unresolved, slow)
+    solution = found.to_solution(chosen, method)
     return solution.drop_frame_axis() if problem.single_frame else solution
 
 
-def _by_kernel(problem: Problem, cost: Cost, method: Solver, on_infeasible: str) -> tuple[Answer, Mask]:
-    """What compiled code can say, and which frames it leaves."""
-    if isinstance(method, Batch) and problem.n_frames:
-        answer = method.settled(problem, cost, on_infeasible == "reserve")
-        if answer is not None:
-            return answer, answer.status == LEFT
-    return Answer.empty(problem), np.ones(problem.n_frames, np.bool_)
+def _certified(
+    problem: Problem, cost: Cost, method: Solver, allow_reserve: bool
+) -> tuple[SolutionArrays, Mask]:
+    """What the solver certifies or proves itself, and which frames it leaves (see `Solver`)."""
+    solve_certified = getattr(method, "solve_certified", None)
+    if solve_certified is not None and problem.n_frames:
+        found = solve_certified(problem, cost, allow_reserve)
+        if found is not None:
+            return found, found.status == UNRESOLVED
+    return SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
 
 
-def _solved(problem: Problem, cost: Cost, method: Solver, on_infeasible: str, start: Array | None) -> Answer:
-    """Attempt, certificate and proof with any solver."""
+def _solved(
+    problem: Problem, cost: Cost, method: Solver, on_infeasible: str, start: Array | None
+) -> SolutionArrays:
+    """Attempts, certificates and proofs with any solver."""
     problem = within_domain(problem, cost)
-    answer = Answer.empty(problem)
-    nowhere = problem.valid & empty_box(problem)
-    answer.status[nowhere] = Status.INFEASIBLE
-    check_cost(problem, cost, problem.valid & ~nowhere)
-    _attempt(answer, problem, cost, method, problem.valid & ~nowhere, start)
+    found = SolutionArrays.empty(problem)
+    empty = problem.valid & empty_box(problem)
+    found.status[empty] = Status.INFEASIBLE
+    check_cost(problem, cost, problem.valid & ~empty)
+    _attempt(found, problem, cost, method, problem.valid & ~empty, start)
     sloped = "linear_programme" not in cost.needs
     if problem.reserve_weight is None and sloped and fits(method, cost, reserves=True):
         for stiffness in AT_EDGE:
-            _attempt(answer, problem, cost, AtEdge(method, stiffness), np.isin(answer.status, OPEN), start)
+            _attempt(found, problem, cost, AtEdge(method, stiffness), np.isin(found.status, OPEN), start)
     if problem.reserve_weight is None and on_infeasible == "reserve":
-        again = np.isin(answer.status, (Status.INFEASIBLE, *OPEN)) & ~nowhere
+        again = np.isin(found.status, (Status.INFEASIBLE, *OPEN)) & ~empty
         weight = np.full_like(problem.moment, np.nan)
         weight[again] = fallback_weight(problem.frames(again), cost)
-        _attempt(answer, problem.with_reserve_weight(weight), cost, method, again, start)
-    solved = answer.solved
+        _attempt(found, problem.with_reserve_weight(weight), cost, method, again, start)
+    solved = found.solved
     there = problem.frames(solved)
-    check_convexity(there, cost, answer.activation[solved])
-    answer.cost[solved] = cost.total_value(there, answer.activation[solved])
-    answer.force = answer.activation * problem.force_capacity
-    return answer
+    check_convexity(there, cost, found.activation[solved])
+    found.cost[solved] = cost.total_value(there, found.activation[solved])
+    found.force = found.activation * problem.force_capacity
+    return found
 
 
-def rested(problem: Problem, cost: Cost) -> Problem:
-    """The problem in which muscles that move nothing are held at rest, unless the cost itself wants them active.
+def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
+    """Fix muscles that move nothing at their lower bound, unless the cost itself wants them active.
 
-    Their activation would otherwise hang on the cost alone, and be undefined where that is zero as well. A muscle
-    that the soft rows feel, or one whose cost depends on other muscles, is left alone.
+    Their activation would otherwise depend on the cost alone, and be undefined where that is zero as well. A muscle
+    with an entry in the soft rows, or one whose cost depends on other muscles, stays free.
     """
     if not cost.needs <= {"separable", "rows"}:
         return problem
@@ -125,60 +129,60 @@ def rested(problem: Problem, cost: Cost) -> Problem:
 
 
 def _without_entry(matrix: Array) -> Mask:
-    """Which columns of a matrix (T, k, n) are nothing beside the others, (T, n)."""
+    """Which columns of a matrix (T, k, n) are negligible beside the others, (T, n)."""
     largest = np.abs(matrix).max(axis=1)
-    nothing: Mask = largest <= NOTHING * largest.max(axis=1, keepdims=True)
+    nothing: Mask = largest <= IDLE * largest.max(axis=1, keepdims=True)
     return nothing
 
 
 def _attempt(
-    answer: Answer,
+    found: SolutionArrays,
     problem: Problem,
     cost: Cost,
     solver: Solver,
     which: Mask,
     start: Array | None,
 ) -> None:
-    """Solve some frames and enter what can be certified."""
+    """Solve some frames and store what can be certified."""
     if not which.any():
         return
     part = problem.frames(which)
-    attempt = solver.solve(rested(part, cost), cost, None if start is None else start[which])
+    attempt = solver.solve(fix_idle_muscles(part, cost), cost, None if start is None else start[which])
     residual = kkt_residual(
-        part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_price
+        part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
     status = np.where(attempt.claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
     status[residual <= TOLERANCE] = Status.SOLVED
-    helped = (np.abs(attempt.reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
+    helped = needs_reserve(attempt.reserve, part.moment).any(axis=1)
     status[(status == Status.SOLVED) & helped] = Status.SOLVED_WITH_RESERVE
     if part.reserve_weight is None:
         proof = _proofs(part, attempt, residual > TOLERANCE)
         proved = np.isfinite(proof).all(axis=1)
         status[proved], residual[proved] = Status.INFEASIBLE, np.nan
-        answer.proof[which] = proof
+        found.proof[which] = proof
     else:
-        answer.weight[which] = part.reserve_weight
+        found.weight[which] = part.reserve_weight
     solved = np.isin(status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))[:, None]
-    answer.activation[which] = np.where(solved, attempt.activation, np.nan)
-    answer.reserve[which] = np.where(solved, attempt.reserve, np.nan)
-    answer.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
-    if attempt.level_price is not None:
-        prices = np.where(solved[:, :, None], attempt.level_price, np.nan)
-        answer.enter_levels(which, prices)
-    answer.status[which], answer.residual[which] = status, residual
-    answer.iterations[which] += attempt.iterations
+    found.activation[which] = np.where(solved, attempt.activation, np.nan)
+    found.reserve[which] = np.where(solved, attempt.reserve, np.nan)
+    found.multiplier[which] = np.where(solved, attempt.multiplier, np.nan)
+    if attempt.level_multiplier is not None:
+        levels = np.where(solved[:, :, None], attempt.level_multiplier, np.nan)
+        found.store_levels(which, levels)
+    found.status[which], found.residual[which] = status, residual
+    found.iterations[which] += attempt.iterations
 
 
 def _proofs(problem: Problem, attempt: Attempt, open_: Mask) -> Array:
     """A checked proof of infeasibility for each open frame that has one, (T, m); NaN for the others."""
     proof = np.full(problem.moment.shape, np.nan)
-    claimed = open_ & is_proof(excess(problem, attempt.multiplier))
+    claimed = open_ & is_proof(farkas_ratio(problem, attempt.multiplier))
     proof[claimed] = attempt.multiplier[claimed]
     rest = np.flatnonzero(open_ & ~claimed)
     if rest.size:
         part = problem.frames(rest)
         direction = nearest_moments(part).multiplier
-        proved = is_proof(excess(part, direction))
+        proved = is_proof(farkas_ratio(part, direction))
         proof[rest[proved]] = direction[proved]
     return proof / np.abs(proof).max(axis=1, keepdims=True)
 
@@ -191,6 +195,6 @@ def _warm(problem: Problem, start: ArrayLike | None) -> Array | None:
         array = np.broadcast_to(np.asarray(start, dtype=np.float64), shape)
     except (TypeError, ValueError) as error:
         raise InputError(
-            "the warm start does not fit the problem", expected=f"activations, {shape}"
+            "the warm start does not fit the problem", code="bad_shape", expected=f"activations, {shape}"
         ) from error
     return np.clip(np.nan_to_num(array), problem.lower, problem.upper)

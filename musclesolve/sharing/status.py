@@ -1,12 +1,14 @@
-"""What became of a frame: an enum whose members are sentences."""
+"""The status of a frame: an enum whose members carry sentences."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
+from musclesolve.sharing.kernel import constants as kernel
+
 
 class Status(IntEnum):
-    """The verdict on one frame; `Status(3).sentence` says it in words."""
+    """The status of one frame; `Status(3).sentence` explains it."""
 
     sentence: str
 
@@ -17,12 +19,24 @@ class Status(IntEnum):
         member.sentence = sentence
         return member
 
-    SOLVED = 0, "The muscles produce the moments at the least cost; the certificate holds."
-    SOLVED_WITH_RESERVE = 1, "The certificate holds, but a reserve moment had to help the muscles."
-    INFEASIBLE = 2, "No activation within its bounds produces these moments; this is proved."
-    MAX_ITERATIONS = 3, "The solver ran out of iterations before the certificate held."
-    INVALID_INPUT = 4, "This frame contains a number that is not finite or beyond 1e100; it was not solved."
-    SOLVER_FAILED = 5, "The solver stopped with an answer that fails the certificate."
+    SOLVED = kernel.SOLVED, "The muscles produce the moments at the least cost; the certificate holds."
+    SOLVED_WITH_RESERVE = (
+        kernel.SOLVED_WITH_RESERVE,
+        "The certificate holds, but a reserve moment had to help the muscles.",
+    )
+    INFEASIBLE = (
+        kernel.INFEASIBLE,
+        "No activation within its bounds produces these moments; this is proved.",
+    )
+    MAX_ITERATIONS = (
+        kernel.MAX_ITERATIONS,
+        "The solver ran out of iterations before the certificate held.",
+    )
+    INVALID_INPUT = (
+        kernel.INVALID_INPUT,
+        "This frame contains a number that is not finite or beyond 1e100; it was not solved.",
+    )
+    SOLVER_FAILED = kernel.SOLVER_FAILED, "The solver stopped with an answer that fails the certificate."
     INVALID_MOTION = (
         6,
         "The motion cannot be the subject's, or the ground forces do not carry it; no muscle forces were computed.",

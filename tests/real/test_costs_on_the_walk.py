@@ -7,7 +7,7 @@ import pytest
 from sharing_cases import SMOOTH
 
 import musclesolve as ms
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 
 NAMES = [name for name in SMOOTH if name != "emg_tracking"]
 

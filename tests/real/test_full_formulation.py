@@ -17,7 +17,7 @@ from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
 from musclesolve.muscles.leg_state import muscle_state
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.run import joint_loads, mechanics
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full.solve_full import solve_full
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
@@ -176,11 +176,11 @@ def test_the_prices_of_the_equations_are_a_virtual_displacement(walk):
     full = full_problem(model, motion, pushes, [states["r"]], dofs("r"))
     found, road = solve_full(full, "force_squared"), solve(reduced(walk, "r"), "force_squared")
     solved = found.solved
-    worth = np.einsum("tmq,tq->tm", full.moment_rows, found.price)[solved]
+    worth = np.einsum("tmq,tq->tm", full.moment_rows, found.equation_multiplier)[solved]
     scale = np.abs(road.multiplier[solved]).max()
     np.testing.assert_allclose(worth, road.multiplier[solved], atol=1e-6 * scale)
     spanned = np.einsum("tqm,tm->tq", full.directions[solved], worth)
-    np.testing.assert_allclose(found.price[solved], spanned, atol=1e-6 * np.abs(spanned).max())
+    np.testing.assert_allclose(found.equation_multiplier[solved], spanned, atol=1e-6 * np.abs(spanned).max())
 
 
 def test_a_moment_out_of_reach_is_infeasible_in_both(walk):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ForceSquared, StressCubed
 
 COSTS = ["stress_cubed", "force_squared"]
 

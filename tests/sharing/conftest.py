@@ -25,6 +25,6 @@ def leg(frames: int, seed: int = 0, effort: float = 0.4, dofs: int = 7, muscles:
     return equipped(Problem(arms, moment, capacity, strongest))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_leg() -> Callable[..., Problem]:
     return leg

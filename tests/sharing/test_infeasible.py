@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog, lsq_linear
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.infeasibility import farkas_ratio
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
@@ -54,14 +54,14 @@ def test_no_direction_proves_a_feasible_frame_infeasible(make_leg):
     problem = make_leg(200, effort=1.0)
     directions = np.random.default_rng(0).standard_normal((50, *problem.moment.shape))
     for direction in directions:
-        assert (excess(problem, direction) <= 1e-12).all()
-    assert (excess(problem, np.zeros_like(problem.moment)) == -np.inf).all()
+        assert (farkas_ratio(problem, direction) <= 1e-12).all()
+    assert (farkas_ratio(problem, np.zeros_like(problem.moment)) == -np.inf).all()
 
 
 def test_the_remainder_of_least_squares_is_a_proof(make_leg):
     problem = mixed(make_leg)
     remainder = nearest_moments(problem).multiplier
-    np.testing.assert_array_equal(excess(problem, remainder) > 1e-6, ~reachable(problem))
+    np.testing.assert_array_equal(farkas_ratio(problem, remainder) > 1e-6, ~reachable(problem))
 
 
 @pytest.mark.parametrize("cost", SMOOTH)

@@ -17,7 +17,7 @@ from musclesolve.errors import InputError
 from musclesolve.plotting.comparison_figures import COST_COLORS, FIGURES, comparison_files
 from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.cocontraction import co_contraction
-from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies import compare as comparison
 from musclesolve.studies.compare import side_by_side
 

@@ -12,31 +12,31 @@ square of the slopes of cost j, so that costs of different units stand side by s
 
 The multipliers are eliminated frame by frame, by projection. What is left is a non-negative least-squares problem with
 one unknown per cost: the least of |M v|^2 + (1 - sum v)^2 over v >= 0 has the direction of the least of |M v|^2 with
-sum v = 1, because for v = t u, sum u = 1, the best t leaves |M u|^2 / (1 + |M u|^2). A condition at a bound takes part
-only while it is violated; which ones do is found by repetition.
+sum v = 1, because for v = t u, sum u = 1, the best t leaves |M u|^2 / (1 + |M u|^2). A condition at a bound is active
+only while it is violated; the active ones are found by repetition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number, check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_number, a_problem, an_array, members
+from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 
 MOST_REPETITIONS = 100
 DEPENDENT = 1e-10
-NO_ROOM = 1e-12
+LEAST_WIDTH = 1e-12
+"""Muscles whose bounds are nearer to each other than this are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,11 @@ class Mixture:
         costs: J costs.
         weight: (J,) w, such that sum_j weight_j cost_j is the mixture.
         share: (J,) weight times the root mean square slope of its cost; sums to one.
-        multiplier: (T, m) what the moments then pay, in units of the mixture per N m; NaN in frames that say
-            nothing.
+        multiplier: (T, m) of the moments, in units of the mixture per N m; NaN in uninformative frames.
         residual: (T,) violation of the conditions of optimality over the size of the slopes, root mean squares; zero
-            for a pattern that is exactly optimal, NaN in frames that say nothing.
+            for a pattern that is exactly optimal, NaN in uninformative frames.
         total_residual: the same over all frames.
-        distinctness: how sharply the pattern tells the costs apart: the second smallest singular value of the
+        distinctness: how sharply the pattern distinguishes the costs: the second smallest singular value of the
             conditions over the size of the slopes. Where it is as small as the residual, other mixtures explain as
             much; one for a single cost.
     """
@@ -66,10 +65,10 @@ class Mixture:
     distinctness: float
 
     @property
-    def cost(self) -> Cost:
+    def cost(self) -> WeightedSum:
         """The mixture as a cost; costs without weight are left out."""
-        terms = [float(w) * cost for w, cost in zip(self.weight, self.costs, strict=True) if w > 0]
-        return reduce(add, terms)
+        terms = zip(self.weight, self.costs, strict=True)
+        return WeightedSum(tuple((float(w), cost) for w, cost in terms if w > 0))
 
 
 def explain(
@@ -77,9 +76,8 @@ def explain(
 ) -> Mixture:
     """The non-negative mixture of costs for which an activation pattern is nearest to optimal.
 
-    The moments are those that the pattern produces; those of the problem are not used. Frames in which nothing can be
-    learnt are passed over: without a finite activation, or with no more muscles between their bounds than there are
-    moments.
+    The moments are those that the pattern produces; those of the problem are not used. Uninformative frames are left
+    out: those without a finite activation, or with no more muscles between their bounds than there are moments.
 
     Args:
         problem: moment arms, capacities and bounds; T frames.
@@ -90,35 +88,15 @@ def explain(
 
     Raises:
         InputError: a distance `at_bound` that is not a positive number, the shape of the pattern, an activation beyond
-            its bounds, a cost that has no gradient or does not fit the problem, or a pattern that says nothing about
-            these costs.
+            its bounds, a cost that has no gradient or does not fit the problem, or a pattern without informative
+            frame.
     """
     found = _suitable(costs, problem)
-    at_bound = a_number(at_bound, "at_bound", "a positive number", above=0.0)
+    at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in found:
         problem = within_domain(problem, cost)
-    pattern = _checked(problem, activation, at_bound)
-    conditions = _Conditions.of(problem, pattern, found, at_bound)
-    v, price, taking, factor = conditions.solve()
-    share = v / v.sum()
-    slope = np.einsum("tnj,j->tn", conditions.slope, share)
-    miss = np.where(taking, slope - conditions.pull(price / v.sum()), 0.0)
-    telling = conditions.telling & taking.any(axis=1)
-    violation, size = (
-        np.square(miss).sum(axis=1),
-        np.square(np.where(conditions.inside, slope, 0.0)).sum(axis=1),
-    )
-    residual = np.sqrt(np.divide(violation, size, out=np.full_like(size, np.nan), where=telling & (size > 0)))
-    multiplier = np.where(telling[:, None], price / v.sum() * conditions.size[:, None], np.nan)
-    return Mixture(
-        costs=tuple(found),
-        weight=share / conditions.unit,
-        share=share,
-        multiplier=multiplier,
-        residual=residual,
-        total_residual=float(np.sqrt(violation[telling].sum() / size[telling].sum())),
-        distinctness=_distinctness(factor, conditions.slope[taking]),
-    )
+    conditions = _Conditions.of(problem, _checked(problem, activation, at_bound), found, at_bound)
+    return conditions.mixture(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,19 +110,20 @@ class _Conditions:
     inside: Mask  # (T, n)
     at_lower: Mask
     at_upper: Mask
-    telling: Mask  # (T,)
+    informative: Mask  # (T,)
 
     @classmethod
     def of(cls, problem: Problem, activation: Array, costs: Sequence[Cost], at_bound: float) -> _Conditions:
-        room = problem.upper - problem.lower > NO_ROOM
-        known = room & (problem.valid & np.isfinite(activation).all(axis=1))[:, None]
+        movable = problem.upper - problem.lower > LEAST_WIDTH
+        known = movable & (problem.valid & np.isfinite(activation).all(axis=1))[:, None]
         at_lower = known & (activation - problem.lower <= at_bound)
         at_upper = known & (problem.upper - activation <= at_bound) & ~at_lower
         inside = known & ~at_lower & ~at_upper
-        telling = inside.sum(axis=1) > problem.n_dof
-        if not telling.any():
+        informative = inside.sum(axis=1) > problem.n_dof
+        if not informative.any():
             raise InputError(
-                "the activation pattern says nothing about costs",
+                "the activation pattern has no informative frame",
+                code="bad_value",
                 where="activation",
                 expected=f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds",
             )
@@ -153,52 +132,72 @@ class _Conditions:
         usable = np.isfinite(slope).all(axis=-1)
         slope = np.where((known & usable)[..., None], slope, 0.0)
         inside, at_lower, at_upper = inside & usable, at_lower & usable, at_upper & usable
-        unit = np.sqrt(np.square(slope[inside & telling[:, None]]).mean(axis=0))
+        unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
         _refuse_flat(costs, unit)
         slope = slope / unit
         square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
         size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))
-        telling = telling & (size > 0)
-        divisor = np.where(telling, size, 1.0)[:, None, None]
-        inside, at_lower, at_upper = (mask & telling[:, None] for mask in (inside, at_lower, at_upper))
+        informative = informative & (size > 0)
+        divisor = np.where(informative, size, 1.0)[:, None, None]
+        inside, at_lower, at_upper = (mask & informative[:, None] for mask in (inside, at_lower, at_upper))
         matrix = np.where(known[:, None, :], problem.moment_matrix, 0.0)
-        return cls(matrix, slope / divisor, unit, size, inside, at_lower, at_upper, telling)
+        return cls(matrix, slope / divisor, unit, size, inside, at_lower, at_upper, informative)
 
-    def pull(self, price: Array) -> Array:
-        return np.matmul(price[:, None, :], self.matrix)[:, 0, :]
+    def mixture(self, costs: Sequence[Cost]) -> Mixture:
+        v, multiplier, active, factor = self.solve()
+        share, multiplier = v / v.sum(), multiplier / v.sum()
+        slope = np.einsum("tnj,j->tn", self.slope, share)
+        residual = np.where(active, slope - self.pull(multiplier), 0.0)
+        informative = self.informative & active.any(axis=1)
+        violation = np.square(residual).sum(axis=1)
+        size = np.square(np.where(self.inside, slope, 0.0)).sum(axis=1)
+        use = informative & (size > 0)
+        ratio = np.divide(violation, size, out=np.full_like(size, np.nan), where=use)
+        return Mixture(
+            costs=tuple(costs),
+            weight=share / self.unit,
+            share=share,
+            multiplier=np.where(informative[:, None], multiplier * self.size[:, None], np.nan),
+            residual=np.sqrt(ratio),
+            total_residual=float(np.sqrt(violation[informative].sum() / size[informative].sum())),
+            distinctness=_distinctness(factor, self.slope[active]),
+        )
+
+    def pull(self, multiplier: Array) -> Array:
+        return np.matmul(multiplier[:, None, :], self.matrix)[:, 0, :]
 
     def solve(self) -> tuple[Array, Array, Mask, Array]:
-        """The mixture v (J,), price (T, m), which conditions take part (T, n), and a factor R with |R v| = |M v|."""
-        taking, least = self.inside.copy(), np.inf
+        """The mixture v (J,), multipliers (T, m), active conditions (T, n), and a factor R with |R v| = |M v|."""
+        active, least = self.inside.copy(), np.inf
         for _ in range(MOST_REPETITIONS):
-            v, price, factor = self._with(taking)
-            miss = np.einsum("tnj,j->tn", self.slope, v) - self.pull(price)
-            violated = self.inside | (self.at_lower & (miss < 0)) | (self.at_upper & (miss > 0))
-            size = float(np.square(miss[violated]).sum() / v.sum() ** 2)
+            v, multiplier, factor = self._with(active)
+            residual = np.einsum("tnj,j->tn", self.slope, v) - self.pull(multiplier)
+            violated = self.inside | (self.at_lower & (residual < 0)) | (self.at_upper & (residual > 0))
+            size = float(np.square(residual[violated]).sum() / v.sum() ** 2)
             if size < least:
-                least, best = size, (v, price, violated, factor)
-            if (violated == taking).all():
+                least, best = size, (v, multiplier, violated, factor)
+            if (violated == active).all():
                 break
-            taking = violated
+            active = violated
         return best
 
-    def _with(self, taking: Mask) -> tuple[Array, Array, Array]:
-        """The least squares of the conditions that take part."""
+    def _with(self, active: Mask) -> tuple[Array, Array, Array]:
+        """The least squares of the active conditions."""
         from scipy.optimize import nnls
 
-        rows = np.where(taking[..., None], self.matrix.transpose(0, 2, 1), 0.0)  # (T, n, m)
+        rows = np.where(active[..., None], self.matrix.transpose(0, 2, 1), 0.0)  # (T, n, m)
         left, values, right = np.linalg.svd(rows, full_matrices=False)
         keep = values > DEPENDENT * values.max(axis=1, keepdims=True)
         left = left * keep[:, None, :]
-        slope = np.where(taking[..., None], self.slope, 0.0)
-        seen = np.matmul(left.transpose(0, 2, 1), slope)  # (T, m, J)
-        rest = (slope - np.matmul(left, seen)).reshape(-1, slope.shape[-1])
+        slope = np.where(active[..., None], self.slope, 0.0)
+        projected = np.matmul(left.transpose(0, 2, 1), slope)  # (T, m, J)
+        rest = (slope - np.matmul(left, projected)).reshape(-1, slope.shape[-1])
         factor: Array = np.asarray(np.linalg.qr(rest, mode="r"))
         count = factor.shape[1]
         v, _ = nnls(np.vstack([factor, np.ones((1, count))]), np.append(np.zeros(len(factor)), 1.0))
         inverse = np.divide(1.0, values, out=np.zeros_like(values), where=keep)
-        price = np.einsum("tkm,tk,tkj,j->tm", right, inverse, seen, v)
-        return v, price, factor
+        multiplier = np.einsum("tkm,tk,tkj,j->tm", right, inverse, projected, v)
+        return v, multiplier, factor
 
 
 def _distinctness(factor: Array, slope: Array) -> float:
@@ -208,38 +207,39 @@ def _distinctness(factor: Array, slope: Array) -> float:
 
 
 def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
-    given = members(costs)
-    if not given:
+    found = [find_cost(cost) for cost in members(costs)]
+    if not found:
         raise InputError(
-            "there are no costs to mix", where="costs", expected="a list of names or Cost objects"
+            "there are no costs to mix",
+            code="missing_argument",
+            where="costs",
+            expected="a list of names or Cost objects",
         )
-    a_problem(problem)
-    found = [find_cost(cost) for cost in given]
+    check_problem(problem)
     for cost in found:
-        lacking = cost.needs & {"linear_programme", "nonsmooth"}
-        if lacking:
+        if cost.needs & {"linear_programme", "nonsmooth"}:
             raise InputError(
-                f"the cost {cost.name} has no gradient everywhere", where="costs", expected="smooth costs"
+                f"the cost {cost.name} has no gradient everywhere",
+                code="bad_cost",
+                where="costs",
+                expected="smooth costs",
             )
         cost.require(problem)
     return found
 
 
 def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
-    expected = f"{problem.force_capacity.shape}"
-    pattern = an_array(activation, "activation", expected)
-    pattern = pattern[None] if pattern.ndim == 1 and problem.n_frames == 1 else pattern
-    if pattern.shape != problem.force_capacity.shape:
-        raise InputError(f"the pattern has the shape {pattern.shape}", where="activation", expected=expected)
+    shape = problem.force_capacity.shape
+    shapes = (shape, shape[1:]) if problem.n_frames == 1 else (shape,)
+    pattern = np.atleast_2d(check_real_array(activation, "activation", f"{shape}", shapes=shapes))
     beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
-    if beyond.any():
-        t, i = (int(index) for index in np.argwhere(beyond)[0])
-        name = (problem.muscle or ())[i]
+    for t, i in np.argwhere(beyond)[:1]:
         raise InputError(
-            f"the activation of {name} in frame {t} is {pattern[t, i]:g}",
+            f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
+            code="bad_value",
             where="activation",
             expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain of the costs",
-            remedy="leave the cost out whose domain ends there, or the frame (as NaN)",
+            remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
         )
     return pattern
 
@@ -249,6 +249,7 @@ def _refuse_flat(costs: Sequence[Cost], unit: Array) -> None:
         if not size > 0:
             raise InputError(
                 f"the cost {cost.name} has no slope anywhere along the pattern",
+                code="bad_cost",
                 where="costs",
                 expected="costs that depend on the activations of this pattern",
                 remedy="leave it out",

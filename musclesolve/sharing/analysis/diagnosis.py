@@ -1,14 +1,14 @@
-"""Why a frame is infeasible: what is missing where, which muscles are at their limit, how much stronger they should be.
+"""Why a frame is infeasible: the missing moments, the muscles at their limit, how much stronger they should be.
 
-Everything is a linear programme in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
+Linear programmes in the activations a and in reserves s = p - q, solved by HiGHS frame by frame:
 
-    least shortage           minimise sum_k |s_k|      subject to A a + s = b,               lower <= a <= upper
-    of one degree alone      minimise |s_k|            the same with all other s = 0
-    of one degree for sure   b_k beyond what row k of A a can be, by itself
+    least shortage                       minimise sum_k |s_k|   subject to A a + s = b,   lower <= a <= upper
+    of one degree of freedom alone       minimise |s_k|         the same with all other s = 0
+    of one degree of freedom in any case b_k beyond the range of row k of A a, by itself
 
-The multiplier y of the first programme is the proof: y . b exceeds what any admissible activation gives by the least
-shortage. The muscles that y asks for, (A^T y)_i > 0, are at their upper bound; they are the limited ones. How much
-stronger they, or all muscles, should be: `strength`; whether passive forces are the cause: `passive_cause`.
+The multiplier y of the first programme is the proof: y . b exceeds y . A a for every admissible a by the least
+shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones. How much stronger
+they, or all muscles, should be: strength_factor.py; whether passive forces are the cause: passive_cause.py.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.sharing.analysis.passive_cause import (
     MAIN_PART,
@@ -28,19 +29,23 @@ from musclesolve.sharing.analysis.passive_cause import (
     passive_cause,
     shortage_without,
 )
-from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, tried_remedy
-from musclesolve.sharing.arguments import a_problem, an_array
-from musclesolve.sharing.infeasibility import excess, is_proof
+from musclesolve.sharing.analysis.strength_factor import Remedy, smallest_factor, verified_remedy
+from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.infeasibility import farkas_ratio, is_proof
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
 
 _PULLS = 1e-9
-"""A muscle pulls at the moments if its price is more than this share of the largest one."""
-_SHOWN = 1e-3
-"""Shortages below this share of the largest one of the frame are not spoken of."""
+"""A muscle pulls along the proof if (A^T y)_i is more than this share of the largest one."""
+_REPORTED = 1e-3
+"""Shortages below this share of the largest one of the frame are not reported."""
 _NAMED = 3
-_NOTHING = 1e-9
-"""Moments below this are none [N m]."""
+_ZERO = 1e-9
+"""Moments below this are reported as none [N m]."""
+
+
+Directions = Mapping[str, tuple[str, str]]
+"""What the positive and the negative moment of a degree of freedom are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +55,15 @@ class Diagnosis:
     Attributes:
         frame: (k,) their numbers.
         shortage: (k, m) [N m], signed: the moment that the muscles lack, with the least sum of its sizes.
-        certain: (k, m) [N m], signed: what is lacking even if all other degrees of freedom may lack anything.
+        certain: (k, m) [N m], signed: the shortage whatever the other degrees of freedom lack.
         limited: (k, n) the muscles that could help, but are at their upper bound.
-        weight: (k, n) [N m], what those muscles contribute along the proof; says in which order to name them.
-        proof: (k, m) y of the module's text; checked.
+        weight: (k, n) [N m], contribution of those muscles along the proof; the order in which to name them.
+        proof: (k, m) y of the module's text; verified.
         muscle: n names.
         dof: m names.
 
-    What takes programmes of its own is found when it is asked for, from `part`, the k frames of the problem, and
-    `passive`, the moments of their passive forces (k, m, n) [N m].
+    Properties that need linear programmes of their own are computed on first use, from `part`, the k frames of the
+    problem, and `passive`, the moments of their passive forces (k, m, n) [N m].
     """
 
     frame: NDArray[np.int64]
@@ -74,7 +79,7 @@ class Diagnosis:
 
     @cached_property
     def alone(self) -> Array:
-        """(k, m) [N m], signed: the least shortage if this degree of freedom alone may lack something, or infinite."""
+        """(k, m) [N m], signed: the least shortage if no other degree of freedom lacks anything, or infinite."""
         return np.array([_alone(self.part, k) for k in range(len(self.frame))]).reshape(self.shortage.shape)
 
     @cached_property
@@ -95,7 +100,7 @@ class Diagnosis:
 
     @cached_property
     def passive_shortage(self) -> Array:
-        """(k,) [N m], what passive forces make up of `total`: so much less would be lacking if they were smaller."""
+        """(k,) [N m], the part of `total` due to passive forces: the decrease if they could be smaller."""
         less = [shortage_without(self.part, self.passive, k) for k in range(len(self.frame))]
         return np.asarray(np.maximum(self.total - np.array(less).reshape(-1), 0.0))
 
@@ -108,16 +113,16 @@ class Diagnosis:
     def remedy(self, number: int) -> Remedy | None:
         """How much stronger muscles should be for one of the k frames to be feasible; None where no strength helps.
 
-        First comes a factor that does for the limited muscles and for all of them alike, then one for all of them
+        Preferred is a factor that suffices for the limited muscles and for all of them alike, then one for all of them
         (`strength_factor` of a trial file), then one for the limited muscles alone; the last not where passive forces
         are the cause. The frame has been solved with the factor.
         """
         one = self.part.frames(np.array([number]))
-        own = tried_remedy(one, self.limited[number], self.limited_factor[number])
+        own = verified_remedy(one, self.limited[number], self.limited_factor[number])
         if own is not None and own.also_of_all:
             return own
         every = np.ones_like(self.limited[number])
-        together = tried_remedy(one, every, self.strength_factor[number])
+        together = verified_remedy(one, every, self.strength_factor[number])
         if together is not None or self.passive_cause(number) is not None:
             return together
         return own
@@ -131,7 +136,7 @@ class Diagnosis:
         """Degrees of freedom that lack something in one of the k frames, the largest shortage first."""
         size = np.abs(self.shortage[number])
         order = np.argsort(-size, kind="stable")
-        return [self.dof[k] for k in order if size[k] > _SHOWN * size.max()]
+        return [self.dof[k] for k in order if size[k] > _REPORTED * size.max()]
 
     def limited_muscles(self, number: int) -> list[str]:
         """Names of the muscles at their limit in one of the k frames, the one that contributes most first."""
@@ -142,22 +147,19 @@ class Diagnosis:
         self,
         number: int,
         time: ArrayLike | None = None,
-        directions: Mapping[str, tuple[str, str]] | None = None,
+        directions: Directions | None = None,
     ) -> str:
-        """The reason in words.
+        """The reason as a sentence.
 
         Args:
             number: which of the k frames.
             time: (T,) [s] of all frames of the problem; the number of the frame is given without it.
             directions: what the positive and the negative moment of a degree of freedom are called.
         """
-        frame = int(self.frame[number])
+        frame, names = int(self.frame[number]), directions or {}
         when = f"in frame {frame}" if time is None else f"at {np.asarray(time, dtype=float)[frame]:.3f} s"
-        names = _Directions(directions or {})
-        parts = []
-        for dof in self.lacking(number):
-            short = self.shortage[number, self.dof.index(dof)]
-            parts.append(f"{dof} lacks {names.text(short, dof)}")
+        short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
+        parts = [f"{dof} lacks {_moment(value, dof, names)}" for dof, value in short.items()]
         clauses = (
             f"{_listed(parts)} {when}",
             self._limit(number),
@@ -167,20 +169,21 @@ class Diagnosis:
         return "; ".join(part for part in clauses if part)
 
     def _limit(self, number: int) -> str:
-        """Which muscles could help, but give all that they have."""
+        """Which muscles could help, but are at their upper bound."""
         names = self.limited_muscles(number)
         verb, whose = ("is", "its") if len(names) == 1 else ("are", "their")
         return f"{_shown(names)} {verb} at {whose} limit" if names else ""
 
-    def _passive(self, number: int, names: _Directions) -> str:
-        """Which passive forces are in the way, if that is the cause."""
+    def _passive(self, number: int, directions: Directions) -> str:
+        """Which passive forces oppose the motion, if that is the cause."""
         cause = self.passive_cause(number)
         if cause is None:
             return ""
         dof = self.dof[cause.dof]
         return (
             f"the passive force of {_shown([self.muscle[i] for i in cause.muscles])} gives "
-            f"{names.text(cause.moment, dof)} at {dof}, where the motion needs {names.text(cause.needed, dof)}"
+            f"{_moment(cause.moment, dof, directions)} at {dof}, where the motion needs "
+            f"{_moment(cause.needed, dof, directions)}"
         )
 
     def _remedy(self, number: int) -> str:
@@ -195,7 +198,7 @@ class Diagnosis:
         return f"{factor} {whose} strength{alone} would do"
 
     def _why_not(self, number: int) -> str:
-        """Why no strength is proposed; nothing where one exists, but fails when it is tried."""
+        """Why no strength is proposed; empty where one exists, but fails when it is tried."""
         if not self.limited[number].any():
             return "no muscle can produce it"
         if np.isfinite(self.strength_factor[number]):
@@ -205,43 +208,29 @@ class Diagnosis:
         return "" if np.isfinite(self.limited_factor[number]) else "no strength would do"
 
 
-@dataclass(frozen=True)
-class _Directions:
-    """What the positive and the negative moment of a degree of freedom are called."""
-
-    names: Mapping[str, tuple[str, str]]
-
-    def text(self, moment: float, dof: str) -> str:
-        """A signed moment [N m] in words."""
-        if abs(moment) < _NOTHING:
-            return "no moment"
-        positive, negative = self.names.get(dof, ("positive moment", "negative moment"))
-        return f"{_plain(abs(moment))} N m of {negative if moment < 0 else positive}"
-
-
 def diagnose(
     problem: Problem,
     passive_force: ArrayLike | None = None,
     frames: Sequence[int] | NDArray[np.int64] | Mask | None = None,
 ) -> Diagnosis:
-    """Find the infeasible frames of a problem and what is wrong with each.
+    """Find the infeasible frames of a problem and the reasons.
 
     Args:
-        problem: its reserves are left out of account; frames that are not valid are passed over.
+        problem: its reserves are ignored; frames that are not valid are left out.
         passive_force: (T, n) [N] passive tendon forces that grow with the strength; those of the problem unless given.
-        frames: numbers of the frames to look at, or (T,) truth values; all unless given.
+        frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
 
     Raises:
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
             not exist.
     """
-    problem = _with_passive(a_problem(problem), passive_force)
+    problem = _with_passive(check_problem(problem), passive_force)
     passive = _passive_moment(problem)
     number = _chosen(problem, frames)
     found = [_least_shortage(problem, int(t)) for t in number]
     shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
     proof = np.array([one[1] for one in found]).reshape(-1, problem.n_dof)
-    short = is_proof(excess(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
+    short = is_proof(farkas_ratio(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
     number, shortage, proof = number[short], shortage[short], proof[short]
     part = problem.frames(number)
     pull = np.matmul(proof[:, None, :], part.moment_matrix)[:, 0, :]
@@ -268,7 +257,10 @@ def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask |
     number = _numbers(problem, frames)
     for unknown in number[(number < 0) | (number >= problem.n_frames)]:
         raise InputError(
-            f"there is no frame {unknown}", where="diagnose", expected=f"0 to {problem.n_frames - 1}"
+            f"there is no frame {unknown}",
+            code="bad_number",
+            where="diagnose",
+            expected=f"0 to {problem.n_frames - 1}",
         )
     return number[problem.valid[number]]
 
@@ -281,6 +273,7 @@ def _numbers(problem: Problem, frames: object) -> NDArray[np.int64]:
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise InputError(
             f"the frames are {frames!r}",
+            code="bad_type",
             where="diagnose",
             expected=f"whole numbers, or {problem.n_frames} truth values",
         )
@@ -289,30 +282,25 @@ def _numbers(problem: Problem, frames: object) -> NDArray[np.int64]:
 
 def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
     """The problem with the passive forces that are given, or its own, checked."""
-    shape = problem.force_capacity.shape
     if force is not None:
-        given = an_array(force, "passive_force", f"{shape} or {shape[1:]} newtons")
-        if given.shape not in (shape, shape[1:]):
-            raise InputError(
-                f"passive_force has the shape {given.shape}",
-                where="diagnose",
-                expected=f"{shape} or {shape[1:]}",
-            )
-        _check_passive(problem, np.broadcast_to(given, shape))
-        usable = np.where(problem.valid[:, None], np.broadcast_to(given, shape), np.nan)
-        return replace(problem, passive_force=usable)
-    if problem.passive_force is not None:
-        _check_passive(problem, problem.passive_force)
-    return problem
-
-
-def _check_passive(problem: Problem, tension: Array) -> None:
+        shape = problem.force_capacity.shape
+        expected, shapes = f"{shape} or {shape[1:]} newtons", (shape, shape[1:])
+        given = check_real_array(force, "passive_force", expected, where="diagnose", shapes=shapes)
+        tension = np.broadcast_to(given, shape)
+    elif problem.passive_force is not None:
+        tension = problem.passive_force
+    else:
+        return problem
     for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
         raise InputError(
             f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
+            code="bad_number",
             where="diagnose",
             expected="zero or more [N]",
         )
+    if force is None:
+        return problem
+    return replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
 
 
 def _passive_moment(problem: Problem) -> Array:
@@ -334,9 +322,9 @@ def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
     )
     if found is None:
         raise MuscleSolveError(f"HiGHS finds no shortage in frame {frame}, though there always is one")
-    x, price = found
+    x, multiplier = found
     reserve = x[problem.n_muscles :]
-    return reserve[:dofs] - reserve[dofs:], price
+    return reserve[:dofs] - reserve[dofs:], multiplier
 
 
 def _alone(problem: Problem, frame: int) -> Array:
@@ -353,7 +341,7 @@ def _alone(problem: Problem, frame: int) -> Array:
 
 
 def _certain(problem: Problem) -> Array:
-    """(T, m) by how much each moment by itself is beyond what all muscles together can do about it."""
+    """(T, m) by how much each moment is beyond the range that all muscles together have for it."""
     matrix = problem.moment_matrix
     low, high = matrix * problem.lower[:, None, :], matrix * problem.upper[:, None, :]
     least, most = np.minimum(low, high).sum(axis=2), np.maximum(low, high).sum(axis=2)
@@ -370,8 +358,13 @@ def _listed(parts: list[str]) -> str:
     return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
-def _plain(value: float) -> str:
-    return f"{value:.1f}" if value >= 0.1 else f"{value:.2g}"
+def _moment(moment: float, dof: str, directions: Directions) -> str:
+    """A signed moment [N m] as text."""
+    size = abs(moment)
+    if size < _ZERO:
+        return "no moment"
+    positive, negative = directions.get(dof, ("positive moment", "negative moment"))
+    return f"{size:{'.1f' if size >= 0.1 else '.2g'}} N m of {negative if moment < 0 else positive}"
 
 
 def _shown(names: list[str]) -> str:

@@ -1,12 +1,12 @@
-"""How free the forces are: the least and greatest force of every muscle that still meets the moments.
+"""Feasible ranges: the least and greatest force of every muscle with which the moments are met.
 
 For each frame and muscle two linear programmes, minimise and maximise a_i subject to A a = b, lower <= a <= upper. All
-frames of one muscle are solved at once by the interior-point method; what it leaves open goes to HiGHS. Any lambda
+frames of one muscle are solved at once by the interior-point method; frames that it leaves open go to HiGHS. Any lambda
 bounds the least value from outside (weak duality),
 
     min a_i  >=  lambda . b + sum_j min(d_j lower_j, d_j upper_j),    d = e_i - A^T lambda,
 
-so the distance between what was found and that bound says how good it is, whoever found it.
+so the distance between the value found and that bound certifies it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, members
-from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
+from musclesolve.sharing.arguments import check_problem, members
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
+from musclesolve.sharing.kernel.constants import TERM_POWER
+from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.nearest_moments import NoCost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
@@ -28,13 +31,13 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 ACCURACY = 1e-6
-"""Largest gap, as a share of the width of the bounds, at which the interior-point method is content."""
+"""Largest gap of the interior-point method, as a share of the width of the bounds."""
 _ITERATIONS = 60
 
 
 @dataclass(frozen=True, eq=False)
 class ForceRange:
-    """Between which forces a muscle can be, (T, n) [N] each; NaN for frames and muscles without an answer.
+    """Ranges of muscle forces, (T, n) [N] each; NaN for frames and muscles without a solution.
 
     Attributes:
         least: smallest force; it is attained.
@@ -50,7 +53,7 @@ class ForceRange:
 
     @property
     def width(self) -> Array:
-        """How far the force can move, greatest - least."""
+        """Greatest - least."""
         return self.greatest - self.least
 
     def drop_frame_axis(self) -> ForceRange:
@@ -79,34 +82,34 @@ class OneActivation(NoCost):
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """The one activation."""
-        return one_term(POWER, 1.0, np.abs(self.gradient(problem, problem.lower))).scaled(self.sign)
+        return one_term(TERM_POWER, 1.0, np.abs(self.gradient(problem, problem.lower))).scaled(self.sign)
 
 
 def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> ForceRange:
-    """Least and greatest force of each muscle with which the muscles still produce the moments, without reserves.
+    """Least and greatest force of each muscle with which the muscles produce the moments, without reserves.
 
     Args:
-        problem: its reserves are left out of account.
+        problem: its reserves are ignored.
         muscles: names of those wanted; all unless given, the others are NaN.
 
     Raises:
         InputError: there is no muscle of that name, or no name at all.
     """
-    wanted = chosen_muscles(a_problem(problem), muscles)
+    wanted = chosen_muscles(check_problem(problem), muscles)
     exact = replace(problem, reserve_weight=None)
     frames = np.flatnonzero(reachable(exact))
-    least, greatest, gap_least, gap_greatest = (
-        np.full(problem.force_capacity.shape, np.nan) for _ in range(4)
-    )
+    found = ForceRange(*(np.full(problem.force_capacity.shape, np.nan) for _ in range(4)))
     if frames.size:
         part = exact.frames(frames)
         for muscle in wanted:
             capacity = part.force_capacity[:, muscle]
             low, gap = _least(part, OneActivation(muscle, 1.0))
-            least[frames, muscle], gap_least[frames, muscle] = capacity * low, capacity * gap
+            found.least[frames, muscle], found.gap_least[frames, muscle] = capacity * low, capacity * gap
             low, gap = _least(part, OneActivation(muscle, -1.0))
-            greatest[frames, muscle], gap_greatest[frames, muscle] = -capacity * low, capacity * gap
-    found = ForceRange(least, greatest, gap_least, gap_greatest)
+            found.greatest[frames, muscle], found.gap_greatest[frames, muscle] = (
+                -capacity * low,
+                capacity * gap,
+            )
     return found.drop_frame_axis() if problem.single_frame else found
 
 
@@ -118,16 +121,19 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
     wanted = [names] if isinstance(names, str) else members(names)
     if not wanted:
         raise InputError(
-            f"muscles is {names!r}", where="muscles", expected="one name or more; None stands for all"
+            f"muscles is {names!r}",
+            code="missing_argument",
+            where="muscles",
+            expected="one name or more; None stands for all",
         )
     for name in wanted:
         if name not in known:
-            raise InputError(f"there is no muscle {name!r}", expected="one of " + ", ".join(known))
+            raise unknown_name(name, "muscle", known)
     return [known.index(name) for name in wanted]
 
 
 def reachable(problem: Problem) -> Mask:
-    """(T,) whether some activation produces the moments; by certificate, and by HiGHS where there is none."""
+    """(T,) whether some activation produces the moments: by certificate, or by HiGHS where there is none."""
     status = np.atleast_1d(solve(problem, "force_squared").status)
     within = status == Status.SOLVED
     for t in np.flatnonzero(np.isin(status, (Status.MAX_ITERATIONS, Status.SOLVER_FAILED))):
@@ -136,7 +142,7 @@ def reachable(problem: Problem) -> Mask:
 
 
 def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
-    """Least value of a linear cost and how much less it could be at most, (T,) each; NaN where there is no answer."""
+    """Least value of a linear cost and how much less it could be at most, (T,) each; NaN without a solution."""
     attempt = Batch(max_iterations=_ITERATIONS).solve(problem, cost)
     slope = cost.gradient(problem, attempt.activation)
     value, gap = _bounded(problem, slope, attempt.activation, attempt.multiplier)
@@ -152,7 +158,7 @@ def _least(problem: Problem, cost: OneActivation) -> tuple[Array, Array]:
 
 
 def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Array) -> tuple[Array, Array]:
-    """Value of an answer and its distance from the bound of its multiplier, with what it misses of the moments."""
+    """Value of a solution, and its distance from the bound by its multiplier plus its error in the moments."""
     matrix = problem.moment_matrix
     rest = slope - np.matmul(multiplier[:, None, :], matrix)[:, 0, :]
     bound = (multiplier * problem.moment).sum(axis=1)
@@ -164,8 +170,5 @@ def _bounded(problem: Problem, slope: Array, activation: Array, multiplier: Arra
 
 def _highs(problem: Problem, frame: int, slope: Array) -> tuple[Array, Array] | None:
     """Activation and multipliers of one linear programme; None if the moments are out of reach."""
-    from scipy.optimize import linprog
-
-    bounds = np.column_stack([problem.lower[frame], problem.upper[frame]])
-    found = linprog(slope, A_eq=problem.moment_matrix[frame], b_eq=problem.moment[frame], bounds=bounds)
-    return (found.x, found.eqlin.marginals) if found.status == 0 else None
+    bounds = list(zip(problem.lower[frame].tolist(), problem.upper[frame].tolist(), strict=True))
+    return minimise(slope, problem.moment_matrix[frame], problem.moment[frame], bounds)

@@ -1,9 +1,9 @@
-"""How sharp an optimum is: the range of every muscle force among the answers that cost little more than the best.
+"""Near-optimal ranges: every muscle force among the activations that cost little more than the optimum.
 
 With the activation of one muscle held at v, let h(v) be the least cost of all others. h is convex with its minimum at
 the optimum, so the ends of the range are where h(v) = (1 + within) h(a*), one on either side, or the ends of the
-feasible range. They are enclosed from both sides by certified answers; sqrt(h - h*), which is close to a straight line,
-is what the false-position method works on. All frames and both sides of one muscle are solved at once.
+feasible range. Certified solutions enclose them from both sides, by false position on sqrt(h - h*), which is close to a
+straight line. All frames and both sides of one muscle are solved at once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_number
 from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.force_ranges import ForceRange, chosen_muscles, feasible_range
-from musclesolve.sharing.arguments import a_number, a_problem
+from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -29,7 +30,7 @@ from musclesolve.sharing.status import Status
 
 _ROUNDS = 60
 UNFIT = frozenset({"nonconvex", "linear_programme"})
-"""Costs whose h(v) has no single minimum, or whose optimum is one of levels."""
+"""Costs whose h(v) has no single minimum, or whose optimum has levels."""
 
 
 def near_optimal_range(
@@ -40,7 +41,7 @@ def near_optimal_range(
     muscles: Sequence[str] | None = None,
     accuracy: float = 1e-4,
 ) -> ForceRange:
-    """Least and greatest force of each muscle among all answers that cost at most (1 + within) times the best.
+    """Least and greatest force of each muscle among all activations that cost at most (1 + within) times the least.
 
     Args:
         problem: with reserves, their cost counts as well.
@@ -51,12 +52,12 @@ def near_optimal_range(
         accuracy: how closely the ends are enclosed, in activation.
 
     Raises:
-        InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose best answer
+        InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
             is below zero, of which no share can be added; a share or an accuracy that is not positive.
     """
-    chosen, wanted = find_cost(cost), chosen_muscles(a_problem(problem), muscles)
+    chosen, wanted = find_cost(cost), chosen_muscles(check_problem(problem), muscles)
     within, accuracy = (
-        a_number(value, name, "a positive number", above=0.0)
+        check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
     _refuse_unfit(chosen)
@@ -82,6 +83,7 @@ def _refuse_unfit(cost: Cost) -> None:
     if unfit := cost.needs & UNFIT:
         raise InputError(
             f"a near-optimal range under {cost.name} cannot be certified: it has {NEEDS[min(unfit)]}",
+            code="bad_cost",
             where="near_optimal_range",
             expected="a convex cost with one value",
         )
@@ -91,15 +93,16 @@ def _refuse_negative(cost: Cost, least: Array, frames: NDArray[np.intp]) -> None
     for k in np.flatnonzero(least < 0)[:1]:
         raise InputError(
             f"the least cost of {cost.name} in frame {frames[k]} is {least[k]:g}",
+            code="bad_cost",
             where="near_optimal_range",
             expected="a cost of zero or more, of which `within` is a share",
-            remedy="add a constant to the cost, so that zero is its natural origin",
+            remedy="add a constant to the cost, so that it is never negative",
         )
 
 
 @dataclass(frozen=True)
 class _Optimum:
-    """The best answers: problem of t frames, activation (t, n), least cost (t,), and the share that may be added."""
+    """The optima: problem of t frames, activation (t, n), least cost (t,), and the share that may be added."""
 
     problem: Problem
     cost: Cost
@@ -149,11 +152,8 @@ def _enclosed(
     count = len(lower)
     frames = np.tile(np.arange(count), 2)
     start = np.tile(optimum.activation[:, muscle], 2)
-    inside, beyond = (
-        start,
-        np.concatenate([np.minimum(lower, start[:count]), np.maximum(upper, start[count:])]),
-    )
-    state = _Bracket.of(inside, beyond)
+    beyond = np.concatenate([np.minimum(lower, start[:count]), np.maximum(upper, start[count:])])
+    state = _Bracket.of(start, beyond)
     going = np.abs(state.outer - state.inner) > accuracy
     first = True
     for _ in range(_ROUNDS):
@@ -172,7 +172,7 @@ def _enclosed(
 class _Bracket:
     """An activation inside the range and one outside, with their excess, for every frame and side, (2 t,) each.
 
-    proved: the nearest activation of which it is known that it is not within the range.
+    proved: the nearest activation that is proved to be outside of the range.
     """
 
     inner: Array
@@ -192,7 +192,7 @@ class _Bracket:
         )
 
     def next(self, active: NDArray[np.intp]) -> Array:
-        """False position, or the middle where the outer excess says nothing."""
+        """False position, or the middle where the outer excess is not finite."""
         low, high = self.inner_excess[active], self.outer_excess[active]
         finite = np.isfinite(high)
         share = np.where(finite, -low / np.where(finite, high - low, 1.0), 0.5)
@@ -200,7 +200,7 @@ class _Bracket:
         return np.asarray(self.inner[active] + share * (self.outer[active] - self.inner[active]))
 
     def enter(self, active: NDArray[np.intp], tried: Array, excess: Array, outermost: bool) -> None:
-        """Move one end of each bracket; the end that stays twice counts half (Illinois)."""
+        """Move one end of each bracket; the excess of an end that stays twice is halved (Illinois)."""
         within = excess <= 0
         inner, outer = active[within], active[~within]
         self.outer_excess[inner[self.side[inner] == -1]] *= 0.5

@@ -1,4 +1,4 @@
-"""More than one wish at once: the Pareto front of several costs (Silva 2003, sections 6.9 and 7.1, asks for it).
+"""The Pareto front of several costs (proposed by Silva 2003, sections 6.9 and 7.1).
 
 Costs of different units are brought to one scale by their ranges. With the least value l_j of each cost, and the
 largest one u_j that it takes where another cost is least (the payoff table; Miettinen 1999, Nonlinear Multiobjective
@@ -6,14 +6,14 @@ Optimization), every point of the front minimises
 
     sum_j w_j (f_j - l_j) / (u_j - l_j),      w_j >= 0,  sum_j w_j = 1.
 
-For convex costs every point of the front is the answer to some weights, and every answer to positive weights is on it
-(Geoffrion 1968, J Math Anal Appl 22:618-630).
+For convex costs every point of the front is the optimum for some weights, and every optimum for positive weights is on
+it (Geoffrion 1968, J Math Anal Appl 22:618-630).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice, check_integer
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, a_whole_number, members, one_of
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, members
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_base import Cost, described
-from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
-from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solving import solve
@@ -91,11 +90,11 @@ def pareto_front(
     """Points of the Pareto front of two or more convex costs.
 
     Args:
-        problem: without reserve weights: a reserve is a wish of its own and would have to have a place in the front.
+        problem: without reserve weights: a reserve is an objective of its own and would need a place in the front.
             Frames whose moments are out of reach have no front.
         costs: J names or Cost objects. Where the domain of one of them ends, it ends for all.
         divisions: weights are all multiples of 1 / divisions that sum to one, divisions + 1 points for two costs.
-        scope: "frame": each frame is a front of its own and has its own scale. "motion": the wishes are the sums of the
+        scope: "frame": each frame has a front and a scale of its own. "motion": the objectives are the sums of the
             costs over the motion; the same weights and scales hold in every frame.
         solver: a name or a Solver.
 
@@ -103,8 +102,9 @@ def pareto_front(
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
     """
     found = _suitable(costs, problem)
+    problem = replace(problem)  # its arrays have the frame axis even if those given had none
     weight = _lattice(len(found), divisions)
-    one_of(scope, "the scope", SCOPES, "scope")
+    check_choice(scope, "the scope", SCOPES, where="scope")
     for cost in found:
         problem = within_domain(problem, cost)
     corners = [_point(problem, found, row, solver) for row in np.eye(len(found))]
@@ -139,10 +139,11 @@ def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str |
     weight = np.broadcast_to(weight, shape)
     single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]
     if len(single) == 1:
-        answer = solve(_Weighted.of(problem, weight), single[0], solver)
+        answer = solve(problem, single[0], solver)
     else:
-        # of order one in every frame, so that no solver has to bear with the units of the costs
-        answer = solve(_Weighted.of(problem, weight), _FrameMixture(tuple(costs)), solver)
+        # weights in every frame scale the sum to order one there, whatever the units of the costs
+        mixture = _FrameWeightedSum(tuple((1.0, cost) for cost in costs))
+        answer = solve(_WeightedProblem.of(problem, weight), mixture, solver)
     solved = answer.solved
     cost = np.full(shape, np.nan)
     if solved.any():
@@ -159,13 +160,13 @@ def _ranges(corners: Sequence[_Point], scope: str) -> tuple[Array, Array]:
 
 
 def _wide(least: Array, largest: Array) -> Mask:
-    """Where a cost has a range worth the name."""
+    """Where a cost has a range that is not round-off."""
     return largest - least > NO_RANGE * np.abs(largest)
 
 
 def _lattice(count: int, divisions: int) -> Array:
     """All weights that are multiples of 1 / divisions and sum to one, (W, J), from the last cost to the first."""
-    divisions = a_whole_number(divisions, "divisions", 1)
+    divisions = check_integer(divisions, "divisions", 1)
     places = np.array(list(combinations(range(divisions + count - 1), count - 1)))
     ends = np.full((len(places), 1), divisions + count - 1)
     bars = np.hstack([np.full((len(places), 1), -1), places, ends])
@@ -177,103 +178,58 @@ def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
     if len(given) < 2:
         raise InputError(
             "a Pareto front needs two costs or more",
+            code="missing_argument",
             where="costs",
             expected="a list of names or Cost objects",
         )
-    if a_problem(problem).reserve_weight is not None:
+    if check_problem(problem).reserve_weight is not None:
         raise InputError(
             "the problem has reserves",
+            code="conflict",
             where="Problem.reserve_weight",
             expected="moments that the muscles alone produce",
             remedy="leave reserve_weight out; frames out of reach are marked INFEASIBLE",
         )
-    deed, expected = "weighed against others", "smooth convex costs"
-    return [a_smooth_convex_cost(cost, problem, deed, "costs", expected) for cost in given]
+    return [check_smooth_convex_cost(cost, problem, "weighed against others", "costs") for cost in given]
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighted(Problem):
+class _WeightedProblem(Problem):
     """A problem that carries the weights of the costs in each frame, (T, J)."""
 
     cost_weight: Array = None  # type: ignore[assignment]
 
     @classmethod
-    def of(cls, problem: Problem, weight: Array) -> _Weighted:
+    def of(cls, problem: Problem, weight: Array) -> _WeightedProblem:
         given = {f.name: getattr(problem, f.name) for f in fields(Problem) if f.init}
         return cls(**given, cost_weight=weight)
 
-    def frames(self, which: NDArray[Any]) -> _Weighted:
+    def frames(self, which: NDArray[Any]) -> _WeightedProblem:
         part = super().frames(which)
         object.__setattr__(part, "cost_weight", self.cost_weight[which])
         return part  # type: ignore[return-value]
 
 
-@dataclass(frozen=True)
-class _FrameMixture(Cost):
+class _FrameWeightedSum(WeightedSum):
     """sum_j w_tj f_j with the weights that the problem carries."""
-
-    terms: tuple[Cost, ...]
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return "mixture of " + ", ".join(term.label for term in self.terms)
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset[str]().union(*(term.needs for term in self.terms))
+        return "mixture of " + ", ".join(cost.label for cost in self.costs)
 
     @property
     def parameter_rows(self) -> int:  # type: ignore[override]
-        return sum(term.parameter_rows for term in self.terms) + len(self.terms)
+        return super().parameter_rows + len(self.terms)
 
-    def _weight(self, problem: Problem) -> Array:
-        """(J, T)."""
-        weight: Array = problem.cost_weight.T  # type: ignore[attr-defined]
-        return weight
-
-    def value(self, problem: Problem, activation: Array) -> Array:
-        parts = np.stack([term.value(problem, activation) for term in self.terms])
-        return np.einsum("jt,jt->t", self._weight(problem), parts)
-
-    def gradient(self, problem: Problem, activation: Array) -> Array:
-        parts = np.stack([term.gradient(problem, activation) for term in self.terms])
-        return np.einsum("jt,jtn->tn", self._weight(problem), parts)
-
-    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        parts = np.stack([term.hessian_diagonal(problem, activation) for term in self.terms])
-        return np.einsum("jt,jtn->tn", self._weight(problem), parts)
-
-    def term_hessian(self, problem: Problem, activation: Array) -> Array:
-        parts = np.stack([term.term_hessian(problem, activation) for term in self.terms])
-        return np.einsum("jt,jtik->tik", self._weight(problem), parts)
-
-    def kernel_terms(self, problem: Problem) -> Terms | None:
-        parts = [described(term, problem) for term in self.terms]
-        weighed = zip(parts, self._weight(problem), strict=True)
-        return joined_terms([None if part is None else part.scaled(weight) for part, weight in weighed])
-
-    def soft_rows(self, problem: Problem) -> SoftRows | None:
-        rows = [term.soft_rows(problem) for term in self.terms]
-        weighed = [
-            None if part is None else SoftRows(part.matrix, part.target, weight[:, None] * part.weight)
-            for part, weight in zip(rows, self._weight(problem), strict=True)
-        ]
-        return joined_rows(weighed)
+    def factors(self, problem: Problem) -> list[Array | float]:
+        return list(problem.cost_weight.T)  # type: ignore[attr-defined]
 
     def parameters(self, problem: Problem) -> Array:
-        parts = [term.parameters(problem) for term in self.terms]
-        weight = self._weight(problem).T
+        weight: Array = problem.cost_weight  # type: ignore[attr-defined]
         rows = np.broadcast_to(weight[:, :, None], (*weight.shape, problem.n_muscles))
-        return np.concatenate([*parts, rows], axis=1)
+        return np.concatenate([super().parameters(problem), rows], axis=1)
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        total, first = 0, 0
-        own = self.parameter_rows - len(self.terms)
-        for number, term in enumerate(self.terms):
-            last = first + term.parameter_rows
-            part = term.expression(casadi, activation, parameters[first:last, :])
-            total, first = total + parameters[own + number, 0] * part, last
-        return total
-
-    def largest_activation(self, problem: Problem) -> Array:
-        return np.minimum.reduce([term.largest_activation(problem) for term in self.terms])
+        first = super().parameter_rows
+        weight = [parameters[first + number, 0] for number in range(len(self.terms))]
+        return self.weighted_expression(weight, casadi, activation, parameters)

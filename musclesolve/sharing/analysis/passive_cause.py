@@ -1,9 +1,9 @@
-"""Passive forces as the cause: stretched fibers that give a moment which the other muscles cannot answer.
+"""Passive forces as the cause of infeasibility: stretched fibers whose moment the other muscles cannot balance.
 
-    least shortage, were passive forces smaller    minimise sum_k |s_k|    subject to A a - P r + s = b,   0 <= r <= 1
+    least shortage with smaller passive forces    minimise sum_k |s_k|    subject to A a - P r + s = b,   0 <= r <= 1
 
-P = moment_arm * passive force; r_i is the part of the passive force of a muscle that is taken away. Which muscles they
-are is read from the proof y of the shortage: those with y . P_i < 0 ask for what the others do not have.
+P = moment_arm * passive force; r_i is the removed part of the passive force of a muscle. The muscles in question follow
+from the proof y of the shortage: those with y . P_i < 0 oppose it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from musclesolve.sharing.problem import Problem
 
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""
-_COUNTS = 1e-3
-"""Muscles that ask for less than this share of what all of them do are not named."""
+_NEGLIGIBLE = 1e-3
+"""Muscles that oppose the proof by less than this share of all together are not named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +28,9 @@ class PassiveCause:
     """Passive forces that oppose the moments of a frame.
 
     Args:
-        muscles: their numbers, the one that asks for most first.
-        dof: number of the degree of freedom at which they ask for most.
-        moment: (signed) [N m], what they give there.
+        muscles: their numbers, the one that opposes most first.
+        dof: number of the degree of freedom at which they oppose most.
+        moment: (signed) [N m], of these passive forces there.
         needed: (signed) [N m], the net moment of that degree of freedom, passive and active together.
     """
 
@@ -57,16 +57,18 @@ def passive_cause(moment: Array, passive: Array, proof: Array) -> PassiveCause |
     """The passive forces that oppose a proof; None where none does.
 
     Args:
-        moment: (m,) [N m], asked of the contractile elements.
+        moment: (m,) [N m], required of the contractile elements.
         passive: (m, n) [N m], moments of the passive forces.
         proof: (m,) y of `diagnose`.
     """
-    asked = -(proof @ passive)
-    muscles = np.flatnonzero(asked > _COUNTS * max(float(np.maximum(asked, 0.0).sum()), np.finfo(float).tiny))
+    opposition = -(proof @ passive)
+    muscles = np.flatnonzero(
+        opposition > _NEGLIGIBLE * max(float(np.maximum(opposition, 0.0).sum()), np.finfo(float).tiny)
+    )
     if not muscles.size:
         return None
-    muscles = muscles[np.argsort(-asked[muscles], kind="stable")]
+    muscles = muscles[np.argsort(-opposition[muscles], kind="stable")]
     opposing = -(proof[:, None] * passive[:, muscles]).sum(axis=1)
     dof = int(opposing.argmax())
-    given = float(passive[dof, muscles].sum())
-    return PassiveCause(muscles, dof, given, float(moment[dof] + passive[dof].sum()))
+    moment_there = float(passive[dof, muscles].sum())
+    return PassiveCause(muscles, dof, moment_there, float(moment[dof] + passive[dof].sum()))

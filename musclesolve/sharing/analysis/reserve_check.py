@@ -1,8 +1,8 @@
-"""Whether reserves are small enough for the muscle forces to be believed.
+"""Whether reserves are small enough for the muscle forces to be used.
 
-A reserve is a moment that no muscle produces. What counts is its largest size beside the peak of the joint's moment
-over the motion. The usual demand is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On
-such limits see Hicks et al. 2015, J Biomech Eng 137:020905. Both can be set.
+A reserve is a moment that no muscle produces. Its largest size is compared with the peak of the joint's moment over the
+motion. The usual limit is a tenth of the peak, the checklist of OpenSim; the strict one is half of that. On such limits
+see Hicks et al. 2015, J Biomech Eng 137:020905. Both can be set.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, an_array
+from musclesolve.sharing.arguments import check_problem, check_solution
+from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
@@ -23,7 +25,7 @@ STRICT, USUAL = 0.05, 0.10
 
 
 class Verdict(StrEnum):
-    """What the reserves of one degree of freedom mean."""
+    """The verdict on the reserves of one degree of freedom."""
 
     NONE = "none"
     SMALL = "small"
@@ -41,7 +43,7 @@ class ReserveCheck:
         moment_peak: largest size of the moment [N m].
         share: peak / moment_peak; infinite for a reserve where there is no moment.
         rms_share: the same of the root mean squares.
-        weight: largest weight that the reserve had where it was used [cost per (N m)^2]; NaN where it never was.
+        weight: largest weight of the reserve where it was needed [cost per (N m)^2]; NaN where it never was.
         verdict: NONE; SMALL up to the strict limit; TOLERABLE up to the usual one; LARGE beyond.
         limits: strict and usual.
     """
@@ -56,7 +58,7 @@ class ReserveCheck:
     limits: tuple[float, float]
 
     def sentence(self, dof: str) -> str:
-        """The verdict on one degree of freedom in words."""
+        """The verdict on one degree of freedom as a sentence."""
         k = self.dof.index(dof)
         verdict, limit = self.verdict[k], self.limits[int(self.verdict[k] is not Verdict.SMALL)]
         if verdict is Verdict.NONE:
@@ -82,9 +84,9 @@ def check_reserves(
 
     Args:
         problem: what was solved.
-        solution: its answer.
+        solution: its solution.
         moment: (T, m) [N m] joint moments to compare with; those of the problem, from which passive forces have been
-            taken away, unless given.
+            subtracted, unless given.
         limits: strict and usual, as shares of the peak moment.
 
     Raises:
@@ -92,14 +94,13 @@ def check_reserves(
             that are not 0 < strict <= usual.
     """
     limits = _limits(limits)
-    _refuse_other(a_problem(problem), solution)
-    given = _compared(problem, moment)
+    check_solution(check_problem(problem), solution)
+    given = problem.moment if moment is None else _compared(problem, moment)
     solved = np.atleast_1d(solution.solved)
-    reserve = np.abs(np.atleast_2d(solution.reserve))[solved]
+    reserve = np.atleast_2d(solution.reserve)[solved]
     weight = np.atleast_2d(solution.reserve_weight)[solved]
-    used = (reserve > 1e-6 * np.maximum(1.0, np.abs(given[solved]))) & np.isfinite(weight)
-    reserve = np.where(used, reserve, 0.0)
-    size = np.abs(given[problem.valid])
+    used = needs_reserve(reserve, given[solved]) & np.isfinite(weight)
+    reserve, size = np.where(used, np.abs(reserve), 0.0), np.abs(given[problem.valid])
     peak, top = _largest(reserve), _largest(size)
     share = _share(peak, top)
     verdict = tuple(_verdict(value, limits) for value in share)
@@ -109,46 +110,33 @@ def check_reserves(
 
 
 def _limits(limits: object) -> tuple[float, float]:
-    pair = an_array(limits, "limits", "0 < strict <= usual")
+    pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
-        raise InputError(f"the limits are {limits}", where="check_reserves", expected="0 < strict <= usual")
+        raise InputError(
+            f"the limits are {limits}",
+            code="bad_range",
+            where="check_reserves",
+            expected="0 < strict <= usual",
+        )
     return float(pair[0]), float(pair[1])
 
 
-def _refuse_other(problem: Problem, solution: Solution) -> None:
-    if not isinstance(solution, Solution):
-        raise InputError(
-            f"a {type(solution).__name__} was given", where="solution", expected="a Solution, from `solve`"
-        )
-    frames, dofs = np.atleast_2d(solution.reserve).shape
-    if (frames, dofs) != problem.moment.shape:
-        raise InputError(
-            f"the solution is one of {frames} frames and {dofs} degrees of freedom",
-            where="solution",
-            expected=f"that of the problem, {problem.n_frames} and {problem.n_dof}",
-        )
-
-
-def _compared(problem: Problem, moment: ArrayLike | None) -> Array:
+def _compared(problem: Problem, moment: ArrayLike) -> Array:
     """The moments to compare with, (T, m)."""
-    if moment is None:
-        return problem.moment
-    given = np.atleast_2d(an_array(moment, "moment", f"{problem.moment.shape} newton metres"))
-    if given.shape != problem.moment.shape:
+    shape = problem.moment.shape
+    shapes = (shape, shape[1:]) if len(problem.moment) == 1 else (shape,)
+    given = check_real_array(
+        moment, "moment", f"{shape} newton metres", where="check_reserves", shapes=shapes
+    )
+    given = np.atleast_2d(given)
+    for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(given))[:1]:
         raise InputError(
-            f"moment has the shape {given.shape}", where="check_reserves", expected=f"{problem.moment.shape}"
-        )
-    _refuse_unknown(problem, given)
-    return given
-
-
-def _refuse_unknown(problem: Problem, moment: Array) -> None:
-    for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(moment))[:1]:
-        raise InputError(
-            f"the moment of {(problem.dof or ())[k]} in frame {t} is {moment[t, k]:g}",
+            f"the moment of {(problem.dof or ())[k]} in frame {t} is {given[t, k]:g}",
+            code="not_finite",
             where="check_reserves",
             expected="a finite number in every valid frame [N m]",
         )
+    return given
 
 
 def _largest(values: Array) -> Array:

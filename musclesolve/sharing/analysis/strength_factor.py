@@ -1,4 +1,4 @@
-"""Stronger muscles as a remedy: the smallest factor on their strength that makes a frame feasible, tried out.
+"""Stronger muscles as a remedy: the smallest factor on their strength that makes a frame feasible, verified by solving.
 
 The strength of a muscle is its maximum isometric force. The force of the contractile element and the passive force
 grow with it alike, so that a factor phi on some muscles turns
@@ -24,7 +24,7 @@ from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
 _DECIMALS = (2, 3, 4)
-"""Of the factors that are tried: the fewest decimals that do are reported."""
+"""Decimals of the factors that are tried; the fewest that suffice are reported."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Remedy:
     Args:
         factor: more than one.
         muscles: (n,) whose strength it multiplies.
-        also_of_all: whether the same factor on the strength of all muscles does it too.
+        also_of_all: whether the same factor on the strength of all muscles suffices as well.
     """
 
     factor: float
@@ -61,23 +61,25 @@ def strengthened(problem: Problem, factor: Array) -> Problem:
     return replace(problem, **fields)
 
 
-def smallest_factor(problem: Problem, passive: Array, frame: int, who: Mask) -> float:
-    """Smallest factor of one or more on the strength of some muscles; infinite if none will do.
+def smallest_factor(problem: Problem, passive: Array, frame: int, chosen: Mask) -> float:
+    """Smallest factor of one or more on the strength of some muscles; infinite if none suffices.
 
     Args:
         problem: the problem.
         passive: (T, m, n) [N m], moments of the passive forces.
         frame: its number.
-        who: (n,) the muscles.
+        chosen: (n,) the muscles.
     """
     matrix, count = problem.moment_matrix[frame], problem.n_muscles
-    if not who.any():
+    if not chosen.any():
         return float("inf")
-    moment = passive[frame][:, who].sum(axis=1)
+    moment = passive[frame][:, chosen].sum(axis=1)
     lower, upper = problem.lower[frame], problem.upper[frame]
-    select = np.eye(count)[who]
-    limits = np.vstack([np.hstack([select, -upper[who, None]]), np.hstack([-select, lower[who, None]])])
-    bounds = [(0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, who, strict=True)]
+    select = np.eye(count)[chosen]
+    limits = np.vstack([np.hstack([select, -upper[chosen, None]]), np.hstack([-select, lower[chosen, None]])])
+    bounds = [
+        (0.0, None) if inside else (lo, up) for lo, up, inside in zip(lower, upper, chosen, strict=True)
+    ]
     found = minimise(
         np.append(np.zeros(count), 1.0),
         np.column_stack([matrix, moment]),
@@ -88,23 +90,23 @@ def smallest_factor(problem: Problem, passive: Array, frame: int, who: Mask) -> 
     return float("inf") if found is None else float(found[0][-1])
 
 
-def tried_remedy(problem: Problem, who: Mask, least: float) -> Remedy | None:
+def verified_remedy(problem: Problem, chosen: Mask, least: float) -> Remedy | None:
     """The roundest factor from `least` on with which the frame of a problem is solved; None if there is none.
 
     Args:
         problem: of one frame.
-        who: (n,) the muscles.
+        chosen: (n,) the muscles.
         least: their smallest factor.
     """
-    every = np.ones_like(who)
+    every = np.ones_like(chosen)
     for factor in _rounded(least) if np.isfinite(least) else ():
-        if _solved(problem, who, factor):
-            return Remedy(factor, who, bool(who.all()) or _solved(problem, every, factor))
+        if _solved(problem, chosen, factor):
+            return Remedy(factor, chosen, bool(chosen.all()) or _solved(problem, every, factor))
     return None
 
 
 def _rounded(least: float) -> Iterator[float]:
-    """Numbers of few decimals just above: a frame on the very edge of its strength may not be solved yet."""
+    """Numbers of few decimals just above: a frame at the limit of its strength may not be solved yet."""
     for decimals in _DECIMALS:
         unit = 10.0**-decimals
         first = np.ceil(least / unit - 1e-6)
@@ -112,6 +114,6 @@ def _rounded(least: float) -> Iterator[float]:
         yield from (factor for factor in tried if factor > 1.0)
 
 
-def _solved(problem: Problem, who: Mask, factor: float) -> bool:
-    stronger = replace(strengthened(problem, np.where(who, factor, 1.0)), reserve_weight=None)
+def _solved(problem: Problem, chosen: Mask, factor: float) -> bool:
+    stronger = replace(strengthened(problem, np.where(chosen, factor, 1.0)), reserve_weight=None)
     return bool((solve(stronger, "force_squared").status == Status.SOLVED).all())

@@ -1,9 +1,3 @@
-from .activation_power import (
-    ActivationPower as ActivationPower,
-)
-from .activation_volume import (
-    ActivationVolume as ActivationVolume,
-)
 from .casadi_expression import (
     ExpressionCost as ExpressionCost,
 )
@@ -19,33 +13,39 @@ from .cost_base import (
 from .cost_registry import (
     costs as costs,
 )
-from .emg_tracking import (
+from .named.emg_tracking import (
     EmgTracking as EmgTracking,
 )
-from .force_moment_squared import (
-    ForceMomentSquared as ForceMomentSquared,
-)
-from .force_squared import (
-    ForceSquared as ForceSquared,
-)
-from .joint_reaction_squared import (
+from .named.joint_reaction_squared import (
     JointReactionSquared as JointReactionSquared,
 )
-from .min_max import (
+from .named.min_max import (
     MinMax as MinMax,
 )
-from .muscle_power import (
+from .named.power_costs import (
+    ActivationPower as ActivationPower,
+)
+from .named.power_costs import (
+    ActivationVolume as ActivationVolume,
+)
+from .named.power_costs import (
+    ForceMomentSquared as ForceMomentSquared,
+)
+from .named.power_costs import (
+    ForceSquared as ForceSquared,
+)
+from .named.power_costs import (
     MusclePower as MusclePower,
 )
-from .normalized_force_squared import (
+from .named.power_costs import (
     NormalizedForceSquared as NormalizedForceSquared,
+)
+from .named.power_costs import (
+    StressCubed as StressCubed,
+)
+from .named.soft_saturation import (
+    SoftSaturation as SoftSaturation,
 )
 from .soft_rows import (
     SoftRows as SoftRows,
-)
-from .soft_saturation import (
-    SoftSaturation as SoftSaturation,
-)
-from .stress_cubed import (
-    StressCubed as StressCubed,
 )

@@ -1,4 +1,4 @@
-"""A person's own cost, written as a CasADi expression."""
+"""Costs written by the user as CasADi expressions."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_real_array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.expression_change import expression_change
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 Formula = Callable[[Any, Any, Any], Any]
 
 FIELDS = ("force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length", "emg", "upper")
-"""What of a problem an expression may use: one number for each muscle."""
+"""Fields of a problem that an expression may use: one number for each muscle."""
 
 PROBES = (12, 64, 512)
-"""Numbers of muscles with which an expression is tried out; one that picks muscles by number needs enough of them."""
+"""Numbers of muscles with which an expression is tested; one that picks muscles by number needs enough of them."""
 
 FAULTS = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
-"""What an expression raises that is not one; NotImplementedError of CasADi is a RuntimeError."""
+"""What a faulty expression raises; NotImplementedError of CasADi is a RuntimeError."""
 
 SLACK = 1e-9
 
@@ -46,27 +46,23 @@ def expression_cost(
     """A cost from a CasADi expression of activations and forces; its derivatives are exact.
 
     Args:
-        name: what it shall be called.
+        name: in messages and results.
         expression: `expression(activation, force, data)` gives the value of one frame. activation (n, 1) and
             force (n, 1) [N] are symbols, and so is every attribute of data.
         uses: fields of Problem that become attributes of data, (n, 1): some of force_capacity,
             max_isometric_force, fiber_velocity, optimal_fiber_length, emg, upper.
         constants: further attributes of data by name, a number each or (n,) numbers.
-        convex: whether you vouch for its convexity. Then every solver for convex costs takes it, `batch` too if each
-            term is of one muscle alone. `solve` looks at a few points between the bounds and at every answer: a
-            negative second derivative along any direction is an error there. Between those points it is your word
-            that makes the answer the least one. Without it the certificate shows a point where the cost is
-            stationary, not that it is the least.
-        formula: for people.
-        source: for people.
+        convex: whether you declare it convex. Then every solver for convex costs takes it, `batch` too if each
+            term is of one muscle alone. `solve` checks a few points between the bounds and every solution: a
+            negative second derivative along any direction is an error. Elsewhere that the solution is the least one
+            rests on your declaration. Without it the certificate shows a stationary point, not a minimum.
+        formula: for documentation.
+        source: for documentation.
 
     Raises:
         InputError: the expression cannot be evaluated, or is not a single number.
     """
-    values = tuple(
-        (str(key), tuple(_numbers(name, str(key), value).reshape(-1).tolist()))
-        for key, value in (constants or {}).items()
-    )
+    values = tuple((str(key), _constant(name, str(key), value)) for key, value in (constants or {}).items())
     return ExpressionCost(name, expression, tuple(uses), values, convex, formula, source)
 
 
@@ -86,14 +82,19 @@ class ExpressionCost(Cost):
         for used in self.uses:
             if used not in FIELDS:
                 raise InputError(
-                    f"the cost {self.name} wants to use {used!r} of the problem",
+                    f"the cost {self.name} uses {used!r} of the problem",
+                    code="unknown_name",
                     expected="some of " + ", ".join(FIELDS),
-                    remedy="hand other numbers in as constants",
+                    remedy="pass other numbers as constants",
                 )
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
-            raise InputError(f"the cost {self.name} has two data of one name", expected="different names")
-        self.separable  # noqa: B018  an expression at fault shall be refused here, not in the middle of a run
+            raise InputError(
+                f"the cost {self.name} has two data of one name",
+                code="duplicate_name",
+                expected="different names",
+            )
+        self.separable  # noqa: B018  a faulty expression is refused here, not in the middle of a run
 
     @property
     def label(self) -> str:
@@ -123,12 +124,13 @@ class ExpressionCost(Cost):
             return curvature.row() == curvature.get_col()
         raise InputError(
             f"the cost {self.name} cannot be evaluated ({failure})",
+            code="bad_cost",
             expected="a CasADi expression of activation, force and data, with one number as its value",
         ) from failure
 
     @property
     def needs(self) -> frozenset[str]:
-        """Separable or coupled, as its Hessian shows; nonconvex unless somebody vouches for the opposite."""
+        """Separable or coupled, by the pattern of its Hessian; nonconvex unless declared convex."""
         words = {"separable" if self.separable else "coupled"}
         return frozenset(words if self.convex else words | {"nonconvex"})
 
@@ -153,35 +155,36 @@ class ExpressionCost(Cost):
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
     def check_convexity(self, problem: Problem, activation: Array) -> None:
-        """See that a promise of convexity holds at some activations (T, n).
+        """See that a cost declared convex is so at some activations (T, n).
 
         Raises:
             InputError: a second derivative is negative, along the activation of one muscle or of several together.
         """
         if not self.convex:
             return
-        self.hessian_diagonal(problem, activation)  # which looks at the muscles one by one
+        self.hessian_diagonal(problem, activation)  # checks the muscles one by one
         if self.separable:
             return
         hessian = self.term_hessian(problem, activation)
         hessian = hessian[np.isfinite(hessian).all(axis=(1, 2))]
         values = np.linalg.eigvalsh(hessian)
         if (values < -SLACK * np.abs(values).max(axis=1, keepdims=True, initial=0.0)).any():
-            raise self._broken_promise(f"its second derivative along some activations is {values.min():g}")
+            raise self._not_convex(f"its second derivative along some activations is {values.min():g}")
 
     def _check_curvature(self, problem: Problem, activation: Array, curvature: Array) -> None:
         largest = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
         bad = curvature < -SLACK * largest
         if bad.any():
             frame, muscle = np.argwhere(bad)[0]
-            raise self._broken_promise(
+            raise self._not_convex(
                 f"its second derivative by the activation of {(problem.muscle or ())[muscle]} is "
                 f"{curvature[frame, muscle]:g} at {activation[frame, muscle]:g}"
             )
 
-    def _broken_promise(self, found: str) -> InputError:
+    def _not_convex(self, found: str) -> InputError:
         return InputError(
-            f"the cost {self.name} is said to be convex, but {found}",
+            f"the cost {self.name} is declared convex, but {found}",
+            code="bad_cost",
             expected="a convex expression",
             remedy="convex=False and a solver for costs that are not convex",
         )
@@ -196,6 +199,7 @@ class ExpressionCost(Cost):
             if used == "emg" and np.isnan(array).any():
                 raise InputError(
                     f"the cost {self.name} uses emg, which is not measured for every muscle and frame",
+                    code="not_finite",
                     where="Problem.emg",
                     expected="finite numbers",
                 )
@@ -204,6 +208,7 @@ class ExpressionCost(Cost):
             if len(constant) not in (1, shape[1]):
                 raise InputError(
                     f"the constant {name!r} of the cost {self.name} has {len(constant)} numbers",
+                    code="bad_shape",
                     expected=f"one, or one for each of {shape[1]} muscles",
                 )
             rows.append(np.broadcast_to(constant, shape))
@@ -217,30 +222,43 @@ class ExpressionCost(Cost):
         return self.function(activation, parameters[0, :].T * activation, SimpleNamespace(**rows))
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """(K, T, n), by CasADi."""
+        """(K, T, n): d(slopes)/d(parameters) along the change of the parameters, by CasADi."""
+        shape = (change.directions, *activation.shape)
+        if 0 in shape:
+            return np.zeros(shape)
+        moving = [np.broadcast_to(change.get(name), shape) for name in ("force_capacity", *self.uses)]
+        moving += [np.zeros(shape)] * len(self.constants)
         with CASADI:
-            return expression_change(self, problem, activation, change)
-
-    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
+            function = _functions(self, shape[2])["change"].map(shape[1])
+            found = [
+                np.asarray(function(activation.T, self._flat(self.parameters(problem)), self._flat(d))).T
+                for d in np.stack(moving, axis=2)
+            ]
+        return np.stack(found)
 
     def _evaluate(self, what: str, problem: Problem, activation: Array) -> Array:
         frames, muscles = activation.shape
         if frames == 0:
             width = {"value": 1, "gradient": muscles, "diagonal": muscles, "hessian": muscles**2}
             return np.zeros((0, width[what]))
-        numbers = self.parameters(problem).transpose(1, 0, 2).reshape(self.parameter_rows, -1)
+        numbers = self._flat(self.parameters(problem))
         with CASADI:
             function = _functions(self, muscles)[what].map(frames)
             found = np.asarray(function(activation.T, numbers))
         return found.reshape(len(found), frames, -1).transpose(1, 0, 2).reshape(frames, -1)
 
+    def _flat(self, parameters: Array) -> Array:
+        """Parameters (T, p, n) as columns of the mapped functions, (p, T n)."""
+        return parameters.transpose(1, 0, 2).reshape(self.parameter_rows, -1)
+
 
 @lru_cache(maxsize=64)
 def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
-    """Value and derivatives for a number of muscles, as CasADi functions of (a, parameters)."""
-    import casadi  # here, so that whoever writes no expression does not wait for it
+    """Value and derivatives for a number of muscles, as CasADi functions of (a, parameters).
+
+    "change" is the directional derivative of the slopes, of (a, parameters, direction).
+    """
+    import casadi  # slow to import, and needed for expressions only
 
     a = casadi.SX.sym("a", muscles)
     numbers = casadi.SX.sym("p", cost.parameter_rows, muscles)
@@ -249,23 +267,22 @@ def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
     if shape not in ((), (1, 1)):
         raise InputError(
             f"the value of the cost {cost.name} has the shape {shape}",
+            code="bad_shape",
             expected="a single number",
             remedy="sum over the muscles: casadi.sum1(...)",
         )
     value = casadi.SX(value)
     hessian, slope = casadi.hessian(value, a)
     results = {"value": value, "gradient": slope, "diagonal": casadi.diag(hessian), "hessian": hessian}
-    return {name: casadi.Function(name, [a, numbers], [result]) for name, result in results.items()}
+    functions = {name: casadi.Function(name, [a, numbers], [result]) for name, result in results.items()}
+    direction = casadi.SX.sym("d", cost.parameter_rows, muscles)
+    moved = casadi.jtimes(slope, numbers, direction)
+    return functions | {"change": casadi.Function("change", [a, numbers, direction], [moved])}
 
 
-def _numbers(cost: str, name: str, value: ArrayLike) -> Array:
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the constant {name!r} of the cost {cost} is not a number") from error
+def _constant(cost: str, name: str, value: ArrayLike) -> tuple[float, ...]:
+    what, expected = f"the constant {name!r} of the cost {cost}", "a finite number, or one for each muscle"
+    array = check_real_array(value, what, expected)
     if array.ndim > 1 or not np.isfinite(array).all():
-        raise InputError(
-            f"the constant {name!r} of the cost {cost} is {value!r}",
-            expected="a finite number, or one for each muscle",
-        )
-    return array
+        raise InputError(f"{what} is {value!r}", code="bad_number", expected=expected)
+    return tuple(array.reshape(-1).tolist())

@@ -1,23 +1,23 @@
-"""What a cost function is."""
+"""What a cost function is, and the weighted sum of costs that `2 * a + b` makes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import Field, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_terms import Terms
-from musclesolve.sharing.cost.soft_rows import SoftRows
-from musclesolve.sharing.problem import Problem
-
-if TYPE_CHECKING:
-    from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
+from musclesolve.sharing.cost.differences import difference
+from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.problem_change import ProblemChange
 
 NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
@@ -27,7 +27,7 @@ NEEDS = {
     "nonconvex": "terms that are not known to be convex",
     "nonsmooth": "terms with a kink",
 }
-"""The words of `Cost.needs`: what a solver has to be able to take."""
+"""The words of `Cost.needs`: what a solver must be able to handle."""
 
 
 class Cost(ABC):
@@ -37,15 +37,15 @@ class Cost(ABC):
     rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` says otherwise.
 
-    A new cost is a frozen dataclass with the first five methods; `solve` sees at a few points that they fit together
+    A new cost is a frozen dataclass with the five abstract methods; `solve` checks at a few points that they agree
     (cost_check.py). `2 * a + b` is again a cost.
 
     Attributes:
-        name: what it is called.
+        name: in messages and results.
         formula: what is minimised (F force, F0 maximum isometric force).
         source: where it comes from.
         data: optional fields of Problem without which it is not defined.
-        parameter_rows: p, how many numbers of each muscle `expression` needs.
+        parameter_rows: p, how many numbers per muscle `expression` needs.
     """
 
     name: ClassVar[str]
@@ -56,7 +56,7 @@ class Cost(ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What a solver has to be able to take, in the words of `NEEDS`."""
+        """What a solver must be able to handle, in the words of `NEEDS`."""
         return frozenset({"separable"})
 
     @property
@@ -91,7 +91,7 @@ class Cost(ABC):
 
     @abstractmethod
     def parameters(self, problem: Problem) -> Array:
-        """The numbers that `expression` needs of each frame, (T, p, n)."""
+        """The numbers that `expression` needs in each frame, (T, p, n)."""
 
     @abstractmethod
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
@@ -108,7 +108,7 @@ class Cost(ABC):
         return None
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
-        """The terms as data for the compiled solver, None where they cannot be described so; ask `described`."""
+        """The terms as data for the compiled solver, None if they have no such form; callers use `described`."""
         return None
 
     def term_hessian(self, problem: Problem, activation: Array) -> Array:
@@ -138,60 +138,241 @@ class Cost(ABC):
         return curvature if rows is None else curvature + rows.hessian()
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
-        """How `total_gradient` at fixed activations answers to changes of the problem, (K, T, n).
+        """The derivative of `total_gradient` at fixed activations along changes of the problem, (K, T, n).
 
-        By differences of the gradient, good to about eight digits, unless a cost knows its formula.
+        By differences, good to about eight digits, unless a cost overrides it with a formula.
         """
-        from musclesolve.sharing.cost.differences import difference
-
         return difference(lambda moved: self.total_gradient(moved, activation), problem, change)
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """How `largest_activation` answers to changes of the problem, (K, T, n); by differences as well."""
-        from musclesolve.sharing.cost.differences import difference
-
+        """The derivative of `largest_activation` along changes of the problem, (K, T, n); by differences as well."""
+        if type(self).largest_activation is Cost.largest_activation:
+            return np.zeros((1, 1, 1))
         return difference(self.largest_activation, problem, change)
 
     def require(self, problem: Problem) -> None:
-        """See that the problem has what the cost is made of.
+        """See that the problem has the optional fields of `data`.
 
         Raises:
             InputError: a field is missing; says which.
         """
-        for field in self.data:
-            if getattr(problem, field) is None:
-                raise InputError(
-                    f"the cost {self.name} needs {field}, which the problem does not have",
-                    where=f"Problem.{field}",
-                    expected=field_meaning(field),
-                    remedy=f"Problem(..., {field}=...), or another cost",
-                )
+        for name in self.data:
+            self.field(problem, name)
 
-    def __add__(self, other: Cost) -> Cost:
-        from musclesolve.sharing.cost.combined import Sum
+    def field(self, problem: Problem, name: str) -> Array:
+        """An optional field of the problem.
 
-        return Sum((self, other)) if isinstance(other, Cost) else NotImplemented
+        Raises:
+            InputError: the problem does not have it.
+        """
+        found: Array | None = getattr(problem, name)
+        if found is None:
+            raise InputError(
+                f"the cost {self.name} needs {name}, which the problem does not have",
+                code="missing_argument",
+                where=f"Problem.{name}",
+                expected=OPTIONAL[name],
+                remedy=f"Problem(..., {name}=...), or another cost",
+            )
+        return found
 
-    def __rmul__(self, factor: float) -> Cost:
-        from musclesolve.sharing.cost.combined import Scaled
+    def __add__(self, other: Cost) -> WeightedSum:
+        if not isinstance(other, Cost):
+            return NotImplemented
+        return WeightedSum((*_summands(self), *_summands(other)))
 
-        return Scaled(float(factor), self) if isinstance(factor, Real) else NotImplemented
+    def __rmul__(self, factor: float) -> WeightedSum:
+        return WeightedSum(((float(factor), self),)) if isinstance(factor, Real) else NotImplemented
 
     __mul__ = __rmul__
 
 
-def field_meaning(field: str) -> str:
-    """What an optional field of a problem is, in a line."""
-    from musclesolve.sharing.problem import OPTIONAL
+@dataclass(frozen=True)
+class WeightedSum(Cost):
+    """sum_j w_j f_j of costs f_j with w_j > 0.
 
-    return OPTIONAL[field]
+    Attributes:
+        terms: the pairs (w_j, f_j).
+    """
+
+    terms: tuple[tuple[float, Cost], ...]
+
+    def __post_init__(self) -> None:
+        for factor, cost in self.terms:
+            if not (np.isfinite(factor) and factor > 0):
+                raise InputError(
+                    f"the factor of the cost {cost.name} is {factor:g}",
+                    code="bad_number",
+                    expected="a positive number: any other makes the cost non-convex, or zero",
+                )
+            if len(self.terms) > 1 and "linear_programme" in cost.needs:
+                raise InputError(
+                    f"the cost {cost.name} cannot be added to another",
+                    code="bad_cost",
+                    expected="terms that have a gradient",
+                    remedy="use it alone; a high power of activation in the sum approximates it",
+                )
+
+    @property
+    def costs(self) -> tuple[Cost, ...]:
+        """The costs f_j."""
+        return tuple(cost for _, cost in self.terms)
+
+    def factors(self, problem: Problem) -> list[Array | float]:
+        """The weights w_j in the frames of a problem, each a number or (T,)."""
+        return [factor for factor, _ in self.terms]
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The names of the costs with their factors, joined by plus signs."""
+        alone = len(self.terms) == 1
+        inner = [f"({cost.name})" if _is_sum(cost) else cost.label for cost in self.costs]
+        factors = [f"{w:g} * " if alone or w != 1 else "" for w, _ in self.terms]
+        return " + ".join(factor + name for factor, name in zip(factors, inner, strict=True))
+
+    @property
+    def label(self) -> str:
+        """The name."""
+        return self.name
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What all costs together need."""
+        return frozenset[str]().union(*(cost.needs for cost in self.costs))
+
+    @property
+    def linear(self) -> bool:
+        """Whether all costs are linear."""
+        return all(cost.linear for cost in self.costs)
+
+    @property
+    def quadratic(self) -> bool:
+        """Whether some cost is quadratic, and every other one linear if not quadratic too."""
+        return all(cost.quadratic or cost.linear for cost in self.costs) and not self.linear
+
+    @property
+    def data(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The optional fields of a problem that any of the costs needs."""
+        return tuple(dict.fromkeys(field for cost in self.costs for field in cost.data))
+
+    @property
+    def parameter_rows(self) -> int:  # type: ignore[override]
+        """The rows of all costs."""
+        return sum(cost.parameter_rows for cost in self.costs)
+
+    def _total(self, problem: Problem, of: Callable[[Cost], Array]) -> Array:
+        """sum_j w_j of(f_j), for arrays whose first axis is that of the frames."""
+        parts = zip(self.factors(problem), map(of, self.costs), strict=True)
+        weighted = [np.reshape(w, (-1, *[1] * (part.ndim - 1))) * part for w, part in parts]
+        return np.sum(weighted, axis=0)
+
+    def value(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._total(problem, lambda cost: cost.value(problem, activation))
+
+    def gradient(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._total(problem, lambda cost: cost.gradient(problem, activation))
+
+    def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._total(problem, lambda cost: cost.hessian_diagonal(problem, activation))
+
+    def term_hessian(self, problem: Problem, activation: Array) -> Array:
+        """See Cost."""
+        return self._total(problem, lambda cost: cost.term_hessian(problem, activation))
+
+    def soft_rows(self, problem: Problem) -> SoftRows | None:
+        """The rows of the costs, one after the other, with the factors in their weights."""
+        rows = [cost.soft_rows(problem) for cost in self.costs]
+        parts = zip(rows, self.factors(problem), strict=True)
+        return joined_rows([None if part is None else part.scaled(w) for part, w in parts])
+
+    def kernel_terms(self, problem: Problem) -> Terms | None:
+        """Those of the costs, one after the other."""
+        terms = [described(cost, problem) for cost in self.costs]
+        parts = zip(terms, self.factors(problem), strict=True)
+        return joined_terms([None if part is None else part.scaled(w) for part, w in parts])
+
+    def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+        """See Cost."""
+        parts = zip(self.factors(problem), self.costs, strict=True)
+        changes = [np.reshape(w, (-1, 1)) * gradient_change(f, problem, activation, change) for w, f in parts]
+        return np.asarray(sum(changes[1:], start=changes[0]))
+
+    def largest_activation(self, problem: Problem) -> Array:
+        """The smallest of all costs."""
+        return np.minimum.reduce([cost.largest_activation(problem) for cost in self.costs])
+
+    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """That of the cost whose domain ends first."""
+        first = np.stack([cost.largest_activation(problem) for cost in self.costs]).argmin(axis=0)
+        change_of_first = np.zeros((1, 1, 1))
+        for number, cost in enumerate(self.costs):
+            moved = largest_activation_change(cost, problem, change)
+            change_of_first = np.where(first == number, moved, change_of_first)
+        return change_of_first
+
+    def parameters(self, problem: Problem) -> Array:
+        """Those of the costs, one after the other."""
+        parts = [cost.parameters(problem) for cost in self.costs]
+        for cost, part in zip(self.costs, parts, strict=True):
+            if part.shape[1] != cost.parameter_rows:
+                raise InputError(
+                    f"the cost {cost.name} has {part.shape[1]} rows of parameters",
+                    code="bad_cost",
+                    expected=f"{cost.parameter_rows}, its parameter_rows",
+                )
+        return np.concatenate(parts, axis=1)
+
+    def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
+        """See Cost."""
+        return self.weighted_expression([w for w, _ in self.terms], casadi, activation, parameters)
+
+    def weighted_expression(self, weight: list[Any], casadi: Any, activation: Any, parameters: Any) -> Any:
+        """The expression with other weights w_j, which may be symbols."""
+        total, first = 0, 0
+        for w, cost in zip(weight, self.costs, strict=True):
+            last = first + cost.parameter_rows
+            total = total + w * cost.expression(casadi, activation, parameters[first:last, :])
+            first = last
+        return total
+
+    def require(self, problem: Problem) -> None:
+        """See Cost."""
+        for cost in self.costs:
+            cost.require(problem)
+
+
+def _is_sum(cost: Cost) -> bool:
+    return isinstance(cost, WeightedSum) and len(cost.terms) > 1
+
+
+def _summands(cost: Cost) -> tuple[tuple[float, Cost], ...]:
+    return cost.terms if type(cost) is WeightedSum else ((1.0, cost),)
+
+
+def single_costs(cost: Cost) -> list[Cost]:
+    """The costs that a sum of sums is made of; a cost that is no sum by itself."""
+    if not isinstance(cost, WeightedSum):
+        return [cost]
+    return [single for part in cost.costs for single in single_costs(part)]
+
+
+def is_of_library(cost: Cost) -> bool:
+    """Whether the class of a cost belongs to this package."""
+    return _of_library(type(cost))
+
+
+def _of_library(kind: type) -> bool:
+    return kind.__module__.startswith("musclesolve.")
 
 
 def described(cost: Cost, problem: Problem) -> Terms | None:
-    """The terms of a cost as data; None where they cannot be described so.
+    """The terms of a cost as data; None where they have no such form.
 
-    Nor are those of a class that somebody wrote, whatever it inherits: its shapes and its slopes have to be looked at
-    first (cost_check.py), and compiled code believes what it is given.
+    Never for a class from outside of this package, whatever it inherits: its shapes and slopes have to be checked
+    first (cost_check.py), which compiled code does not do.
     """
     if not _describes_itself(type(cost)):
         return None
@@ -201,9 +382,33 @@ def described(cost: Cost, problem: Problem) -> Terms | None:
 
 @cache
 def _describes_itself(kind: type[Cost]) -> bool:
-    """Whether it is built in, and no class below the one that describes the terms has changed what they are."""
-    if not kind.__module__.startswith("musclesolve."):
+    """Whether it is built in, and no class below the one that defines the terms as data redefines their values."""
+    if not _of_library(kind):
         return False
     words = next(place for place, owner in enumerate(kind.__mro__) if "kernel_terms" in vars(owner))
     own = ("value", "gradient", "hessian_diagonal")
     return not any(name in vars(owner) for owner in kind.__mro__[:words] for name in own)
+
+
+def gradient_change(cost: Cost, problem: Problem, activation: Array, change: ProblemChange) -> Array:
+    """`cost.gradient_change`, unless the class redefines a cost of the library without redefining that."""
+    with np.errstate(all="ignore"):
+        if _inherited(cost, "gradient_change"):
+            return Cost.gradient_change(cost, problem, activation, change)
+        return cost.gradient_change(problem, activation, change)
+
+
+def largest_activation_change(cost: Cost, problem: Problem, change: ProblemChange) -> Array:
+    """The same of `cost.largest_activation_change`."""
+    with np.errstate(all="ignore"):
+        if _inherited(cost, "largest_activation_change"):
+            change_of_end = Cost.largest_activation_change(cost, problem, change)
+        else:
+            change_of_end = cost.largest_activation_change(problem, change)
+    return np.nan_to_num(change_of_end)  # an end at infinity does not move
+
+
+def _inherited(cost: Cost, method: str) -> bool:
+    """Whether a class from outside the library has the method from inside it."""
+    owner = next(kind for kind in type(cost).__mro__ if method in vars(kind))
+    return _of_library(owner) and not is_of_library(cost)

@@ -1,24 +1,21 @@
-"""Does a cost that somebody wrote hang together? A look at a few points between the bounds, once for every solve.
+"""Checks of a cost that is not built in, at a few points between the bounds, once for every solve.
 
 The gradient is compared with central differences of the value,
 
     d_h = (f(a + h e_i) - f(a - h e_i)) / (2 h),   h = 1e-3 of the way between the bounds,
 
 and counts as wrong only if it is off by more than a hundredth of the two, ten times the largest h |d_h - d_2h| of the
-point (curvature and noise, as they show), and 1e5 roundings of the value. Numbers that are not finite prove nothing.
+point (visible curvature and noise), and 1e5 roundings of the value. Numbers that are not finite are passed over.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
-from musclesolve.sharing.cost.combined import Scaled, Sum
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, is_of_library, single_costs
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
@@ -29,17 +26,17 @@ ROUNDING = 1e5 * np.finfo(np.float64).eps
 
 
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
-    """See that the costs that are not built in have the shapes, the gradient and the convexity that they promise.
+    """See that costs that are not built in have the shapes, the gradient and the convexity that they declare.
 
     Args:
         problem: its bounds within the domain of the cost.
-        cost: sums and multiples are taken apart.
+        cost: of a weighted sum, every part is checked.
         which: (T,) frames that are valid and have lower <= upper everywhere; all unless given.
 
     Raises:
         InputError: says which method of which cost is wrong, and where.
     """
-    own = [part for part in _parts(cost) if _written_by_somebody(part)]
+    own = [part for part in single_costs(cost) if is_custom(part)]
     frames = np.arange(problem.n_frames) if which is None else np.flatnonzero(which)
     if not own or frames.size == 0:
         return
@@ -55,33 +52,24 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
 
 
 def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
-    """See that an expression somebody vouched for is convex where the answer is, for activations (T, n).
+    """See that expressions declared convex are so at the solution, activations (T, n).
 
     Raises:
         InputError: it is not.
     """
-    for part in _parts(cost):
+    for part in single_costs(cost):
         if isinstance(part, ExpressionCost):
             part.check_convexity(problem, activation)
 
 
+def is_custom(cost: Cost) -> bool:
+    """Whether a single cost was written by the user."""
+    return isinstance(cost, ExpressionCost) or not is_of_library(cost)
+
+
 def built_in(cost: Cost) -> bool:
-    """Whether all of it is of the library."""
-    return not any(_written_by_somebody(part) for part in _parts(cost))
-
-
-def _parts(cost: Cost) -> Iterator[Cost]:
-    if isinstance(cost, Sum):
-        for term in cost.terms:
-            yield from _parts(term)
-    elif isinstance(cost, Scaled):
-        yield from _parts(cost.cost)
-    else:
-        yield cost
-
-
-def _written_by_somebody(cost: Cost) -> bool:
-    return isinstance(cost, ExpressionCost) or not type(cost).__module__.startswith("musclesolve.")
+    """Whether all of it belongs to the library."""
+    return not any(is_custom(part) for part in single_costs(cost))
 
 
 def _check_shapes(problem: Problem, cost: Cost, activation: Array) -> None:
@@ -93,6 +81,7 @@ def _check_shapes(problem: Problem, cost: Cost, activation: Array) -> None:
             if found != shape:
                 raise InputError(
                     f"{method} has the shape {found} for {frames} frames and {muscles} muscles",
+                    code="bad_cost",
                     where=f"the cost {cost.name}",
                     expected=f"{shape}",
                     remedy="sum over the muscles only: axis=1" if method == "value" else None,
@@ -119,6 +108,7 @@ def _check_gradient(problem: Problem, cost: Cost, activation: Array) -> None:
         raise InputError(
             f"gradient is {slope[point, muscle]:g} by the activation of {name} at {activation[point, muscle]:.3g}, "
             f"where differences of value give {once[point, muscle]:g}",
+            code="bad_cost",
             where=f"the cost {cost.name}",
             expected="the gradient of value",
         )

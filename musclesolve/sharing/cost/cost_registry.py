@@ -1,38 +1,24 @@
-"""The costs that have a name."""
+"""The costs that have a name: all that the modules of `named` define."""
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
 
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
-from musclesolve.sharing.cost.activation_volume import ActivationVolume
+from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.emg_tracking import EmgTracking
-from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.min_max import MinMax
-from musclesolve.sharing.cost.muscle_power import MusclePower
-from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
 
-_KINDS: tuple[type[Cost], ...] = (
-    ForceSquared,
-    StressCubed,
-    NormalizedForceSquared,
-    ForceMomentSquared,
-    SoftSaturation,
-    ActivationPower,
-    ActivationVolume,
-    MusclePower,
-    JointReactionSquared,
-    MinMax,
-    EmgTracking,
-)
-REGISTRY: dict[str, type[Cost]] = {cost.name: cost for cost in _KINDS}
+_MODULES = [import_module(f"{named.__name__}.{module.name}") for module in iter_modules(named.__path__)]
+_KINDS = [
+    kind
+    for module in _MODULES
+    for kind in vars(module).values()
+    if isinstance(kind, type) and issubclass(kind, Cost) and kind.__module__ == module.__name__
+]
+REGISTRY: dict[str, type[Cost]] = {kind.name: kind for kind in sorted(_KINDS, key=lambda kind: kind.name)}
 
 
 @dataclass(frozen=True)
@@ -66,21 +52,17 @@ def find_cost(cost: str | Cost) -> Cost:
     """The cost object for a name; an object is returned as it is.
 
     Raises:
-        InputError: there is no such cost.
+        InputError: there is no such cost, or it cannot be hashed.
     """
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
             raise InputError(
                 f"the cost {cost.name} cannot be hashed",
+                code="bad_cost",
                 expected="a cost that does not change while it is used",
                 remedy="make its class a frozen dataclass",
             )
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()
-    near = difflib.get_close_matches(str(cost), REGISTRY, n=1)
-    raise InputError(
-        f"there is no cost {cost!r}",
-        expected="one of " + ", ".join(REGISTRY) + ("" if isinstance(cost, str) else ", or a Cost object"),
-        remedy=f"did you mean {near[0]!r}?" if near else None,
-    )
+    raise unknown_name(cost, "cost", REGISTRY)

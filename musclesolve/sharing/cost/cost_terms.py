@@ -1,4 +1,4 @@
-"""A cost as data, for code that is compiled once for all costs.
+"""A cost as data: the form in which the compiled solver takes it.
 
 A cost that is a sum over k of f_k times one of
 
@@ -6,7 +6,7 @@ A cost that is a sum over k of f_k times one of
     saturation   sum_i (1 - (1 - (c_i a_i)^p)^(1/p))
     target       sum_i (c_i (a_i - e_i))^2
 
-can be described by `Terms`; soft rows (soft_rows.py) come beside it.
+has the form of `Terms`; its soft rows (soft_rows.py) are handled beside it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 
-POWER, SATURATION, TARGET = 0, 1, 2
-
 
 @dataclass(frozen=True, eq=False)
 class Terms:
     """The terms of a cost in every frame.
 
     Attributes:
-        kind: (K,) POWER, SATURATION or TARGET.
+        kind: (K,) TERM_POWER, TERM_SATURATION or TERM_TARGET of kernel/constants.py.
         exponent: p, (K,).
         factor: f, (K, T).
         row: (K,) which row of coefficient is c; for a target the next one is e.
@@ -52,7 +50,7 @@ def one_term(kind: int, exponent: float, *rows: Array) -> Terms:
     """A single term.
 
     Args:
-        kind: POWER, SATURATION or TARGET.
+        kind: TERM_POWER, TERM_SATURATION or TERM_TARGET.
         exponent: p.
         rows: c, (T, n), and for a target e.
     """
@@ -62,13 +60,13 @@ def one_term(kind: int, exponent: float, *rows: Array) -> Terms:
 
 
 def no_terms(frames: int, muscles: int) -> Terms:
-    """Of a cost that is nothing but soft rows, or nothing at all."""
+    """The terms of a cost that consists of soft rows only, or is zero."""
     none = np.zeros(0, np.int64)
     return Terms(none, np.zeros(0), np.zeros((0, frames)), none, np.zeros((0, frames, muscles)))
 
 
 def joined_terms(parts: Sequence[Terms | None]) -> Terms | None:
-    """The terms of several costs as those of one; None if one of them cannot be described."""
+    """The terms of several costs as those of one; None if one of them has none."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve._util.checks import check_number
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import POWER, Terms, one_term
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
 from musclesolve.sharing.cost.differences import difference
+from musclesolve.sharing.kernel.constants import TERM_POWER
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
 
 class PowerSum(Cost):
-    """sum_i (c_i a_i)^p with c_i >= 0 and p >= 1; a subclass says what c_i is.
+    """sum_i (c_i a_i)^p with c_i >= 0 and p >= 1; a subclass defines the coefficients c_i and, if p is not 2, p.
 
     Convex; strictly so for p > 1, where a unique optimum follows. With p = 1 the cost is linear: as few muscles as
     there are moments then do all the work, which of them may change from frame to frame, and the optimum need not
@@ -31,8 +31,12 @@ class PowerSum(Cost):
         check_exponent(self.name, self.exponent)
 
     @abstractmethod
-    def full(self, problem: Problem) -> Array:
-        """c_i, (T, n): what is raised to the power p at activation 1."""
+    def coefficient(self, problem: Problem) -> Array:
+        """c_i, (T, n): the p-th root of the cost at activation 1."""
+
+    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
+        """Derivative of c_i along changes of the problem, (K, T, n); by differences unless a subclass has a formula."""
+        return difference(self.coefficient, problem, change)
 
     @property
     def linear(self) -> bool:
@@ -46,76 +50,65 @@ class PowerSum(Cost):
 
     def value(self, problem: Problem, activation: Array) -> Array:
         """(T,)."""
-        return np.power(self.full(problem) * activation, self.exponent).sum(axis=-1)
+        return power(self.coefficient(problem) * activation, self.exponent).sum(axis=-1)
 
     def gradient(self, problem: Problem, activation: Array) -> Array:
         """The slopes p c_i (c_i a_i)^(p-1), (T, n)."""
-        full = self.full(problem)
-        return self.exponent * full * np.power(full * activation, self.exponent - 1.0)
+        c = self.coefficient(problem)
+        return self.exponent * c * power(c * activation, self.exponent - 1.0)
 
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """The curvatures p (p-1) c_i^2 (c_i a_i)^(p-2), (T, n)."""
-        full = self.full(problem)
+        c = self.coefficient(problem)
         if self.linear:
-            return np.zeros_like(full)
+            return np.zeros_like(c)
         # a muscle without any weight has no curvature, not 0 times infinity
         with np.errstate(divide="ignore", invalid="ignore"):
-            bent = full * full * np.power(full * activation, self.exponent - 2.0)
-        return self.exponent * (self.exponent - 1.0) * np.where(full > 0, bent, 0.0)
-
-    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """How c_i answers to changes of the problem, (K, T, n); by differences unless a cost knows its formula."""
-        return difference(self.full, problem, change)
+            curvature = c * c * power(c * activation, self.exponent - 2.0)
+        return self.exponent * (self.exponent - 1.0) * np.where(c > 0, curvature, 0.0)
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """p^2 (c_i a_i)^(p-1) dc_i, (K, T, n)."""
-        power = np.power(self.full(problem) * activation, self.exponent - 1.0)
-        return self.exponent**2 * power * self.full_change(problem, change)
-
-    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
+        slope = power(self.coefficient(problem) * activation, self.exponent - 1.0)
+        return self.exponent**2 * slope * self.coefficient_change(problem, change)
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
-        return one_term(POWER, self.exponent, self.full(problem))
+        return one_term(TERM_POWER, self.exponent, self.coefficient(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """c_i, (T, 1, n)."""
-        return self.full(problem)[:, None, :]
+        return self.coefficient(problem)[:, None, :]
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
         return casadi.sum1((parameters.T * activation) ** self.exponent)
 
 
-def ratio_change(problem: Problem, change: ProblemChange) -> Array:
-    """How the capacity over the maximum isometric force answers to changes of the problem, (K, T, n)."""
-    share = problem.force_capacity / problem.max_isometric_force
-    moved = change.get("force_capacity") - share * change.get("max_isometric_force")
+def power(base: Array, exponent: float) -> Array:
+    """base^exponent, by products for exponents up to 3, which are faster and round less."""
+    if exponent in (1, 2, 3):
+        return np.asarray(base if exponent == 1 else base * base if exponent == 2 else base * base * base)
+    return np.power(base, exponent)
+
+
+def relative_force(problem: Problem) -> Array:
+    """F_i / F0_i at activation 1, (T, n): the force capacity over the maximum isometric force."""
+    return problem.force_capacity / problem.max_isometric_force
+
+
+def relative_force_change(problem: Problem, change: ProblemChange) -> Array:
+    """Derivative of `relative_force` along changes of the problem, (K, T, n)."""
+    moved = change.get("force_capacity") - relative_force(problem) * change.get("max_isometric_force")
     return np.asarray(moved / problem.max_isometric_force)
 
 
-def check_exponent(name: str, exponent: float) -> None:
-    """See that it is a number of at least one."""
-    if not (_is_number(exponent) and exponent >= 1):
-        raise InputError(
-            f"the exponent of {name} is {exponent!r}",
-            expected="a number of at least 1: below, the cost is not convex",
-        )
+def check_exponent(name: str, exponent: object) -> None:
+    """See that the exponent of a cost is a number of at least one."""
+    expected = "a number of at least 1: below, the cost is not convex"
+    check_number(exponent, f"the exponent of {name}", expected, least=1.0, where=name)
 
 
-def check_positive(name: str, what: str, number: float) -> None:
+def check_positive(name: str, what: str, number: object) -> None:
     """See that a parameter of a cost is positive."""
-    if not (_is_number(number) and number > 0):
-        raise InputError(f"{what} of {name} is {number!r}", expected="a positive number")
-
-
-def check_weight(name: str, what: str, number: float) -> None:
-    """See that a parameter of a cost is zero or more."""
-    if not (_is_number(number) and number >= 0):
-        raise InputError(f"{what} of {name} is {number!r}", expected="a number, zero or more")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+    check_number(number, f"{what} of {name}", "a positive number", above=0.0, where=name)

@@ -1,4 +1,4 @@
-"""Quadratic wishes on linear combinations of the activations."""
+"""Soft rows: quadratic objectives on linear combinations of the activations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class SoftRows:
-    """1/2 sum_k w_k (t_k - (G a)_k)^2 in every frame: reserves s_k = t_k - (G a)_k that belong to no moment.
+    """1/2 sum_k w_k (t_k - (G a)_k)^2 in every frame, such as the squares of joint reactions.
 
     Attributes:
         matrix: G, (T, k, n).
@@ -26,17 +26,17 @@ class SoftRows:
     target: Array
     weight: Array
 
-    def miss(self, activation: Array) -> Array:
-        """What is missing, t - G a, (T, k)."""
+    def residual(self, activation: Array) -> Array:
+        """T - G a, (T, k)."""
         return self.target - np.matmul(self.matrix, activation[:, :, None])[:, :, 0]
 
     def value(self, activation: Array) -> Array:
         """(T,)."""
-        return 0.5 * (self.weight * np.square(self.miss(activation))).sum(axis=1)
+        return 0.5 * (self.weight * np.square(self.residual(activation))).sum(axis=1)
 
     def gradient(self, activation: Array) -> Array:
         """-G^T w (t - G a), (T, n)."""
-        return -np.matmul((self.weight * self.miss(activation))[:, None, :], self.matrix)[:, 0, :]
+        return -np.matmul((self.weight * self.residual(activation))[:, None, :], self.matrix)[:, 0, :]
 
     def hessian(self) -> Array:
         """G^T w G, (T, n, n)."""
@@ -50,9 +50,9 @@ class SoftRows:
         """The same for some frames only."""
         return SoftRows(self.matrix[which], self.target[which], self.weight[which])
 
-    def scaled(self, factor: float) -> SoftRows:
-        """A multiple of the same."""
-        return SoftRows(self.matrix, self.target, factor * self.weight)
+    def scaled(self, factor: Array | float) -> SoftRows:
+        """A multiple of the same, by one number or by one for each frame, (T,)."""
+        return SoftRows(self.matrix, self.target, np.reshape(factor, (-1, 1)) * self.weight)
 
 
 def joined_rows(parts: Sequence[SoftRows | None]) -> SoftRows | None:

@@ -1,12 +1,12 @@
-"""Which muscles are free between their bounds, which are held, and how far each is from a change.
+"""The active set of a solution: which muscles are held at a bound, and how far each is from a change.
 
-A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py). On
-this set Newton's method brings an answer that is good to six digits to all its digits: muscles that are nearly
-at rest need them, because their curvature is that of their own small activation.
+A muscle is held where the step of the certificate, a - (g - p) / S, leads to a bound or past it (certificate.py; g is
+the marginal cost, p = A^T lambda). On this set Newton's method refines a solution that is good to six digits to all
+its digits: muscles that are nearly at rest need them, because their curvature is that of their own small activation.
 
-Distances are relative, between 0 and 1: of a held muscle what its price lacks, |g - p| / S; of a free one the way to
-the nearer bound over the way between the bounds, or the same of the marginal cost of the muscle alone if that is more:
-next to the end of the domain of soft saturation there is hardly any way to go, but it takes almost the whole price.
+Distances are relative, between 0 and 1: |g - p| / S of a held muscle; of a free one the distance to the nearer bound
+over that between the bounds, or the same of the marginal cost of the muscle alone if that is larger: next to the end of
+the domain of soft saturation hardly any activation is left, but almost all of the marginal cost.
 """
 
 from __future__ import annotations
@@ -19,32 +19,33 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import stationarity_size
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
+from musclesolve.sharing.kernel.constants import LEAST_REACH
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
-from musclesolve.sharing.solving import rested
+from musclesolve.sharing.problem_scale import slope_scale
+from musclesolve.sharing.solving import fix_idle_muscles
 
 STEPS = 12
-SETTLED = 1e-11
-"""Newton step, of the way between the bounds and of the activation, at which an answer is final."""
+CONVERGED = 1e-11
+"""Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
 KNOWN = 1e-7
-"""The same, above which the answer is not known well enough to be differentiated."""
+"""The same, above which the solution is not known well enough to be differentiated."""
 
-SHORT = 0.9
-"""Of the way to a bound that a free muscle goes in one step at most."""
+LARGEST_STEP = 0.9
+"""Largest step of a free muscle, as a share of the distance to its bound."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """An answer to all its digits, with its active set.
+    """A solution to all its digits, with its active set.
 
     Attributes:
         activation: (T, n).
         multiplier: (T, m).
         below: (T, n) held at the lower bound.
         above: (T, n) held at the upper bound.
-        distance: (T, n) from a change, infinite for a muscle that cannot move or moves nothing.
-        known: (T,) whether Newton's method has come to rest.
+        distance: (T, n) from a change, infinite for a muscle that cannot move or has no moment arm.
+        known: (T,) whether Newton's method has converged.
     """
 
     activation: Array
@@ -56,7 +57,7 @@ class Optimum:
 
 
 def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:
-    """The optimum near an answer.
+    """The optimum near a solution.
 
     Args:
         problem: solved frames only, upper bounds within the domain of the cost.
@@ -65,28 +66,28 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
         activation: (T, n), to about six digits.
         multiplier: (T, m).
     """
-    upper = rested(problem, cost).upper  # what moves nothing is held at rest
-    a, price = np.clip(activation, problem.lower, upper), multiplier.copy()
+    upper = fix_idle_muscles(problem, cost).upper  # muscles without moment arm are held at rest
+    a, multiplier = np.clip(activation, problem.lower, upper), multiplier.copy()
     miss = np.full(len(a), np.inf)
     going = np.arange(len(a))
     for _ in range(STEPS):
         part = problem.frames(going)
-        a[going], price[going], miss[going] = _newton(
-            part, cost, upper[going], compliance[going], a[going], price[going]
+        a[going], multiplier[going], miss[going] = _newton(
+            part, cost, upper[going], compliance[going], a[going], multiplier[going]
         )
-        going = going[miss[going] > SETTLED]
+        going = going[miss[going] > CONVERGED]
         if not going.size:
             break
-    held, below = _held(problem, cost, upper, a, price)
-    distance = np.where(held > 0, held, _room(problem, cost, upper, a))
+    held, below = _held(problem, cost, upper, a, multiplier)
+    distance = np.where(held > 0, held, _distance_to_bound(problem, cost, upper, a))
     distance = np.where(upper > problem.lower, distance, np.inf)
     here = held > 0
-    return Optimum(a, price, here & below, here & ~below, distance, miss <= KNOWN)
+    return Optimum(a, multiplier, here & below, here & ~below, distance, miss <= KNOWN)
 
 
-def _held(problem: Problem, cost: Cost, upper: Array, a: Array, price: Array) -> tuple[Array, Mask]:
-    """What the price of each held muscle lacks, (T, n), zero for the free ones; and whether the bound is the lower."""
-    slope, size = _slopes(problem, cost, a, price)
+def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
+    """|g - p| / S of each held muscle, (T, n), zero for the free ones; and whether the bound is the lower one."""
+    slope, size = _slopes(problem, cost, a, multiplier)
     push = np.divide(slope, size, out=np.zeros_like(size), where=size > 0)
     fixed = upper <= problem.lower
     low = (a - push <= problem.lower) & ((push > 0) | fixed)
@@ -95,24 +96,21 @@ def _held(problem: Problem, cost: Cost, upper: Array, a: Array, price: Array) ->
     return lacks, low
 
 
-def _room(problem: Problem, cost: Cost, upper: Array, a: Array) -> Array:
+def _distance_to_bound(problem: Problem, cost: Cost, upper: Array, a: Array) -> Array:
     """How far each muscle is from its nearer bound, (T, n)."""
     lower, own = problem.lower, cost.needs <= {"separable", "rows"}
     with np.errstate(all="ignore"):
         way = np.stack([a - lower, upper - a]) / (upper - lower)
         if own:
-            ends, here = (
-                [cost.gradient(problem, bound) for bound in (lower, upper)],
-                cost.gradient(problem, a),
-            )
-            rise = np.stack([here - ends[0], ends[1] - here]) / (ends[1] - ends[0])
+            low, here, high = (cost.gradient(problem, at) for at in (lower, a, upper))
+            rise = np.stack([here - low, high - here]) / (high - low)
             way = np.fmax(way, np.where(np.isfinite(rise), rise, 0.0))
     return np.asarray(np.nan_to_num(way, posinf=1.0).min(axis=0))
 
 
-def _slopes(problem: Problem, cost: Cost, a: Array, price: Array) -> tuple[Array, Array]:
+def _slopes(problem: Problem, cost: Cost, a: Array, multiplier: Array) -> tuple[Array, Array]:
     """G - p and S, (T, n)."""
-    pull = np.matmul(price[:, None, :], problem.moment_matrix)[:, 0, :]
+    pull = np.matmul(multiplier[:, None, :], problem.moment_matrix)[:, 0, :]
     with np.errstate(all="ignore"):
         slope = cost.total_gradient(problem, a)
         reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
@@ -121,26 +119,28 @@ def _slopes(problem: Problem, cost: Cost, a: Array, price: Array) -> tuple[Array
 
 
 def _newton(
-    problem: Problem, cost: Cost, upper: Array, compliance: Array, a: Array, price: Array
+    problem: Problem, cost: Cost, upper: Array, compliance: Array, a: Array, multiplier: Array
 ) -> tuple[Array, Array, Array]:
-    """One step on the active set of the point; how far it led, (T,)."""
-    held, below = _held(problem, cost, upper, a, price)
+    """One step on the active set of the point; its relative size, (T,)."""
+    held, below = _held(problem, cost, upper, a, multiplier)
     here = held > 0
     bound = np.where(below, problem.lower, upper)
     system = OptimalitySystem.of(problem, cost, np.where(here, bound, a), ~here, compliance)
     with np.errstate(all="ignore"):
         a_held = np.where(here, bound, a)
-        slope, _ = _slopes(problem, cost, a_held, price)
+        slope, _ = _slopes(problem, cost, a_held, multiplier)
         short = (
-            problem.moment - np.matmul(problem.moment_matrix, a_held[..., None])[..., 0] - compliance * price
+            problem.moment
+            - np.matmul(problem.moment_matrix, a_held[..., None])[..., 0]
+            - compliance * multiplier
         )
-        step, price_step = system.solve(
+        step, multiplier_step = system.solve(
             np.where(here, 0.0, -slope)[..., None], short[..., None], np.zeros((len(a), a.shape[1], 1))
         )
     step = np.where(here, 0.0, np.nan_to_num(step[..., 0]))
-    moved = a_held + np.clip(step, SHORT * (problem.lower - a_held), SHORT * (upper - a_held))
+    moved = a_held + np.clip(step, LARGEST_STEP * (problem.lower - a_held), LARGEST_STEP * (upper - a_held))
     width = np.where(upper > problem.lower, upper - problem.lower, 1.0)
     far = np.maximum(
         np.abs(moved - a) / width, np.abs(step) / np.maximum(a_held - problem.lower, 1e-3 * width)
     )
-    return moved, price + np.nan_to_num(price_step[..., 0]), far.max(axis=1, initial=0.0)
+    return moved, multiplier + np.nan_to_num(multiplier_step[..., 0]), far.max(axis=1, initial=0.0)

@@ -1,4 +1,4 @@
-"""The optimality conditions of every frame, linearised: what moves activations and multipliers, and by how much.
+"""The optimality conditions of every frame, linearised in activations and multipliers.
 
 With the activations F that are free between their bounds, the held ones moving with their bounds, D = f''(a), the
 moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
@@ -159,13 +159,11 @@ class OptimalitySystem:
         left = left - self.matrix @ (self.inverse_curvature[:, :, None] * pull)
         row_change = row_change + self.rows.inverse @ left
         pull = self.matrix.transpose(0, 2, 1) @ row_change
-        moved, price = (
-            held + down + self.inverse_curvature[:, :, None] * pull,
-            row_change[:, : self.hard],
-        )
+        moved = held + down + self.inverse_curvature[:, :, None] * pull
+        multiplier = row_change[:, : self.hard]
         if self.dense.size:
-            moved[self.dense], price[self.dense] = self._solve_dense(slope, moment, held, moved.shape)
-        return moved, price
+            moved[self.dense], multiplier[self.dense] = self._solve_dense(slope, moment, held, moved.shape)
+        return moved, multiplier
 
     def _solve_dense(
         self, slope: Array, moment: Array, held: Array, shape: tuple[int, ...]

@@ -22,20 +22,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array
-from musclesolve.sharing.certificate import TOLERANCE, within_domain
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost, check_solution
+from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.derivatives.active_set import Optimum, refine
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
-from musclesolve.sharing.derivatives.vector_jacobian import Reverse, totals
-from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.derivatives.vector_jacobian import Reverse
+from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.problem import PER_FRAME, Problem
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution import Solution
 
-AT_ONCE = 4_000_000
-"""Numbers of a temporary array at most."""
+LARGEST_BLOCK = 4_000_000
+"""Largest number of entries of a temporary array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,35 +72,23 @@ def solution_derivatives(
     Raises:
         InputError: the cost has no derivatives or lacks data; problem and solution do not belong together.
     """
-    a_problem(problem, "solution_derivatives")
-    chosen = a_smooth_convex_cost(
-        cost, problem, "differentiated", "solution_derivatives(cost=...)", "a smooth convex cost"
-    )
-    if not isinstance(solution, Solution):
-        raise InputError(
-            f"a {type(solution).__name__} was given", where="solution_derivatives", expected="a Solution"
-        )
-    shape = problem.moment.shape[problem.single_frame :], problem.lower.shape[problem.single_frame :]
-    if (solution.multiplier.shape, solution.activation.shape) != shape:
-        raise InputError(
-            f"the solution has activations {solution.activation.shape}, the problem muscles {shape[1]}",
-            where="solution_derivatives",
-            expected="a problem and its own solution",
-        )
-    if solution.cost_name != chosen.label:
+    check_problem(problem, "solution_derivatives")
+    chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
+    if check_solution(problem, solution).cost_name != chosen.label:
         raise InputError(
             f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
+            code="conflict",
             where="solution_derivatives(cost=...)",
             expected="the cost that was minimised",
         )
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
-    weight, activation, price = (
+    weight, activation, multiplier = (
         np.reshape(x, (problem.n_frames, x.shape[-1]))[which]
         for x in (solution.reserve_weight, solution.activation, solution.multiplier)
     )
     compliance = 1.0 / weight
-    optimum = refine(part, chosen, compliance, activation, price)
+    optimum = refine(part, chosen, compliance, activation, multiplier)
     free = ~(optimum.below | optimum.above)
     system = OptimalitySystem.of(part, chosen, optimum.activation, free, compliance)
     return SolutionDerivatives(problem, chosen, which, part, optimum, system)
@@ -112,16 +101,24 @@ class SolutionDerivatives:
     Frames that are not solved are NaN throughout. So are those whose optimality conditions do not determine the
     derivative: the free muscles cannot vary every moment, or more than one mixture of activations is optimal.
 
-    Weights of reserves count as given numbers, also where `solve` chose them itself. A muscle that moves nothing is
-    held at rest, and its derivatives are zero as long as it moves nothing.
+    Weights of reserves count as given numbers, also where `solve` chose them itself. A muscle without any moment arm is
+    held at rest, and its derivatives are zero as long as it has none.
+
+    Attributes:
+        problem: what was solved.
+        cost: what was minimised.
+        which: (T,) the solved frames; what follows is of those only.
+        part: the problem, with upper bounds within the domain of the cost.
+        optimum: activations refined to all digits, and which of them are held at bounds.
+        system: the linearised conditions of optimality.
     """
 
     problem: Problem
     cost: Cost
-    _which: Mask
-    _part: Problem
-    _optimum: Optimum
-    _system: OptimalitySystem
+    which: Mask
+    part: Problem
+    optimum: Optimum
+    system: OptimalitySystem
 
     @cached_property
     def by_moment(self) -> Array:
@@ -137,11 +134,11 @@ class SolutionDerivatives:
     def margin(self) -> Array:
         """(T,) distance of the nearest muscle from a change of the active set, 0 to 1.
 
-        Of a held muscle it is by which share of its marginal cost its price falls short of making it leave the bound;
-        of a free one the way to the nearer bound over the way between the bounds, or the same of its marginal cost,
-        whichever is more.
+        Of a held muscle it is the share of its marginal cost that is missing to make it leave the bound; of a free one
+        the distance to the nearer bound over that between the bounds, or the same of its marginal cost, whichever is
+        larger.
         """
-        nearest = np.minimum(self._optimum.distance.min(axis=1), 1.0)
+        nearest = np.minimum(self.optimum.distance.min(axis=1), 1.0)
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)
 
     @cached_property
@@ -150,33 +147,38 @@ class SolutionDerivatives:
         return np.asarray(np.nan_to_num(self.margin) > TOLERANCE)
 
     def sentence(self, frame: int = 0) -> str:
-        """What limits the derivatives of a frame, for people.
+        """What limits the derivatives of a frame, as a sentence.
 
         Raises:
             InputError: there is no such frame.
         """
         frames = self.problem.n_frames
         if not -frames <= frame < frames:
-            raise InputError(f"there is no frame {frame}", where="sentence", expected=f"0 to {frames - 1}")
+            raise InputError(
+                f"there is no frame {frame}",
+                code="bad_number",
+                where="sentence",
+                expected=f"0 to {frames - 1}",
+            )
         frame %= frames
-        if not self._which[frame]:
+        if not self.which[frame]:
             return "This frame is not solved: there is nothing to differentiate."
-        here = int(self._which[:frame].sum())
-        if not self._optimum.known[here]:
-            return "Newton's method does not come to rest at this answer: it is not differentiated."
-        if not self._system.regular[here]:
+        here = int(self.which[:frame].sum())
+        if not self.optimum.known[here]:
+            return "Newton's method does not converge at this solution: it is not differentiated."
+        if not self.system.regular[here]:
             return (
                 "The muscles between their bounds cannot vary every moment, or can be mixed in several ways that are "
                 "all optimal: the derivative is not defined."
             )
-        distance = self._optimum.distance[here]
+        distance = self.optimum.distance[here]
         muscle = int(distance.argmin())
         return self._nearest(here, muscle, float(distance[muscle]))
 
     def _nearest(self, here: int, muscle: int, distance: float) -> str:
         if not np.isfinite(distance):
             return "No muscle can change."
-        optimum, part = self._optimum, self._part
+        optimum, part = self.optimum, self.part
         name = (self.problem.muscle or ())[muscle]
         held = bool(optimum.below[here, muscle] or optimum.above[here, muscle])
         a, lower, upper = (x[here, muscle] for x in (optimum.activation, part.lower, part.upper))
@@ -201,9 +203,9 @@ class SolutionDerivatives:
         Raises:
             InputError: an unknown name, a wrong shape, or an array that the problem lacks.
         """
-        change = ProblemChange.of(self.problem, changes).frames(self._which)
+        change = ProblemChange.of(self.problem, changes).frames(self.which)
         count, size = change.directions, max(self.problem.lower.size, 1)
-        block = max(1, AT_ONCE // size)
+        block = max(1, LARGEST_BLOCK // size)
         parts = [self._along(change.part(slice(k, k + block))) for k in range(0, count, block)]
         whole = [np.concatenate(each) if len(parts) > 1 else each[0] for each in zip(*parts, strict=True)]
         lead = any(
@@ -215,61 +217,57 @@ class SolutionDerivatives:
     def gradient_of(self, weight: ArrayLike) -> dict[str, Array]:
         """The gradient of sum(weight * activation) by every array of the problem (a reverse product).
 
-        What costs a direction each in `along` comes at once here, as learning pipelines want it.
+        One pass, where `along` needs a direction for each number.
 
         Args:
-            weight: (T, n); zero in frames that shall not count.
+            weight: (T, n); zero in frames that are left out.
 
         Returns:
             By the name of each array that the problem has, in its shape: "moment" (T, m), "moment_arm" (T, m, n),
-            "force_capacity" (T, n), "max_isometric_force" (n,), ... NaN where a frame that counts has no derivative.
+            "force_capacity" (T, n), "max_isometric_force" (n,), ... NaN where a weighted frame has no derivative.
 
         Raises:
             InputError: the weights do not fit.
         """
-        given = an_array(weight, "weight", "numbers")
-        shape = self.problem.lower.shape[self.problem.single_frame :]
-        if given.shape != shape:
-            raise InputError(f"weight has the shape {given.shape}", where="gradient_of", expected=f"{shape}")
-        weights = given.reshape(self.problem.lower.shape)
-        part = weights[self._which]
-        found = Reverse.of(self._part, self.cost, self._optimum, self._system, part).gradient()
-        counts = (weights != 0).any(axis=1)
-
-        def whole(array: Array) -> Array:
-            full = np.full((len(self._which), *array.shape[1:]), np.nan)
-            full[self._which] = np.where(_column(self._determined, array.ndim), array, np.nan)
-            full[~counts] = 0.0
-            return full[0] if self.problem.single_frame else full
-
-        return totals(self.problem, found, whole)
+        shape, single = self.problem.lower.shape, self.problem.single_frame
+        given = check_real_array(weight, "weight", f"{shape[single:]}", shapes=(shape[single:],)).reshape(
+            shape
+        )
+        counts, found = (given != 0).any(axis=1), {}
+        reverse = Reverse.of(self.part, self.cost, self.optimum, self.system, given[self.which])
+        for name, array in reverse.gradient().items():
+            full = self._expanded(array)
+            full = np.where(_column(counts, full.ndim), full, 0.0)
+            found[name] = full if name in PER_FRAME and not single else full.sum(axis=0)
+        return found
 
     def _along(self, change: ProblemChange) -> list[Array]:
-        part, optimum, price = self._part, self._optimum, self._optimum.multiplier
+        part, optimum, multiplier = self.part, self.optimum, self.optimum.multiplier
         stronger = change.get("force_capacity")
         force = part.force_capacity * optimum.activation
-        pull = np.matmul(price[:, None, :], part.moment_arm)[:, 0, :]
+        pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
         slope = stronger * pull - gradient_change(self.cost, part, optimum.activation, change)
         moment = change.get("moment") - _times(part.moment_arm, stronger * optimum.activation)
         if change.moment_arm is not None:
-            slope = slope + part.force_capacity * np.matmul(price[:, None, :], change.moment_arm)[..., 0, :]
+            pull_change = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
+            slope = slope + part.force_capacity * pull_change
             moment = moment - _times(change.moment_arm, force)
         if change.reserve_weight is not None:
-            softer = -np.square(self._compliance) * change.reserve_weight * price
+            softer = -np.square(self._compliance) * change.reserve_weight * multiplier
             moment = moment - softer
         else:
             softer = np.zeros((1, 1, 1))
-        moved, price_moved = self._system.solve(
-            *(_last(x) for x in (slope * self._system.free, moment, self._bounds(change)))
+        moved, multiplier_moved = self.system.solve(
+            *(_last(x) for x in (slope * self.system.free, moment, self._bounds(change)))
         )
-        activation, multiplier = np.moveaxis(moved, -1, 0), np.moveaxis(price_moved, -1, 0)
-        reserve = self._compliance * multiplier + softer
+        activation, multiplier_change = np.moveaxis(moved, -1, 0), np.moveaxis(multiplier_moved, -1, 0)
+        reserve = self._compliance * multiplier_change + softer
         along = part.force_capacity * activation + stronger * optimum.activation
-        return [self._whole(x, 1) for x in (activation, along, reserve, multiplier)]
+        return [self._whole(x, 1) for x in (activation, along, reserve, multiplier_change)]
 
     def _bounds(self, change: ProblemChange) -> Array:
         """The movement of the held muscles with their bounds, (K, T, n)."""
-        part, optimum, upper = self._part, self._optimum, change.get("upper")
+        part, optimum, upper = self.part, self.optimum, change.get("upper")
         drawn_in = self.cost.largest_activation(part) <= part.upper
         if (drawn_in & optimum.above).any():
             upper = np.where(drawn_in, largest_activation_change(self.cost, part, change), upper)
@@ -277,28 +275,32 @@ class SolutionDerivatives:
 
     @property
     def _compliance(self) -> Array:
-        return self._system.compliance[:, : self._system.hard]
+        return self.system.compliance[:, : self.system.hard]
 
     @property
     def _determined(self) -> Mask:
-        return self._optimum.known & self._system.regular
+        return self.optimum.known & self.system.regular
 
     @cached_property
     def _by_moment(self) -> tuple[Array, Array]:
-        frames, dofs, muscles = self._part.moment_arm.shape
+        frames, dofs, muscles = self.part.moment_arm.shape
         nothing = np.zeros((frames, muscles, 1))
-        return self._system.solve(nothing, np.broadcast_to(np.eye(dofs), (frames, dofs, dofs)), nothing)
+        return self.system.solve(nothing, np.broadcast_to(np.eye(dofs), (frames, dofs, dofs)), nothing)
 
     def _whole(self, array: Array, axis: int = 0, keep: bool = False) -> Array:
-        """Of all frames, from what is known of the solved ones."""
+        """An array of all frames, or of the single frame, from one of the solved frames."""
+        whole = self._expanded(array, axis, keep)
+        return np.squeeze(whole, axis) if self.problem.single_frame else whole
+
+    def _expanded(self, array: Array, axis: int = 0, keep: bool = False) -> Array:
+        """NaN in frames that are not solved and, unless `keep`, in those without a derivative."""
         if not (keep or self._determined.all()):
             array = np.where(_column(self._determined, array.ndim - axis), array, np.nan)
-        if not self._which.all():
-            shape = (*array.shape[:axis], len(self._which), *array.shape[axis + 1 :])
-            whole = np.full(shape, np.nan)
-            whole[(slice(None),) * axis + (self._which,)] = array
-            array = whole
-        return np.squeeze(array, axis) if self.problem.single_frame else array
+        if self.which.all():
+            return array
+        whole = np.full((*array.shape[:axis], len(self.which), *array.shape[axis + 1 :]), np.nan)
+        whole[(slice(None),) * axis + (self.which,)] = array
+        return whole
 
 
 def _column(array: NDArray[Any], axes: int) -> NDArray[Any]:
@@ -316,7 +318,7 @@ def _last(array: Array) -> Array:
 
 
 def _rank(problem: Problem, name: str) -> int:
-    """The axes that an array of the problem has for whoever gives it."""
+    """The number of axes of an array of the problem as it was given."""
     return getattr(problem, name).ndim - (
         problem.single_frame and name not in ("max_isometric_force", "optimal_fiber_length")
     )

@@ -1,25 +1,24 @@
 """The gradient of a number made of activations by every array of the problem at once (a vector-Jacobian product).
 
 For weights w on the activations, one solution (y, mu) of the same linear system with w in the place of the slopes and
-no change of moments gives, with the u and v of derivatives.py,
+no change of moments gives, with the u and v of solution_derivatives.py,
 
     sum w da = sum y u - sum mu v + sum_held (w - H y + A^T mu) d bound,
 
-because the system is symmetric but for a sign. What u and v owe to each array is read off: dA^T lambda - df' and
+because the system is symmetric but for a sign. The part of each array in u and v is read off: dA^T lambda - df' and
 db - dA a - d(1/w) lambda.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.cost.cost_check import built_in
-from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
 from musclesolve.sharing.derivatives.active_set import Optimum
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem import PER_FRAME, Problem
@@ -29,13 +28,13 @@ OF_COST = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
     *("emg", "reaction_matrix", "reaction_offset"),
 )
-"""What a cost may depend on, beside the activations."""
+"""Arrays that a cost may depend on, beside the activations."""
 
 REACTIONS = ("reaction_matrix", "reaction_offset")
-"""What separable terms do not depend on."""
+"""Arrays that separable terms do not depend on."""
 
 BOUNDING = ("force_capacity", "max_isometric_force")
-"""What the end of the domain of a cost depends on."""
+"""Arrays that the end of the domain of a cost depends on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +74,8 @@ class Reverse:
 
     def gradient(self) -> dict[str, Array]:
         """By the name of each array that the problem has, with a first axis of frames throughout."""
-        problem, optimum, price = self.problem, self.optimum, self.optimum.multiplier
-        both = price[:, :, None] * self.y[:, None, :]
+        problem, optimum, multiplier = self.problem, self.optimum, self.optimum.multiplier
+        both = multiplier[:, :, None] * self.y[:, None, :]
         both = both + self.multiplier[:, :, None] * optimum.activation[:, None, :]
         drawn_in = self.cost.largest_activation(problem) <= problem.upper
         above = self.held * optimum.above
@@ -89,7 +88,7 @@ class Reverse:
         }
         if problem.reserve_weight is not None:
             softer = np.square(self.system.compliance[:, : self.system.hard])
-            found["reserve_weight"] = -self.multiplier * softer * price
+            found["reserve_weight"] = -self.multiplier * softer * multiplier
         for name in OF_COST:
             if getattr(problem, name) is not None:
                 found[name] = found.get(name, 0.0) - self._by_cost(name)
@@ -122,19 +121,10 @@ def _shape(problem: Problem, name: str) -> tuple[int, ...]:
 
 
 def _each(shape: tuple[int, ...], local: bool) -> Iterator[tuple[int | slice, ...]]:
-    """Every number of a frame; or all muscles at once, if each feels its own numbers alone."""
+    """Every number of a frame; or all muscles at once, if each depends on its own numbers alone."""
     for index in np.ndindex(shape[:-1] if local else shape):
         yield (*index, slice(None)) if local else index
 
 
 def _ones(problem: Problem, name: str) -> ProblemChange:
     return ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
-
-
-def totals(problem: Problem, each: dict[str, Array], whole: Callable[[Array], Array]) -> dict[str, Array]:
-    """Per frame where the problem has an array per frame, else summed over the frames."""
-    found = {}
-    for name, x in each.items():
-        full = whole(x)
-        found[name] = full if name in PER_FRAME or problem.single_frame else full.sum(axis=0)
-    return found

@@ -1,4 +1,4 @@
-"""The full formulation: every Lagrange multiplier and every activation unknown, all equations of motion as constraints.
+"""The full formulation: every Lagrange multiplier and activation unknown, all equations of motion as constraints.
 
 Per frame (Silva 2003, 6.22, with the transposes of correction A17 and the muscle rows of correction A1),
 
@@ -7,11 +7,11 @@ Per frame (Silva 2003, 6.22, with the transposes of correction A17 and the muscl
 
 R = dL_MT/dq are the muscle rows, C the force capacities, U the generalized forces of unit moments of the degrees of
 freedom that the muscles serve; Phi_q holds the rigid bodies, the joints, and the drivers of all other degrees of
-freedom. What the multipliers say of joints is read from the answer; no moment arm and no joint moment is ever formed.
+freedom. Joint reactions follow from the multipliers; no moment arm and no joint moment is ever formed.
 
 The multipliers y of the equations of motion are a virtual displacement that keeps all constraints, Phi_q y = 0, and
-U y the price of the moments. With the directions D of Phi_q D = 0, U D = 1 the equations turn into those of the reduced
-formulation, A = -D^T R^T C and b = D^T (M qdd - g): what `reduced` makes, and what the answer is certified on.
+U y are the multipliers of the moments. With the directions D of Phi_q D = 0, U D = 1 the equations turn into those of
+the reduced formulation, A = -D^T R^T C and b = D^T (M qdd - g): `reduced`, on which a solution is certified.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import an_array
-from musclesolve.sharing.problem import HUGE, OPTIONAL, Problem
+from musclesolve.sharing.kernel.constants import HUGE
+from musclesolve.sharing.problem import OPTIONAL, Problem
 
 _RANK = 1e-9
-"""A direction this much weaker than the strongest one is none."""
-_MISS = 1e-6
+"""Singular values below this share of the largest one count as zero."""
+_ERROR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class FullProblem:
     finite is marked in `valid` and ends as INVALID_INPUT.
 
     Args:
-        jacobian: Phi_q, (T, c, N), constraint rows that no muscle moment works on; redundant rows do no harm.
+        jacobian: Phi_q, (T, c, N), constraint rows that no muscle moment works on; redundant rows are allowed.
         muscle_rows: R = dL_MT/dq, (T, n, N), the generalized force of a tension F is -R^T F.
         moment_rows: U, (T, m, N), generalized force of a unit moment of each degree of freedom that is shared.
         needed: M qdd - g, (T, N), with the passive muscle forces in g.
@@ -51,7 +53,7 @@ class FullProblem:
         reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: there are no reserves.
         muscle: n names.
         dof: m names.
-        data: further fields of Problem that some costs ask for.
+        data: further fields of Problem that some costs need.
 
     Raises:
         InputError: a shape is wrong, or the name of a further field; constraints and shared moments leave a motion free
@@ -73,8 +75,12 @@ class FullProblem:
 
     def __post_init__(self) -> None:
         for name in ("jacobian", "muscle_rows", "moment_rows", "needed", "force_capacity"):
-            object.__setattr__(self, name, an_array(getattr(self, name), name, "an array with frames first"))
-        _refuse_unknown_data(self.data)
+            object.__setattr__(
+                self, name, check_real_array(getattr(self, name), name, "an array with frames first")
+            )
+        for name in self.data if isinstance(self.data, Mapping) else [repr(self.data)]:
+            if name not in (*OPTIONAL, "reaction"):
+                raise unknown_name(name, "further field", (*OPTIONAL, "reaction"), where="FullProblem.data")
         if self.needed.ndim != 2:
             raise _misshapen("needed", self.needed, "(frames, coordinates)")
         frames, size = self.needed.shape
@@ -89,7 +95,7 @@ class FullProblem:
 
     @cached_property
     def valid(self) -> Mask:
-        """(T,) which frames consist of numbers that can be used."""
+        """(T,) which frames consist of finite numbers."""
         usable = np.ones(len(self.needed), dtype=bool)
         for array in (self.jacobian, self.muscle_rows, self.moment_rows, self.needed, self.force_capacity):
             usable &= (np.abs(array) < HUGE).reshape(len(usable), -1).all(axis=1)
@@ -139,8 +145,8 @@ class FullProblem:
             found[t, order[rank:]] = True
         return found
 
-    def miss(self, multiplier: Array, force: Array, reserve: Array) -> Array:
-        """Left-hand side of the equations of motion (6.22), (T, N): zero for an answer.
+    def equation_error(self, multiplier: Array, force: Array, reserve: Array) -> Array:
+        """Left-hand side of the equations of motion (6.22), (T, N): zero for a solution.
 
         Args:
             multiplier: lambda, (T, c).
@@ -148,20 +154,7 @@ class FullProblem:
             reserve: s, (T, m) [N m].
         """
         terms = ((self.jacobian, multiplier), (self.muscle_rows, force), (self.moment_rows, -reserve))
-        total = self.needed.copy()
-        for rows, factor in terms:
-            total += np.matmul(factor[:, None, :], rows)[:, 0, :]
-        return total
-
-
-def _refuse_unknown_data(data: Mapping[str, Array]) -> None:
-    known = (*OPTIONAL, "reaction")
-    given = data if isinstance(data, Mapping) else {repr(data): None}
-    for name in given:
-        if name not in known:
-            raise InputError(
-                f"data has {name}", where="FullProblem.data", expected=f"a dict of some of {', '.join(known)}"
-            )
+        return self.needed + sum(np.matmul(factor[:, None, :], rows)[:, 0, :] for rows, factor in terms)
 
 
 def _directions(constraint: Array, moment: Array, frame: int) -> Array:
@@ -170,15 +163,17 @@ def _directions(constraint: Array, moment: Array, frame: int) -> Array:
     if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
         raise InputError(
             "some motion is neither held by a constraint row nor moved by a shared moment",
+            code="bad_model",
             where=f"FullProblem, frame {frame}",
             remedy="add the driver row of every degree of freedom that is not shared",
         )
     right = np.zeros((len(stacked), len(moment)))
     right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
     found = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
-    if np.abs(stacked @ found - right).max() > _MISS * np.abs(right).max():
+    if np.abs(stacked @ found - right).max() > _ERROR * np.abs(right).max():
         raise InputError(
             "constraint rows hold a motion whose moment is shared",
+            code="bad_model",
             where=f"FullProblem, frame {frame}",
             remedy="leave out the driver rows of the shared degrees of freedom",
         )
@@ -191,4 +186,9 @@ def _unit(rows: Array) -> Array:
 
 
 def _misshapen(name: str, array: Array, expected: str) -> InputError:
-    return InputError(f"{name} has the shape {array.shape}", where=f"FullProblem.{name}", expected=expected)
+    return InputError(
+        f"{name} has the shape {array.shape}",
+        code="bad_shape",
+        where=f"FullProblem.{name}",
+        expected=expected,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import casadi
 import numpy as np
 from numpy.typing import NDArray
 
@@ -68,8 +69,6 @@ class Scaled:
 
 def _sparse(rows: Array) -> tuple[Any, Array]:
     """Pattern of the transpose of rows (t, unknowns, N) over all frames, and its entries (t, k) column by column."""
-    import casadi
-
     unknown, equation = np.nonzero((rows != 0).any(axis=0))
     size = (rows.shape[2], rows.shape[1])
     pattern = casadi.Sparsity.triplet(*size, equation.tolist(), unknown.tolist())
@@ -82,12 +81,12 @@ def _columns_first(matrices: Array) -> Array:
 
 
 def _steepest(problem: Problem, cost: Cost) -> Array:
-    """The largest marginal cost that muscles are likely to reach, (t,); soft reserves keep them below their own."""
+    """The largest marginal cost that muscles are likely to reach, (t,); the cost of soft reserves limits it."""
     steepest = slope_size(problem, cost, load(problem)).max(axis=1)
     if problem.reserve_weight is not None:
-        worth = problem.reserve_weight * np.abs(problem.moment)
-        paid = np.einsum("tk,tkn->tn", worth, np.abs(problem.moment_matrix)).max(axis=1)
-        steepest = np.where(paid > 0, np.minimum(steepest, paid), steepest)
+        multiplier = problem.reserve_weight * np.abs(problem.moment)
+        limit = np.einsum("tk,tkn->tn", multiplier, np.abs(problem.moment_matrix)).max(axis=1)
+        steepest = np.where(limit > 0, np.minimum(steepest, limit), steepest)
     return np.where(steepest > 0, steepest, 1.0)
 
 
@@ -96,18 +95,16 @@ def programme(scaled: Scaled, muscles: int, cost: Cost, tolerance: float, limit:
 
     Soft rows of the cost add 1/2 (t - B a).V (t - B a).
     """
-    import casadi
-
-    soft, (count, wishes) = scaled.weight.shape[1], scaled.sizes
+    soft, (count, n_soft_rows) = scaled.weight.shape[1], scaled.sizes
     size, unknowns = scaled.pattern.shape
     x, first = casadi.SX.sym("x", unknowns), unknowns - muscles - soft
     a, s = x[first : first + muscles], x[first + muscles :]
     numbers, scale = casadi.SX.sym("numbers", count, muscles), casadi.SX.sym("scale")
     matrix, right = casadi.SX.sym("G", scaled.pattern), casadi.SX.sym("r", size)
-    weight, combination = casadi.SX.sym("w", soft), casadi.SX.sym("B", wishes, muscles)
-    target, importance = casadi.SX.sym("t", wishes), casadi.SX.sym("V", wishes)
+    weight, combination = casadi.SX.sym("w", soft), casadi.SX.sym("B", n_soft_rows, muscles)
+    target, importance = casadi.SX.sym("t", n_soft_rows), casadi.SX.sym("V", n_soft_rows)
     objective = scale * cost.expression(casadi, a, numbers) + 0.5 * casadi.dot(weight, s**2)
-    if wishes:
+    if n_soft_rows:
         objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
     symbols = (numbers, scale, matrix.nz[:], right, weight, combination, target, importance)
     problem = {

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_number, a_whole_number
-from musclesolve.sharing.certificate import TOLERANCE, kkt_residual, within_domain
+from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.full_programme import Scaled, programme
-from musclesolve.sharing.infeasibility import empty_box, excess, is_proof
+from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solving import rested
+from musclesolve.sharing.solver.ipopt import CLAIMS
+from musclesolve.sharing.solving import fix_idle_muscles
 from musclesolve.sharing.status import Status
 
 CAN = frozenset({"separable", "coupled", "rows", "nonconvex"})
-"""What Ipopt can take, in the words of `Cost.needs`."""
+"""What Ipopt can handle, in the words of `Cost.needs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +37,10 @@ class FullSolution:
         force: (T, n) [N], force capacity times activation.
         reserve: (T, m) [N m]; zero without reserves.
         multiplier: lambda, (T, c), of the constraint rows, in the order of the Jacobian; zero for redundant rows.
-        price: y, (T, N) [cost per N], of the equations of motion: a virtual displacement that keeps the constraints.
+        equation_multiplier: y, (T, N) [cost per N], of the equations of motion: a virtual displacement that keeps the
+            constraints.
         status: (T,) members of Status, as integers.
-        kkt_residual: (T,) the certificate of the reduced formulation, the miss of the equations of motion relative to
+        kkt_residual: (T,) the certificate of the reduced formulation, the error of the equations of motion relative to
             the largest force needed (or 1 N) and that of Phi_q y = 0, whichever is largest.
         cost: (T,) without that of the reserves.
         iterations: (T,).
@@ -48,16 +51,36 @@ class FullSolution:
     force: Array
     reserve: Array
     multiplier: Array
-    price: Array
+    equation_multiplier: Array
     status: NDArray[np.int8]
     kkt_residual: Array
     cost: Array
     iterations: NDArray[np.int64]
     cost_name: str
 
+    @classmethod
+    def empty(cls, full: FullProblem, cost: Cost) -> FullSolution:
+        """Every frame an invalid input, to be filled in."""
+
+        def unknown(*shape: int) -> Array:
+            return np.full((len(full.needed), *shape), np.nan)
+
+        return cls(
+            activation=unknown(full.muscle_rows.shape[1]),
+            force=unknown(full.muscle_rows.shape[1]),
+            reserve=unknown(full.moment_rows.shape[1]),
+            multiplier=unknown(full.jacobian.shape[1]),
+            equation_multiplier=unknown(full.needed.shape[1]),
+            status=np.full(len(full.needed), Status.INVALID_INPUT, np.int8),
+            kkt_residual=unknown(),
+            cost=unknown(),
+            iterations=np.zeros(len(full.needed), np.int64),
+            cost_name=cost.label,
+        )
+
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have an answer, with or without reserve."""
+        """(T,) which frames have a solution, with or without reserve."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 
 
@@ -67,7 +90,7 @@ def solve_full(
     tolerance: float = 1e-13,
     max_iterations: int = 300,
 ) -> FullSolution:
-    """The cheapest activations that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
+    """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
 
     Args:
         full: the arrays.
@@ -76,17 +99,20 @@ def solve_full(
         max_iterations: for each frame.
 
     Raises:
-        InputError: an argument that is none of these; a cost that is unknown or of a kind that this cannot take;
-            constraints that leave a motion free or hold one that is shared.
+        InputError: an argument that is none of these; a cost that is unknown or cannot be handled here; constraints
+            that leave a motion free or hold one that is shared.
     """
     chosen = find_cost(cost)
     if not isinstance(full, FullProblem):
-        raise InputError(f"a {type(full).__name__} was given", where="full", expected="a FullProblem")
-    tolerance = a_number(tolerance, "tolerance", "a positive number", above=0.0)
-    max_iterations = a_whole_number(max_iterations, "max_iterations", 1)
+        raise InputError(
+            f"a {type(full).__name__} was given", code="bad_type", where="full", expected="a FullProblem"
+        )
+    tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
+    max_iterations = check_integer(max_iterations, "max_iterations", 1)
     if lacking := chosen.needs - CAN:
         raise InputError(
             f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
+            code="unfit_solver",
             expected="; ".join(NEEDS[word] for word in sorted(CAN)),
             remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
         )
@@ -94,68 +120,25 @@ def solve_full(
     problem = within_domain(full.reduced, chosen)
     able = full.valid & problem.valid
     nowhere = able & empty_box(problem)
-    answer = _blank(full)
-    answer.status[nowhere] = Status.INFEASIBLE
+    found = FullSolution.empty(full, chosen)
+    found.status[nowhere] = Status.INFEASIBLE
     which = np.flatnonzero(able & ~nowhere)
     if which.size:
-        part = rested(problem.frames(which), chosen)
+        part = fix_idle_muscles(problem.frames(which), chosen)
         with CASADI:
-            _run(Scaled.of(full, part, chosen, which), answer, part, chosen, tolerance, max_iterations)
-        _judge(full, problem, chosen, answer, which)
-    return answer.solution(full, problem, chosen)
+            _run(Scaled.of(full, part, chosen, which), found, part, chosen, tolerance, max_iterations)
+        _certify(full, problem, chosen, found, which)
+    solved = found.solved
+    for array in (found.activation, found.reserve, found.multiplier, found.equation_multiplier):
+        array[~solved] = np.nan
+    found.cost[solved] = chosen.total_value(problem.frames(solved), found.activation[solved])
+    return replace(found, force=found.activation * full.force_capacity)
 
 
-@dataclass
-class _Answer:
-    activation: Array
-    reserve: Array
-    multiplier: Array
-    price: Array
-    status: NDArray[np.int8]
-    residual: Array
-    iterations: NDArray[np.int64]
-
-    def solution(self, full: FullProblem, problem: Problem, cost: Cost) -> FullSolution:
-        solved = np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
-        for array in (self.activation, self.reserve, self.multiplier, self.price):
-            array[~solved] = np.nan
-        value = np.full(len(solved), np.nan)
-        value[solved] = cost.total_value(problem.frames(solved), self.activation[solved])
-        return FullSolution(
-            activation=self.activation,
-            force=self.activation * full.force_capacity,
-            reserve=self.reserve,
-            multiplier=self.multiplier,
-            price=self.price,
-            status=self.status,
-            kkt_residual=self.residual,
-            cost=value,
-            iterations=self.iterations,
-            cost_name=cost.label,
-        )
-
-
-def _blank(full: FullProblem) -> _Answer:
-    frames, size = full.needed.shape
-
-    def nothing(count: int) -> Array:
-        return np.full((frames, count), np.nan)
-
-    return _Answer(
-        activation=nothing(full.muscle_rows.shape[1]),
-        reserve=nothing(full.moment_rows.shape[1]),
-        multiplier=nothing(full.jacobian.shape[1]),
-        price=nothing(size),
-        status=np.full(frames, Status.INVALID_INPUT, np.int8),
-        residual=np.full(frames, np.nan),
-        iterations=np.zeros(frames, np.int64),
-    )
-
-
-def _run(scaled: Scaled, answer: _Answer, problem: Problem, cost: Cost, tolerance: float, limit: int) -> None:
-    """Ipopt on every frame, from the previous answer; enters what it claims, unscaled."""
-    from musclesolve.sharing.solver.ipopt import CLAIMS
-
+def _run(
+    scaled: Scaled, found: FullSolution, problem: Problem, cost: Cost, tolerance: float, limit: int
+) -> None:
+    """Ipopt on every frame, from the previous solution; stores its claims, unscaled."""
     ipopt = programme(scaled, problem.n_muscles, cost, tolerance, limit)
     muscles, soft = problem.n_muscles, scaled.weight.shape[1]
     rows = scaled.column.shape[1] - problem.n_dof
@@ -165,7 +148,7 @@ def _run(scaled: Scaled, answer: _Answer, problem: Problem, cost: Cost, toleranc
     for k, t in enumerate(scaled.which):
         lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
-        found = ipopt(
+        answer = ipopt(
             x0=start,
             p=scaled.parameters[k],
             lbx=np.concatenate([-free, lower, -reserves]),
@@ -174,40 +157,41 @@ def _run(scaled: Scaled, answer: _Answer, problem: Problem, cost: Cost, toleranc
             ubg=0.0,
         )
         stats = ipopt.stats()
-        x = np.asarray(found["x"])[:, 0]
-        answer.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
-        answer.iterations[t] = stats.get("iter_count", 0)
-        answer.multiplier[t] = x[:rows] * scaled.column[k, :rows]
-        answer.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
-        answer.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
-        answer.price[t] = np.asarray(found["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
-        if answer.status[t] == Status.SOLVED:
+        x = np.asarray(answer["x"])[:, 0]
+        found.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
+        found.iterations[t] = stats.get("iter_count", 0)
+        found.multiplier[t] = x[:rows] * scaled.column[k, :rows]
+        found.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
+        found.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
+        found.equation_multiplier[t] = np.asarray(answer["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
+        if found.status[t] == Status.SOLVED:
             start = x
 
 
-def _judge(full: FullProblem, problem: Problem, cost: Cost, answer: _Answer, which: NDArray[np.intp]) -> None:
+def _certify(
+    full: FullProblem, problem: Problem, cost: Cost, found: FullSolution, which: NDArray[np.intp]
+) -> None:
     """Certify what was claimed, or prove that the moments are out of reach."""
     part = problem.frames(which)
-    activation, reserve, price = answer.activation[which], answer.reserve[which], answer.price[which]
-    worth = np.matmul(full.moment_rows[which], price[..., None])[..., 0]
-    reduced = kkt_residual(part, cost, activation, reserve, worth)
-    force = answer.activation * full.force_capacity
-    miss = np.abs(full.miss(answer.multiplier, force, answer.reserve)[which]).max(axis=1)
+    activation, reserve, y = found.activation[which], found.reserve[which], found.equation_multiplier[which]
+    multiplier = np.matmul(full.moment_rows[which], y[..., None])[..., 0]
+    reduced = kkt_residual(part, cost, activation, reserve, multiplier)
+    force = found.activation * full.force_capacity
+    error = np.abs(full.equation_error(found.multiplier, force, found.reserve)[which]).max(axis=1)
     needed = np.maximum(1.0, np.abs(full.needed[which]).max(axis=1))
-    length = np.linalg.norm(full.jacobian[which], axis=2)
-    turned = np.abs(np.matmul(full.jacobian[which], price[..., None])[..., 0])
-    size = length * np.linalg.norm(price, axis=1)[:, None]
-    broken = np.divide(turned, size, out=np.zeros_like(turned), where=size > 0).max(axis=1)
-    residual = np.maximum(reduced, np.maximum(miss / needed, broken))
+    size = np.linalg.norm(full.jacobian[which], axis=2) * np.linalg.norm(y, axis=1)[:, None]
+    constraint = np.abs(np.matmul(full.jacobian[which], y[..., None])[..., 0])
+    broken = np.divide(constraint, size, out=np.zeros_like(size), where=size > 0).max(axis=1)
+    residual = np.maximum(reduced, np.maximum(error / needed, broken))
     residual = np.where(np.isfinite(residual), residual, np.inf)
-    claim = answer.status[which]
+    claim = found.status[which]
     status = np.where(claim == Status.MAX_ITERATIONS, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-    helped = (np.abs(reserve) > TOLERANCE * np.maximum(1.0, np.abs(part.moment))).any(axis=1)
     status[residual <= TOLERANCE] = Status.SOLVED
+    helped = needs_reserve(reserve, part.moment).any(axis=1)
     status[(residual <= TOLERANCE) & helped] = Status.SOLVED_WITH_RESERVE
     unsolved = np.flatnonzero(residual > TOLERANCE)
     if part.reserve_weight is None and unsolved.size:
         left = part.frames(unsolved)
-        proved = unsolved[is_proof(excess(left, nearest_moments(left).multiplier))]
+        proved = unsolved[is_proof(farkas_ratio(left, nearest_moments(left).multiplier))]
         status[proved], residual[proved] = Status.INFEASIBLE, np.nan
-    answer.status[which], answer.residual[which] = status, residual
+    found.status[which], found.kkt_residual[which] = status, residual

@@ -1,6 +1,7 @@
-"""The certificate of one frame, compiled: the formula of sharing/certificate.py from the problem's own arrays.
+"""The certificate of one frame, compiled, from the problem's own arrays and the solver's result alone.
 
-Nothing of what a solver has computed enters but its answer. A test compares the two on answers of all kinds.
+sharing/certificate.py is the definition, for any cost and any solver. This copy exists because recomputing the
+certificate in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
 """
 
 from __future__ import annotations
@@ -9,32 +10,38 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.certificate import LEAST_SIZE, ROUNDING, UNCERTAIN, UNCERTAIN_WITH_RESERVES
 from musclesolve.sharing.kernel.compile import compiled
 from musclesolve.sharing.kernel.compiled_terms import slopes_of
+from musclesolve.sharing.kernel.constants import (
+    BESIDE_ROWS,
+    LEAST_REACH,
+    LEAST_SIZE,
+    ROUNDING,
+    UNCERTAIN,
+    UNCERTAIN_WITH_RESERVES,
+)
 from musclesolve.sharing.kernel.linear_algebra import largest_of
 from musclesolve.sharing.kernel.workspace_layout import (
     ALL_LOWER,
+    ALL_PULL,
     ALL_UPPER,
-    BLUR,
     HALF,
     INSIDE,
     LANES,
     MARGINAL,
-    PAID,
+    PULL_ERROR,
     THETA,
 )
-from musclesolve.sharing.problem_scale import BESIDE_ROWS, LEAST_REACH
 
 
 @compiled
 def residual_of(
     data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, w: Any
 ) -> float:
-    """The largest miss of stationarity, of the moments and of the reserves; infinite where one is not finite.
+    """The largest miss of stationarity, moments and reserves; infinite where one is not finite.
 
     Args:
-        data: the problem and the terms of the cost, see frames.Data.
+        data: the problem and the terms of the cost, see solve_frame.Data.
         t: the frame.
         reserved: whether there are reserves.
         weight: (m,) theirs.
@@ -53,19 +60,19 @@ def residual_of(
 def _moments_missed(
     data: Any, t: int, reserved: bool, weight: Any, activation: Any, reserve: Any, multiplier: Any, w: Any
 ) -> float:
-    """The second and third line; leaves p in PAID and the sums that e is a share of in BLUR."""
+    """The second and third line; leaves p in ALL_PULL and the sums that e is a share of in PULL_ERROR."""
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
     worst, total = 0.0, 0.0
     for i in range(muscles):
-        w[PAID + i], w[BLUR + i] = 0.0, 0.0
+        w[ALL_PULL + i], w[PULL_ERROR + i] = 0.0, 0.0
     for r in range(dofs):
         produced = 0.0
         for i in range(muscles):
             entry = arm[r, i] * capacity[i]
             produced += entry * activation[i]
-            w[PAID + i] += multiplier[r] * entry
-            w[BLUR + i] += abs(multiplier[r] * entry)
+            w[ALL_PULL + i] += multiplier[r] * entry
+            w[PULL_ERROR + i] += abs(multiplier[r] * entry)
         scale = max(1.0, abs(moment[r]))
         asked = multiplier[r] / weight[r] if reserved else 0.0
         miss = abs(produced + reserve[r] - moment[r]) / scale
@@ -107,7 +114,7 @@ def _marginal_costs(data: Any, t: int, activation: Any, w: Any) -> None:
 
 @compiled
 def _stationarity(activation: Any, uncertain: float, w: Any) -> float:
-    """The first line, for g in MARGINAL, theta in THETA, p in PAID and the sums of e in BLUR."""
+    """The first line, for g in MARGINAL, theta in THETA, p in ALL_PULL and the sums of e in PULL_ERROR."""
     muscles, total, hidden = activation.size, 0.0, 0
     padded = (muscles + LANES - 1) // LANES * LANES
     for i in range(muscles):
@@ -117,19 +124,19 @@ def _stationarity(activation: Any, uncertain: float, w: Any) -> float:
         w[HALF + i] = w[THETA + i]
     least = LEAST_SIZE * largest_of(w, HALF, muscles, padded, 0.0)
     for i in range(muscles):
-        size = max(max(w[THETA + i], least), abs(w[PAID + i]))
+        size = max(max(w[THETA + i], least), abs(w[ALL_PULL + i]))
         w[THETA + i] = size
-        hidden += not ROUNDING * w[BLUR + i] <= uncertain * size
-        excess = w[MARGINAL + i] - w[PAID + i]
+        hidden += not ROUNDING * w[PULL_ERROR + i] <= uncertain * size
+        excess = w[MARGINAL + i] - w[ALL_PULL + i]
         w[HALF + i] = _miss(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
         total += w[HALF + i]
     worst = largest_of(w, HALF, muscles, padded, 0.0)
     if hidden > 0:
         for i in range(muscles):
-            size, error = w[THETA + i], ROUNDING * w[BLUR + i]
+            size, error = w[THETA + i], ROUNDING * w[PULL_ERROR + i]
             if not error <= uncertain * size:
                 for end in (-error, error):
-                    excess = w[MARGINAL + i] - w[PAID + i] + end
+                    excess = w[MARGINAL + i] - w[ALL_PULL + i] + end
                     miss = _miss(activation[i], excess, size, w[ALL_LOWER + i], w[ALL_UPPER + i])
                     total += miss
                     worst = max(worst, miss)
@@ -154,8 +161,8 @@ def _slopes(data: Any, t: int, at: int, out: int, n: int, w: Any) -> None:
 
 
 @compiled
-def excess_of_direction(data: Any, t: int, direction: Any, w: Any) -> float:
-    """infeasibility.excess of frame t: above 1e-6 the direction (m,) proves that the moments are out of reach."""
+def farkas_ratio_of_direction(data: Any, t: int, direction: Any, w: Any) -> float:
+    """infeasibility.farkas_ratio of frame t for a direction (m,)."""
     arm, capacity, moment = data.moment_arm[t], data.force_capacity[t], data.moment[t]
     dofs, muscles = arm.shape
     asked, size, reach = 0.0, 0.0, 0.0

@@ -1,6 +1,6 @@
 """The primal-dual interior-point method on one frame, compiled.
 
-With C = diag(1/w) (zero for rows without reserves), rows A of the moments and of the soft rows, prices lambda, and
+With C = diag(1/w) (zero for rows without reserves), rows A of the moments and of the soft rows, multipliers lambda, and
 scales omega_i of the muscles' marginal costs, the path to the optimum is
 
     f'(a) - A^T lambda - z_l + z_u = 0                  A a + C lambda = b
@@ -23,8 +23,8 @@ predictor (t = 0), and the corrector, whose t = sigma mu omega -+ da dz takes in
 as far as that could go. Terms of the cost up to the third power are one polynomial f' = p0 + (p1 + p2 a) a for each
 muscle.
 
-It is the method of solver/interior_point.py, which goes on to any cost, with the same constants. Muscles without
-room between their bounds are left out here before the start.
+It is the method of solver/interior_point.py, which takes any separable cost, with the same constants. Fixed muscles are
+left out before the start.
 """
 
 from __future__ import annotations
@@ -33,13 +33,28 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.certificate import LEAST_SIZE, TOLERANCE
-from musclesolve.sharing.cost.cost_terms import POWER
-from musclesolve.sharing.cost.cost_terms import TARGET as NEAR_TARGET
-from musclesolve.sharing.kernel.compile import compiled, whole
+from musclesolve.sharing.kernel import constants
+from musclesolve.sharing.kernel.compile import compiled, int64
 from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
+from musclesolve.sharing.kernel.constants import (
+    BESIDE_ROWS,
+    DIVERGED,
+    FIRST,
+    FIRST_MU,
+    LEAST_OMEGA,
+    LEAST_REACH,
+    LEAST_SIZE,
+    LONG,
+    NOTHING_MISSING,
+    PATIENCE,
+    TERM_POWER,
+    TERM_TARGET,
+    TO_BOUNDARY,
+    TO_BOUNDARY_LATER,
+    TOLERANCE,
+)
 from musclesolve.sharing.kernel.linear_algebra import (
-    NONE,
+    ZERO,
     add_pull,
     factorise,
     largest_of,
@@ -49,36 +64,36 @@ from musclesolve.sharing.kernel.linear_algebra import (
 )
 from musclesolve.sharing.kernel.workspace_layout import (
     ABOVE,
-    ANSWER,
     AT_LOWER,
     BELOW,
-    BENT,
     BEST,
+    BEST_MULTIPLIER,
     COMPLIANCE,
+    CURVATURE,
     D_A,
     D_L,
     D_U,
     DIAGONAL,
     INVERSE,
+    INVERSE_ABOVE,
+    INVERSE_BELOW,
     LOWER,
     MIDDLE,
+    MULTIPLIER,
     OMEGA,
-    OTHER,
-    OVER_L,
-    OVER_U,
+    OTHER_TERMS,
     OWN,
     P0,
     P1,
     P2,
-    PRICE,
     PULL,
     RATIO_L,
     RATIO_U,
+    RESIDUAL,
     RHS,
     RIGHT,
-    ROWS_BENT,
+    ROW_CURVATURE,
     SCALE,
-    SHORT,
     SLOPE,
     STRIDE,
     TARGET,
@@ -89,24 +104,11 @@ from musclesolve.sharing.kernel.workspace_layout import (
     Z_U,
     A,
 )
-from musclesolve.sharing.problem_scale import BESIDE_ROWS, LEAST_REACH
-from musclesolve.sharing.solver.interior_point import (
-    DIVERGED,
-    FIRST,
-    FIRST_MU,
-    LEAST_OMEGA,
-    LONG,
-    NOTHING_MISSING,
-    PATIENCE,
-    TO_BOUNDARY,
-    TO_BOUNDARY_LATER,
-)
-from musclesolve.sharing.status import Status
 
-SOLVED, INFEASIBLE = whole(Status.SOLVED), whole(Status.INFEASIBLE)
-MAX_ITERATIONS, SOLVER_FAILED = whole(Status.MAX_ITERATIONS), whole(Status.SOLVER_FAILED)
+SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)
+MAX_ITERATIONS, SOLVER_FAILED = int64(constants.MAX_ITERATIONS), int64(constants.SOLVER_FAILED)
 LEAST_FIRST, MOST_FIRST = FIRST
-EDGE = 1e-15
+MARGIN = 1e-15
 
 
 @compiled
@@ -131,11 +133,11 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
         row = terms.row[k]
         for j in range(n):
             c = terms.coefficient[row, t, free[j]]
-            if kind == NEAR_TARGET:
+            if kind == TERM_TARGET:
                 w[P0 + j] -= 2.0 * f * c * c * terms.coefficient[row + 1, t, free[j]]
                 w[P1 + j] += 2.0 * f * c * c
-            elif kind != POWER:
-                w[OTHER + k * STRIDE + j] = c
+            elif kind != TERM_POWER:
+                w[OTHER_TERMS + k * STRIDE + j] = c
             elif p == 1.0:
                 w[P0 + j] += f * c
             elif p == 2.0:
@@ -143,7 +145,7 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
             elif p == 3.0:
                 w[P2 + j] += 3.0 * f * c * c * c
             else:
-                w[OTHER + k * STRIDE + j] = c
+                w[OTHER_TERMS + k * STRIDE + j] = c
         curved = curved or not is_polynomial(kind, p)
     return curved
 
@@ -151,7 +153,7 @@ def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) ->
 @compiled
 def is_polynomial(kind: int, p: float) -> bool:
     """Whether a term is of the third power at most."""
-    return kind == NEAR_TARGET or (kind == POWER and (p == 1.0 or p == 2.0 or p == 3.0))
+    return kind == TERM_TARGET or (kind == TERM_POWER and (p == 1.0 or p == 2.0 or p == 3.0))
 
 
 @compiled
@@ -165,7 +167,7 @@ def slopes(
         for k in range(count):
             p, f = terms.exponent[k], terms.factor[k, t]
             if not is_polynomial(terms.kind[k], p):
-                c = OTHER + k * STRIDE
+                c = OTHER_TERMS + k * STRIDE
                 add_slopes(terms.kind[k], p, f, w[c : c + n], w[at : at + n], n, w[out : out + n])
 
 
@@ -175,7 +177,7 @@ def add_other_terms(terms: Terms, count: int, t: int, n: int, w: Any) -> None:
     for k in range(count):
         p, f = terms.exponent[k], terms.factor[k, t]
         if not is_polynomial(terms.kind[k], p):
-            c = OTHER + k * STRIDE
+            c = OTHER_TERMS + k * STRIDE
             add_slopes_and_curvatures(
                 terms.kind[k],
                 p,
@@ -184,13 +186,13 @@ def add_other_terms(terms: Terms, count: int, t: int, n: int, w: Any) -> None:
                 w[A : A + n],
                 n,
                 w[SLOPE : SLOPE + n],
-                w[BENT : BENT + n],
+                w[CURVATURE : CURVATURE + n],
             )
 
 
 @compiled
 def load(matrix: Any, s: Any, hard: int, n: int, w: Any) -> float:
-    """scale.load: the largest share of the strongest possible moment that is asked for, 1e-3 to 1."""
+    """problem_scale.load of one frame."""
     share = LEAST_REACH
     for r in range(hard):
         sign, most = np.sign(s[TARGET, r]), 0.0
@@ -203,7 +205,7 @@ def load(matrix: Any, s: Any, hard: int, n: int, w: Any) -> float:
 
 @compiled
 def scales(matrix: Any, s: Any, hard: int, n: int, w: Any) -> None:
-    """OMEGA: the size OWN of each muscle's own marginal cost, or of what the moments pay for it at a typical price."""
+    """OMEGA: the size OWN of each muscle's own marginal cost, or of (A^T lambda)_i for a typical multiplier."""
     total, strength, moment = 0.0, 0.0, 1.0
     for i in range(n):
         w[OMEGA + i] = 0.0
@@ -214,10 +216,10 @@ def scales(matrix: Any, s: Any, hard: int, n: int, w: Any) -> None:
     for i in range(n):
         total += w[OWN + i]
         strength += w[OMEGA + i]
-    price = total / strength if total > 0 and strength > 0 else moment
+    typical = total / strength if total > 0 and strength > 0 else moment
     largest = 0.0
     for i in range(n):
-        w[OMEGA + i] = max(max(w[OWN + i], price * w[OMEGA + i]), abs(w[PULL + i]))
+        w[OMEGA + i] = max(max(w[OWN + i], typical * w[OMEGA + i]), abs(w[PULL + i]))
         largest = max(largest, w[OMEGA + i])
     least = LEAST_OMEGA * (largest if largest > 0 else 1.0)
     for i in range(n):
@@ -229,13 +231,13 @@ def scales(matrix: Any, s: Any, hard: int, n: int, w: Any) -> None:
 def change_of_slope(
     terms: Terms, count: int, t: int, curved: bool, reach: float, n: int, padded: int, w: Any
 ) -> None:
-    """OWN: theta of the certificate for one reach (scale.slope_scale); leaves f' half-way there in MIDDLE."""
+    """OWN: theta of the certificate for one reach (problem_scale.slope_scale); leaves f' half-way there in MIDDLE."""
     for i in range(padded):
         w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
     slopes(terms, count, t, curved, OWN, MIDDLE, n, padded, w)
     for i in range(padded):
         half = w[OWN + i] - w[LOWER + i]
-        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROWS_BENT + i] * half
+        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROW_CURVATURE + i] * half
         w[OWN + i] = change if change < np.inf else 0.0
 
 
@@ -264,14 +266,12 @@ def stationarity(n: int, padded: int, w: Any) -> float:
 
 
 @compiled
-def excess_of_price(low: int, high: int, s: Any, hard: int, n: int, w: Any) -> float:
-    """infeasibility.excess_of_pull of PRICE and PULL for the bounds in the rows low and high; minus infinity where it
-    is not finite.
-    """
+def farkas_ratio(low: int, high: int, s: Any, hard: int, n: int, w: Any) -> float:
+    """infeasibility.farkas_ratio of MULTIPLIER and PULL for the bounds in the rows low and high."""
     asked, size, reach = 0.0, 0.0, 0.0
     for r in range(hard):
-        asked += s[PRICE, r] * s[TARGET, r]
-        size += abs(s[PRICE, r]) * s[SCALE, r]
+        asked += s[MULTIPLIER, r] * s[TARGET, r]
+        size += abs(s[MULTIPLIER, r]) * s[SCALE, r]
     for i in range(n):
         reach += max(w[low + i] * w[PULL + i], w[high + i] * w[PULL + i])
     margin = (asked - reach) / size
@@ -292,7 +292,7 @@ def start(
     padded: int,
     w: Any,
 ) -> None:
-    """The first iterate: activations as the load asks, z as mu says; PRICE holds a guess of the multiplier."""
+    """The first iterate: activations as the load asks, z as mu says; MULTIPLIER holds a guess of the multiplier."""
     share = load(matrix, s, hard, n, w)
     first = min(max(share, LEAST_FIRST), MOST_FIRST)
     for i in range(padded):
@@ -301,13 +301,13 @@ def start(
         w[BELOW + i] = first * width
         w[ABOVE + i] = (1.0 - first) * width
         w[PULL + i] = 0.0
-    product_of(matrix, w, A, rows, padded, s[SHORT])
+    product_of(matrix, w, A, rows, padded, s[RESIDUAL])
     guessed = False
     for r in range(rows):
         if r >= hard:
-            s[PRICE, r] = (s[TARGET, r] - s[SHORT, r]) / s[COMPLIANCE, r]
-        guessed = guessed or s[PRICE, r] != 0.0
-    add_pull(matrix, s[PRICE], NONE, rows, padded, w, PULL)
+            s[MULTIPLIER, r] = (s[TARGET, r] - s[RESIDUAL, r]) / s[COMPLIANCE, r]
+        guessed = guessed or s[MULTIPLIER, r] != 0.0
+    add_pull(matrix, s[MULTIPLIER], ZERO, rows, padded, w, PULL)
     slopes(terms, count, t, curved, LOWER, AT_LOWER, n, padded, w)
     change_of_slope(terms, count, t, curved, share, n, padded, w)
     for i in range(padded):
@@ -348,46 +348,46 @@ def minimise(
         count: how many of them to take.
         t: the frame.
         curved: whether there are terms besides the polynomial.
-        matrix: (R, n) moments and below them the soft rows, of the muscles that have room.
+        matrix: (R, n) moments and below them the soft rows, of the free muscles.
         hard: m, the rows that are moments.
         rows: R, those and the soft ones.
-        n: muscles that have room.
+        n: free muscles.
         padded: the same, up to a multiple of LANES.
         tolerance: certificate at which the frame is done; a hundred times as much after PATIENCE.
         max_iterations: after which it is given up.
-        seek_proof: end also with a proof that the moments are out of reach, or with negligible reserves.
-        w: see workspace_layout.py; LOWER to ROWS_BENT are given, BEST is the answer.
-        s: TARGET, COMPLIANCE, SCALE are given, and a guess in PRICE; ANSWER is the multiplier, or proves the claim.
+        seek_proof: end also with a proof of infeasibility, or with negligible reserves.
+        w: see workspace_layout.py; LOWER to ROW_CURVATURE are given, BEST is the result.
+        s: TARGET, COMPLIANCE, SCALE are given, and a guess in MULTIPLIER; BEST_MULTIPLIER is the result, or the proof.
         schur: (R, R) for work.
     """
     start(terms, count, t, curved, matrix, s, hard, rows, n, padded, w)
     iteration: Any = np.int64(0)
     best, claim = np.inf, MAX_ITERATIONS
     while True:
-        # what is missed
-        product_of(matrix, w, A, rows, padded, s[SHORT])
+        # residuals
+        product_of(matrix, w, A, rows, padded, s[RESIDUAL])
         miss, total = 0.0, 0.0
         for r in range(rows):
-            s[SHORT, r] = s[TARGET, r] - s[SHORT, r] - s[COMPLIANCE, r] * s[PRICE, r]
+            s[RESIDUAL, r] = s[TARGET, r] - s[RESIDUAL, r] - s[COMPLIANCE, r] * s[MULTIPLIER, r]
             if r < hard:
-                part = abs(s[SHORT, r]) / s[SCALE, r]
+                part = abs(s[RESIDUAL, r]) / s[SCALE, r]
                 total += part
                 miss = max(miss, part)
         miss = miss if total == total else np.nan
         near = miss <= 1e3 * tolerance
         for i in range(padded):
             w[SLOPE + i] = w[P0 + i] + w[A + i] * (w[P1 + i] + w[A + i] * w[P2 + i])
-            w[BENT + i] = w[P1 + i] + 2.0 * w[A + i] * w[P2 + i]
+            w[CURVATURE + i] = w[P1 + i] + 2.0 * w[A + i] * w[P2 + i]
             w[PULL + i] = 0.0
         if curved:
             add_other_terms(terms, count, t, n, w)
-        add_pull(matrix, s[PRICE], NONE, hard, padded, w, PULL)
+        add_pull(matrix, s[MULTIPLIER], ZERO, hard, padded, w, PULL)
         if near:
             for i in range(padded):
                 w[RIGHT + i] = w[SLOPE + i]
             if rows > hard:
                 for r in range(hard, rows):
-                    s[WEIGHT, r] = -(s[SHORT, r] / s[COMPLIANCE, r] + s[PRICE, r])
+                    s[WEIGHT, r] = -(s[RESIDUAL, r] / s[COMPLIANCE, r] + s[MULTIPLIER, r])
                 add_pull(matrix, s[WEIGHT], hard, rows, padded, w, RIGHT)
             size = 0.0
             for i in range(n):
@@ -398,9 +398,9 @@ def minimise(
             for r in range(hard):
                 size += s[COMPLIANCE, r]
             if size == 0.0:
-                # where no activation costs anything nor is any moment worth anything, however small
+                # no activation costs anything: multipliers are zero, however small they were
                 for r in range(hard):
-                    s[PRICE, r] = 0.0
+                    s[MULTIPLIER, r] = 0.0
                 for i in range(padded):
                     w[PULL + i] = 0.0
             change_of_slope(terms, count, t, curved, reach, n, padded, w)
@@ -424,30 +424,30 @@ def minimise(
         if near and miss < best:
             best = miss
         if seek_proof and claim != SOLVED:
-            if excess_of_price(LOWER, UPPER, s, hard, n, w) > TOLERANCE:
+            if farkas_ratio(LOWER, UPPER, s, hard, n, w) > TOLERANCE:
                 claim, better = INFEASIBLE, True
             lacking, soft = 0.0, 0.0
             for r in range(hard):
                 soft += s[COMPLIANCE, r]
-                lacking = max(lacking, abs(s[COMPLIANCE, r] * s[PRICE, r]) / s[SCALE, r])
+                lacking = max(lacking, abs(s[COMPLIANCE, r] * s[MULTIPLIER, r]) / s[SCALE, r])
             if soft > 0.0 and near and lacking <= NOTHING_MISSING:
                 claim = SOLVED
         if better:
             for i in range(padded):
                 w[BEST + i] = w[A + i]
             for r in range(hard):
-                s[ANSWER, r] = s[PRICE, r]
+                s[BEST_MULTIPLIER, r] = s[MULTIPLIER, r]
         if claim != MAX_ITERATIONS or iteration == max_iterations:
             break
 
         # the predictor
-        add_pull(matrix, s[PRICE], hard, rows, padded, w, PULL)
+        add_pull(matrix, s[MULTIPLIER], hard, rows, padded, w, PULL)
         for i in range(padded):
-            w[OVER_L + i] = 1.0 / w[BELOW + i]
-            w[OVER_U + i] = 1.0 / w[ABOVE + i]
-            w[RATIO_L + i] = w[Z_L + i] * w[OVER_L + i]
-            w[RATIO_U + i] = w[Z_U + i] * w[OVER_U + i]
-            w[INVERSE + i] = 1.0 / (w[BENT + i] + w[RATIO_L + i] + w[RATIO_U + i])
+            w[INVERSE_BELOW + i] = 1.0 / w[BELOW + i]
+            w[INVERSE_ABOVE + i] = 1.0 / w[ABOVE + i]
+            w[RATIO_L + i] = w[Z_L + i] * w[INVERSE_BELOW + i]
+            w[RATIO_U + i] = w[Z_U + i] * w[INVERSE_ABOVE + i]
+            w[INVERSE + i] = 1.0 / (w[CURVATURE + i] + w[RATIO_L + i] + w[RATIO_U + i])
             w[RIGHT + i] = w[PULL + i] - w[SLOPE + i]
             w[OWN + i] = w[INVERSE + i] * w[RIGHT + i]
             w[D_A + i] = 0.0
@@ -457,13 +457,13 @@ def minimise(
         factorise(schur, s[DIAGONAL], rows)
         product_of(matrix, w, OWN, rows, padded, s[RHS])
         for r in range(rows):
-            s[RHS, r] = s[SHORT, r] - s[RHS, r]
+            s[RHS, r] = s[RESIDUAL, r] - s[RHS, r]
         substitute(schur, s[DIAGONAL], rows, s[RHS])
-        add_pull(matrix, s[RHS], NONE, rows, padded, w, D_A)
+        add_pull(matrix, s[RHS], ZERO, rows, padded, w, D_A)
         for i in range(padded):
             w[D_A + i] = w[INVERSE + i] * (w[RIGHT + i] + w[D_A + i])
-            # - d_a / below, d_a / above, - d_z / z: what is lost of each distance
-            along_l, along_u = w[D_A + i] * w[OVER_L + i], w[D_A + i] * w[OVER_U + i]
+            # - d_a / below, d_a / above, - d_z / z: share of each distance that the step uses up
+            along_l, along_u = w[D_A + i] * w[INVERSE_BELOW + i], w[D_A + i] * w[INVERSE_ABOVE + i]
             w[OWN + i] = max(max(-along_l, along_u), max(1.0 + along_l, 1.0 - along_u))
         length = 1.0 / largest_of(w, OWN, n, padded, 1.0)
         now, then = 0.0, 0.0
@@ -477,40 +477,40 @@ def minimise(
         pairs = max(2.0 * n, 1.0)
         now, then = now / pairs, then / pairs
         fall = then / max(now, 1e-300)
-        centre = fall * fall * fall * now
+        center = fall * fall * fall * now
 
         # the corrector; the second-order term counts as far as the predictor could go, or the method may cycle
         second = length * length
         for i in range(padded):
-            turn = second * w[D_A + i]
-            w[MIDDLE + i] = (centre * w[OMEGA + i] - turn * w[D_L + i]) * w[OVER_L + i]
-            w[OWN + i] = (centre * w[OMEGA + i] + turn * w[D_U + i]) * w[OVER_U + i]
+            curved_step = second * w[D_A + i]
+            w[MIDDLE + i] = (center * w[OMEGA + i] - curved_step * w[D_L + i]) * w[INVERSE_BELOW + i]
+            w[OWN + i] = (center * w[OMEGA + i] + curved_step * w[D_U + i]) * w[INVERSE_ABOVE + i]
             w[RIGHT + i] += w[MIDDLE + i] - w[OWN + i]
             w[D_L + i] = w[INVERSE + i] * w[RIGHT + i]
             w[D_A + i] = 0.0
         product_of(matrix, w, D_L, rows, padded, s[RHS])
         for r in range(rows):
-            s[RHS, r] = s[SHORT, r] - s[RHS, r]
+            s[RHS, r] = s[RESIDUAL, r] - s[RHS, r]
         substitute(schur, s[DIAGONAL], rows, s[RHS])
-        add_pull(matrix, s[RHS], NONE, rows, padded, w, D_A)
+        add_pull(matrix, s[RHS], ZERO, rows, padded, w, D_A)
         for i in range(padded):
             w[D_A + i] = w[INVERSE + i] * (w[RIGHT + i] + w[D_A + i])
             w[D_L + i] = w[MIDDLE + i] - w[Z_L + i] - w[RATIO_L + i] * w[D_A + i]
             w[D_U + i] = w[OWN + i] - w[Z_U + i] + w[RATIO_U + i] * w[D_A + i]
-            along = max(-w[D_A + i] * w[OVER_L + i], w[D_A + i] * w[OVER_U + i])
+            along = max(-w[D_A + i] * w[INVERSE_BELOW + i], w[D_A + i] * w[INVERSE_ABOVE + i])
             w[PULL + i] = max(along, max(-w[D_L + i] / w[Z_L + i], -w[D_U + i] / w[Z_U + i]))
         # a frame that takes long is one whose muscles hit their bounds too early: keep them further off
         most = TO_BOUNDARY if iteration < LONG else TO_BOUNDARY_LATER
         length = most / largest_of(w, PULL, n, padded, most)
         for r in range(rows):
-            s[PRICE, r] += length * s[RHS, r]
+            s[MULTIPLIER, r] += length * s[RHS, r]
         for i in range(padded):
             step = length * w[D_A + i]
             w[Z_L + i] += length * w[D_L + i]
             w[Z_U + i] += length * w[D_U + i]
             w[BELOW + i] += step
             w[ABOVE + i] -= step
-            edge = EDGE * (w[UPPER + i] - w[LOWER + i])
+            edge = MARGIN * (w[UPPER + i] - w[LOWER + i])
             moved, low, high = w[A + i] + step, w[LOWER + i] + edge, w[UPPER + i] - edge
             moved = low if moved < low else moved
             w[A + i] = high if moved > high else moved

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve.sharing.cost.cost_terms import POWER, TARGET
 from musclesolve.sharing.kernel.compile import compiled
+from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_TARGET
 
 
 class Terms(NamedTuple):
-    """The arrays of cost.terms.Terms."""
+    """The arrays of cost_terms.Terms."""
 
     kind: Any
     exponent: Any
@@ -33,12 +33,12 @@ def value_of(terms: Terms, t: int, a: Any) -> float:
     total = 0.0
     for k in range(terms.kind.size):
         c, p, part = terms.coefficient[terms.row[k], t], terms.exponent[k], 0.0
-        if terms.kind[k] == TARGET:
+        if terms.kind[k] == TERM_TARGET:
             e = terms.coefficient[terms.row[k] + 1, t]
             for i in range(a.size):
                 miss = c[i] * (a[i] - e[i])
                 part += miss * miss
-        elif terms.kind[k] == POWER:
+        elif terms.kind[k] == TERM_POWER:
             if p == 2.0:
                 for i in range(a.size):
                     x = c[i] * a[i]
@@ -68,17 +68,17 @@ def slopes_of(terms: Terms, t: int, a: Any, out: Any) -> None:
         out[i] = 0.0
     for k in range(terms.kind.size):
         c, p, f = terms.coefficient[terms.row[k], t], terms.exponent[k], terms.factor[k, t]
-        if terms.kind[k] == TARGET:
+        if terms.kind[k] == TERM_TARGET:
             e = terms.coefficient[terms.row[k] + 1, t]
             for i in range(a.size):
                 out[i] += 2.0 * f * c[i] * c[i] * (a[i] - e[i])
-        elif terms.kind[k] == POWER and p == 1.0:
+        elif terms.kind[k] == TERM_POWER and p == 1.0:
             for i in range(a.size):
                 out[i] += f * c[i]
-        elif terms.kind[k] == POWER and p == 2.0:
+        elif terms.kind[k] == TERM_POWER and p == 2.0:
             for i in range(a.size):
                 out[i] += 2.0 * f * c[i] * (c[i] * a[i])
-        elif terms.kind[k] == POWER and p == 3.0:
+        elif terms.kind[k] == TERM_POWER and p == 3.0:
             for i in range(a.size):
                 x = c[i] * a[i]
                 out[i] += 3.0 * f * c[i] * x * x
@@ -89,7 +89,7 @@ def slopes_of(terms: Terms, t: int, a: Any, out: Any) -> None:
 @compiled
 def add_slopes(kind: int, p: float, f: float, c: Any, a: Any, n: int, out: Any) -> None:
     """Those of a term that is neither quadratic nor cubic, for its row c, (n,)."""
-    if kind == POWER:
+    if kind == TERM_POWER:
         for i in range(n):
             out[i] += f * p * c[i] * (c[i] * a[i]) ** (p - 1.0)
     elif p == 2.0:
@@ -108,7 +108,7 @@ def add_slopes_and_curvatures(
     kind: int, p: float, f: float, c: Any, a: Any, n: int, slope: Any, curvature: Any
 ) -> None:
     """Both for activations that are not zero."""
-    if kind == POWER:
+    if kind == TERM_POWER:
         for i in range(n):
             x = c[i] * a[i]
             if x > 0.0:

@@ -1,4 +1,4 @@
-"""The one function that Python calls, compiled once for all problems and kept in numba's cache."""
+"""The one compiled function that Python calls, compiled once for all problems and kept in numba's cache."""
 
 from __future__ import annotations
 
@@ -16,11 +16,18 @@ from numba import njit, types
 from musclesolve._util.one_thread import OneThread
 from musclesolve.sharing.kernel.compile import OPTIONS
 from musclesolve.sharing.kernel.compiled_certificate import residual_of
-from musclesolve.sharing.kernel.compiled_solver import CERTIFY, CHAIN, IN_ORDER
 from musclesolve.sharing.kernel.compiled_terms import Terms
-from musclesolve.sharing.kernel.dual_newton import known_cost
-from musclesolve.sharing.kernel.frame_verdict import Answer, Data, Pace, Room, bounds_of, forget, verdict_on
-from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, IN_ORDER
+from musclesolve.sharing.kernel.dual_newton import dual_form
+from musclesolve.sharing.kernel.solve_frame import (
+    Data,
+    Output,
+    Workspace,
+    bounds_of,
+    process_frame,
+    reset_warm_start,
+)
+from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBounds
 
 LOG = logging.getLogger("musclesolve")
 MESSAGE = "compiling the force-sharing kernel for this machine, once (some ten seconds)"
@@ -45,63 +52,48 @@ SIGNATURE = (
 )
 
 
-def _version() -> str:
-    """A word for what numba does not look at: the other sources of the kernel, and the processor."""
-    sharing = Path(__file__).parent.parent
-    files = [
-        *sorted((sharing / "kernel").glob("*.py")),
-        *(
-            sharing / name
-            for name in (
-                "certificate.py",
-                "problem_scale.py",
-                "solving.py",
-                "reserve_weight.py",
-                "problem.py",
-                "status.py",
-            )
-        ),
-        *(sharing / "solver" / name for name in ("interior_point.py", "cholesky.py")),
-        sharing / "cost" / "cost_terms.py",
-    ]
-    known = b"".join(file.read_bytes() for file in files)
+def source_version() -> str:
+    """A hash of what numba does not look at: all sources in this folder, and the processor."""
+    known = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
     known += f"{numba.__version__} {get_host_cpu_name()}".encode()
     return hashlib.sha256(known).hexdigest()[:16]
 
 
-def _made(version: str) -> Any:
+def build_run(version: str) -> Any:
+    """The function under a name with this version, which numba names its cache files after; compiled later."""
+
     def run(
         task, first, last,
         moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
         soft_matrix, soft_target, soft_weight,
         kind, exponent, factor, row, coefficient,
-        tolerance, max_iterations, may_help,
+        tolerance, max_iterations, allow_reserve,
         time, activation_time, deactivation_time, before, since,
         activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
-        w, s, whole, matrix, schur, free,
+        w, s, full_matrix, matrix, schur, free,
     ):  # fmt: skip
         terms = Terms(kind, exponent, factor, row, coefficient)
         data = Data(
             moment_arm, moment, force_capacity, lower, upper, domain, usable, reserve_weight,
-            soft_matrix, soft_target, soft_weight, terms, known_cost(terms),
+            soft_matrix, soft_target, soft_weight, terms, dual_form(terms),
         )  # fmt: skip
-        answer = Answer(
+        output = Output(
             activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
         )
-        pace = Pace(time, activation_time, deactivation_time, before, since)
-        room = Room(w, s, whole, matrix, schur, free)
+        rate = RateBounds(time, activation_time, deactivation_time, before, since)
+        work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
             if t == first or t % CHAIN == 0:
-                forget(s)
+                reset_warm_start(s)
             if task != CERTIFY:
-                known = verdict_on(data, t, pace, room, answer, tolerance, max_iterations, may_help)
+                known = process_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
                 if task == IN_ORDER and not known:
                     return t
             else:
-                bounds_of(data, t, pace, room.w)
+                bounds_of(data, t, rate, work.w)
                 given = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
-                    room.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
+                    work.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
                 numbers = activation[t], reserve[t], multiplier[t]
                 residual[t] = residual_of(data, t, given, s[RESERVE_WEIGHT], *numbers, w)
         return last
@@ -110,64 +102,68 @@ def _made(version: str) -> Any:
     run.__qualname__ = run.__name__ = f"run_{version}"
     try:
         return njit(cache=True, **OPTIONS)(run)
-    except RuntimeError:  # no folder to keep it in
+    except RuntimeError:  # no folder for the cache
         return njit(**OPTIONS)(run)
 
 
-_run = _made(_version())
+RUN = build_run(source_version())
 
 
 def is_kept() -> bool:
-    """Whether the compiled code lies on this disk, for this processor."""
-    folder = _run.stats.cache_path
-    return folder is not None and any(Path(folder).glob(f"*{_run.py_func.__name__}*.nbc"))
+    """Whether compiled code of this version is in the cache on disk."""
+    folder = RUN.stats.cache_path
+    return folder is not None and any(Path(folder).glob(f"*{RUN.py_func.__name__}*.nbc"))
 
 
 DAMAGED = (
     *(PickleError, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError, OverflowError),
     *(MemoryError, RuntimeError),
 )
-"""What reading a file of numba's leads to that is empty, cut short, or of something else."""
-
+"""What numba raises for a cache file that is empty, truncated, or of something else."""
 
 _COMPILING = OneThread()
 
 
 def compiled_run() -> Any:
-    """The function, with its one signature, from the disk or compiled now; of many threads the first one does it."""
+    """The function with its one signature, from the cache or compiled now, by one thread."""
     with _COMPILING:
-        return _compiled_once()
+        return _compile_once()
 
 
 @cache
-def _compiled_once() -> Any:
+def _compile_once() -> Any:
+    return load_or_compile()
+
+
+def load_or_compile() -> Any:
+    """The function from the cache; compiled where the cache is missing, damaged or not writable."""
     if not is_kept():
         LOG.warning(MESSAGE)
     try:
-        _run.compile(SIGNATURE)
-    except OSError:  # the folder was there, but nothing can be written to it
+        RUN.compile(SIGNATURE)
+    except OSError:  # the folder exists, but is not writable
         return _compiled_in_memory()
     except DAMAGED as error:
         return _compiled_anew(error)
-    _run.disable_compile()
-    return _run
+    RUN.disable_compile()
+    return RUN
 
 
 def _compiled_anew(error: Exception) -> Any:
-    """In the place of damaged files, or in memory if they cannot be removed."""
+    """Replace damaged cache files, or compile in memory if they cannot be removed."""
     LOG.warning("the compiled kernel on this disk cannot be read (%s): %s", type(error).__name__, MESSAGE)
     try:
-        for file in Path(_run.stats.cache_path).glob(f"*{_run.py_func.__name__}*"):
+        for file in Path(RUN.stats.cache_path).glob(f"*{RUN.py_func.__name__}*"):
             file.unlink(missing_ok=True)
-        _run.compile(SIGNATURE)
+        RUN.compile(SIGNATURE)
     except OSError:
         return _compiled_in_memory()
-    _run.disable_compile()
-    return _run
+    RUN.disable_compile()
+    return RUN
 
 
 def _compiled_in_memory() -> Any:
-    run = njit(**OPTIONS)(_run.py_func)
+    run = njit(**OPTIONS)(RUN.py_func)
     run.compile(SIGNATURE)
     run.disable_compile()
     return run

@@ -1,6 +1,6 @@
 """Products with a few rows, and the Cholesky factors of a matrix of a few rows, compiled.
 
-Loops run over views that start at zero: only then does the compiler take several muscles at once.
+Loops run over views that start at zero: only these are vectorised by the compiler.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve.sharing.kernel.compile import compiled, compiled_in_order, whole
+from musclesolve.sharing.kernel.compile import compiled, compiled_in_order, int64
+from musclesolve.sharing.kernel.constants import EMPTY_PIVOT, EMPTY_ROW, RIDGE
 from musclesolve.sharing.kernel.workspace_layout import LANES
-from musclesolve.sharing.solver.cholesky import NOTHING, RIDGE, WITHOUT
 
-NONE = whole(0)
+ZERO = int64(0)
 
 
 @compiled
@@ -68,9 +68,9 @@ def factorise(matrix: Any, scale: Any, size: int) -> None:
         largest = max(largest, matrix[j, j])
     for j in range(size):
         diagonal = matrix[j, j]
-        # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
-        if diagonal <= NOTHING * largest:
-            diagonal = WITHOUT * largest if largest > 0 else 1.0
+        # a row without muscles: any pivot will do; a small one makes an unreachable moment show at once
+        if diagonal <= EMPTY_ROW * largest:
+            diagonal = EMPTY_PIVOT * largest if largest > 0 else 1.0
         scale[j] = 1.0 / np.sqrt(diagonal)
     for j in range(size):
         for i in range(j + 1):

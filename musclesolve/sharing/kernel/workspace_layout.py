@@ -1,49 +1,68 @@
-"""Where the numbers of a frame lie while it is at work.
+"""Layout of the work arrays of a frame.
 
 `w` is one array of rows of STRIDE numbers, a row for each quantity of the muscles; `w[Z_L + i]` is z_l of muscle i.
-Distances between rows are numbers that the compiler knows, so that it need not ask at run time whether two rows
-overlap before it takes several muscles at once. (They are integers of numpy's, not of Python's, for which numba would
-compile a function once for each number.) `s` (SMALL_ROWS, R) has the quantities of moments and soft rows.
+Offsets are compile-time constants, so that no run-time check for overlap precedes a vectorised loop, and numpy
+integers, because numba would compile a function once for each Python integer. `s` (SMALL_ROWS, R) has the quantities
+of moments and soft rows.
 
-Rows are filled up to a multiple of LANES, with muscles that move nothing and cost a^2 / 2, so that no rest of a row
-goes through the processor one by one; whatever asks for a largest value or a sum over muscles leaves them out.
+Rows are padded to a multiple of LANES with muscles that move nothing and cost a^2 / 2, so that loops have no remainder;
+maxima and sums over muscles leave them out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from musclesolve._util.arrays import AnyArray, Array
 
 STRIDE = 1032
-MOST_MUSCLES = 1024
+MAX_MUSCLES = 1024
 LANES = 16
-WIDTH_OF_NONE = 1e-3
-"""Between the bounds of a muscle that only fills up a row; no more than scale.LEAST_REACH."""
+PADDING_WIDTH = 1e-3
+"""Between the bounds of a padding muscle; no more than LEAST_REACH."""
 
 (
-    # of the muscles that have room between their bounds
-    LOWER, UPPER, P0, P1, P2, ROWS_BENT, A,
+    # of the free muscles
+    LOWER, UPPER, P0, P1, P2, ROW_CURVATURE, A,
     BELOW, ABOVE, Z_L, Z_U, OMEGA, BEST, AT_LOWER,
-    SLOPE, BENT, PULL, INVERSE, RIGHT, D_A, D_L,
-    D_U, OVER_L, OVER_U, RATIO_L, RATIO_U, OWN, MIDDLE, WEIGHTS, SECANT,
+    SLOPE, CURVATURE, PULL, INVERSE, RIGHT, D_A, D_L,
+    D_U, INVERSE_BELOW, INVERSE_ABOVE, RATIO_L, RATIO_U, OWN, MIDDLE, WEIGHTS, SECANT,
     # of all muscles
-    ALL_LOWER, ALL_UPPER, TOP, INSIDE, MARGINAL, THETA, PAID,
-    HALF, BLUR,
-    # and from here on c of each term of the cost that is no polynomial
-    OTHER,
+    ALL_LOWER, ALL_UPPER, FREE_UPPER, INSIDE, MARGINAL, THETA, ALL_PULL,
+    HALF, PULL_ERROR,
+    # from here on c of each term of the cost that is no polynomial
+    OTHER_TERMS,
 ) = np.arange(40) * STRIDE  # fmt: skip
 
 (
-    TARGET, COMPLIANCE, SCALE, PRICE, GUESS, ANSWER, SHORT,
-    RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, LAST,
+    TARGET, COMPLIANCE, SCALE, MULTIPLIER, GUESS, BEST_MULTIPLIER, RESIDUAL,
+    RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, PREVIOUS,
     SMALL_ROWS,
 ) = np.arange(14)  # fmt: skip
 
 
-def room_for(rows: int, muscles: int, terms: int) -> tuple[NDArray[Any], ...]:
-    """The arrays for work of problems of this size: w, s, moments and soft rows of all muscles and of some, and others.
+class RateBounds(NamedTuple):
+    """Limits of the change of activations from frame to frame (rate_limits.py); none where `time` is empty.
+
+    Attributes:
+        time: (T,) [s].
+        activation_time: time constant [s].
+        deactivation_time: time constant [s].
+        before: (n,) activations of the last frame that was solved, updated in place.
+        since: (1,) its time [s], updated in place; NaN before the first one.
+    """
+
+    time: Array
+    activation_time: float
+    deactivation_time: float
+    before: Array
+    since: Array
+
+
+def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...]:
+    """The arrays of a Workspace for problems of this size.
 
     Args:
         rows: R, moments and soft rows.
@@ -51,7 +70,7 @@ def room_for(rows: int, muscles: int, terms: int) -> tuple[NDArray[Any], ...]:
         terms: K, those of the cost.
     """
     return (
-        np.empty(int(OTHER) + (terms + 1) * STRIDE),
+        np.empty(int(OTHER_TERMS) + (terms + 1) * STRIDE),
         np.empty((int(SMALL_ROWS), rows)),
         np.zeros((rows, muscles + LANES)),
         np.empty((rows, muscles + LANES)),

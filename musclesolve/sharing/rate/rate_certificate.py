@@ -20,8 +20,9 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.certificate import stationarity_miss, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import LEAST_REACH
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import LEAST_REACH, slope_scale
+from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.rate.rate_limits import RateLimits
 
 

@@ -18,14 +18,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import FIRST, FIRST_MU, NO_ROOM, TO_BOUNDARY
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_scale
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 
-TO_BOUNDARY = 0.99
-FIRST = (0.02, 0.3)
-FIRST_MU = 0.1
-NO_ROOM = 1e-12
 LEAST_OMEGA = 1e-10
 LEAST_MU = 1e-15  # nearer to the bounds the ratios of prices and slacks drown the slopes in round-off
 LEAST_MU_EVER = 1e-20

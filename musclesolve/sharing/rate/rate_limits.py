@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.arguments import a_number
+from musclesolve._util.checks import check_number
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class RateLimits:
 
     def __post_init__(self) -> None:
         for name in ("activation_time", "deactivation_time"):
-            a_number(getattr(self, name), name, "seconds, zero or more; 0.010 and 0.040 are usual", least=0.0)
+            check_number(
+                getattr(self, name), name, "seconds, zero or more; 0.010 and 0.040 are usual", least=0.0
+            )
 
     def decay(self, step: Array) -> tuple[Array, Array]:
         """e_a and e_d for times between frames (T-1,) [s]."""

@@ -71,11 +71,11 @@ def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
     more, less = answer.x[frames * muscles :].reshape(2, frames, dofs)
     direction = answer.eqlin.marginals.reshape(frames, dofs) / scale
     price = np.maximum(-answer.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
-    margin = excess(problem, coupling, direction, price)
+    margin = farkas_ratio(problem, coupling, direction, price)
     return Reach((more - less) * scale, direction, bool(is_proof(np.array([margin]))[0]))
 
 
-def excess(problem: Problem, coupling: Coupling, direction: Array, price: Array) -> float:
+def farkas_ratio(problem: Problem, coupling: Coupling, direction: Array, price: Array) -> float:
     """How far the moments exceed what is within reach; above 1e-6 it proves that the motion is out of reach.
 
     Args:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_problem, a_smooth_convex_cost, an_array, one_of
-from musclesolve.sharing.certificate import TOLERANCE, within_domain
+from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
+from musclesolve.sharing.certificate import needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.compiled_solver import Task
+from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
@@ -21,8 +23,7 @@ from musclesolve.sharing.rate.rate_limits import RateLimits
 from musclesolve.sharing.rate.rate_reach import least_reserves
 from musclesolve.sharing.reserve_weight import fallback_weight
 from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solution_arrays import Answer
-from musclesolve.sharing.solver.batch import Batch
+from musclesolve.sharing.solution_arrays import SolutionArrays
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
@@ -42,9 +43,9 @@ class RateLimited:
         solution: of the T frames; `kkt_residual` is the certificate of the coupled motion for the method "together",
             that of each frame within what the frame before leaves it for "frame_by_frame".
         limits: the time constants.
-        price_of_falling: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
+        falling_multiplier: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
             between two frames; zero where the limit is not met, NaN without answer and for "frame_by_frame".
-        price_of_rising: (T-1, n) the same for rising.
+        rising_multiplier: (T-1, n) the same for rising.
         shortage: (T, m) [N m] for a motion out of reach the reserves of least sum with which it would be within reach;
             NaN where that was not asked.
         method: "together" or "frame_by_frame".
@@ -52,8 +53,8 @@ class RateLimited:
 
     solution: Solution
     limits: RateLimits
-    price_of_falling: Array
-    price_of_rising: Array
+    falling_multiplier: Array
+    rising_multiplier: Array
     shortage: Array
     method: str
 
@@ -94,8 +95,8 @@ def solve_rate_limited(
             where="limits",
             expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
         )
-    one_of(method, "the method", METHODS, "method")
-    one_of(on_infeasible, "on_infeasible", ON_INFEASIBLE)
+    check_choice(method, "the method", METHODS, where="method")
+    check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = _times(problem, time)
     if method == "frame_by_frame" and problem.n_frames:
         return _frame_by_frame(problem, instant, chosen, limits, solver, on_infeasible)
@@ -154,8 +155,7 @@ class _Motion:
 
     def with_reserves(self, shortage: Array) -> _Found:
         """Soft where the muscles lack something, stiff elsewhere."""
-        size = np.maximum(1.0, np.abs(self.problem.moment))
-        lacking = (np.abs(np.nan_to_num(shortage)) > TOLERANCE * size).any(axis=1)
+        lacking = needs_reserve(np.nan_to_num(shortage), self.problem.moment).any(axis=1)
         soft = RESERVE * fallback_weight(self.problem, self.cost)
         weight = soft * np.where(lacking, 1.0, STIFF)[:, None]
         return replace(self._attempt(weight, soft.max(axis=1)), shortage=shortage)
@@ -169,8 +169,7 @@ class _Motion:
         residual = coupled_residual(*given)
         good = bool((residual <= TOLERANCE).all())
         status = np.full(len(residual), Status.SOLVED if good else Status.SOLVER_FAILED, np.int8)
-        size = np.maximum(1.0, np.abs(self.problem.moment))
-        helped = (np.abs(reserve) > TOLERANCE * size).any(axis=1)
+        helped = needs_reserve(reserve, self.problem.moment).any(axis=1)
         status[good & helped] = Status.SOLVED_WITH_RESERVE
         blank = np.full_like(multiplier, np.nan)
         values = (activation, reserve, multiplier, price)
@@ -211,26 +210,26 @@ def _kept(motion: _Motion, single: Solution, limits: RateLimits, time: Array) ->
 def _frame_by_frame(
     problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
 ) -> RateLimited:
-    chosen = find_solver(solver)
-    task = Task.of(problem, cost) if isinstance(chosen, Batch) else None
-    answer, before, since = Answer.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
-    pace = (time, float(limits.activation_time), float(limits.deactivation_time), before, since)
+    chosen, allow_reserve = find_solver(solver), on_infeasible == "reserve"
+    found, before, since = SolutionArrays.empty(problem), np.zeros(problem.n_muscles), np.array([np.nan])
+    rate = RateBounds(time, float(limits.activation_time), float(limits.deactivation_time), before, since)
+    sequence = getattr(chosen, "sequence", None)
+    run = None if sequence is None else sequence(problem, cost, rate, allow_reserve)
     t = 0
     while t < problem.n_frames:
-        if task is not None and isinstance(chosen, Batch):
-            options = (chosen.tolerance, chosen.max_iterations, on_infeasible == "reserve")
-            t = task.solve_in_order(t, answer, pace, options)
+        if run is not None:
+            t = run(t, found)
             if t == problem.n_frames:
                 break
         frame = problem.frames(np.array([t]))
         if np.isfinite(since[0]):
             frame = _within_reach(frame, *limits.reach(before, time[t] - since[0]))
         part = solve(frame, cost, chosen, on_infeasible)
-        answer.enter(np.arange(problem.n_frames) == t, Answer.of(part))
+        found.store(np.arange(problem.n_frames) == t, SolutionArrays.of(part))
         if part.solved[0]:
             before[:], since[0] = part.activation[0], time[t]
         t += 1
-    return _answer(answer.solution(cost, chosen), limits, problem, "frame_by_frame")
+    return _answer(found.to_solution(cost, chosen), limits, problem, "frame_by_frame")
 
 
 def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:
@@ -313,14 +312,13 @@ def _part(solution: Solution, which: Mask) -> Solution:
 
 
 def _suitable(problem: Problem, cost: str | Cost) -> Cost:
-    if a_problem(problem).single_frame:
+    if check_problem(problem).single_frame:
         raise InputError(
             "the problem is a single frame without a frame axis",
             where="problem",
             expected="the frames of a motion",
         )
-    deed, expected = "shared within rate limits", "a smooth convex cost"
-    chosen = a_smooth_convex_cost(cost, problem, deed, "cost", expected)
+    chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
     high = np.argwhere(np.nan_to_num(problem.upper) > 1.0)
     if high.size:
         t, i = (int(index) for index in high[0])
@@ -334,7 +332,7 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
 
 def _times(problem: Problem, time: ArrayLike) -> Array:
     expected = f"({problem.n_frames},) seconds, each frame later than the one before"
-    instant = an_array(time, "time", expected)
+    instant = check_real_array(time, "time", expected)
     if instant.shape != (problem.n_frames,):
         raise InputError(f"the times have the shape {instant.shape}", where="time", expected=expected)
     wrong = np.flatnonzero(~(np.diff(instant) > 0))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.arguments import a_whole_number
+from musclesolve._util.checks import check_integer
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
+from musclesolve.sharing.kernel.compiled_solver import KernelProblem, Options
+from musclesolve.sharing.kernel.constants import UNRESOLVED
+from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution_arrays import Answer
+from musclesolve.sharing.solution_arrays import SolutionArrays
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.solver.vectorised import Vectorised
 from musclesolve.sharing.status import Status
@@ -23,8 +27,9 @@ class Batch:
     """Newton's method on the dual, then the interior point, compiled where the cost can be described as data.
 
     Other costs go to the interior point vectorised over frames, and so does a frame that the compiled methods leave
-    without certificate or proof. Newton's method begins with the prices of the frame before, in chains of 64 frames:
-    the number of threads and of frames at a time changes no answer, their order changes it within the tolerance.
+    without certificate or proof. Newton's method starts from the multipliers of the frame before, in chains of 64
+    frames: the number of threads and of frames at a time does not change the result, their order changes it within
+    the tolerance.
 
     Args:
         tolerance: certificate at which a frame is done.
@@ -44,42 +49,45 @@ class Batch:
     name: ClassVar[str] = "batch"
 
     def __post_init__(self) -> None:
-        a_whole_number(self.block, "block", 1)
+        check_integer(self.block, "block", 1)
         if self.threads is not None:
-            a_whole_number(self.threads, "threads", 1)
+            check_integer(self.threads, "threads", 1)
 
     @property
-    def slower(self) -> Vectorised:
+    def fallback(self) -> Vectorised:
         """The method for the frames and the costs that are not for compiled code."""
         return Vectorised(self.tolerance, self.max_iterations, self.block)
 
-    def settled(self, problem: Problem, cost: Cost, may_help: bool) -> Answer | None:
-        """Answers with their certificates and verdicts; LEFT for frames that have neither answer nor proof.
+    def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
+        """See Solver; None for a cost that cannot be described as data."""
+        kernel = KernelProblem.of(problem, cost)
+        return (
+            None if kernel is None else kernel.solve(self._options(allow_reserve), self.block, self.threads)
+        )
 
-        Args:
-            problem: any; its bounds may end beyond the domain of the cost, its frames may be no numbers.
-            cost: any.
-            may_help: whether a frame that is out of reach is solved again with reserves.
-
-        Returns:
-            None for a cost that cannot be described as data.
-        """
-        task = Task.of(problem, cost)
-        if task is None:
+    def sequence(
+        self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
+    ) -> Callable[[int, SolutionArrays], int] | None:
+        """See Solver; None for a cost that cannot be described as data."""
+        kernel = KernelProblem.of(problem, cost)
+        if kernel is None:
             return None
-        return task.solve(self.tolerance, self.max_iterations, may_help, self.block, self.threads)
+        return partial(kernel.solve_in_order, rate=rate, options=self._options(allow_reserve))
+
+    def _options(self, allow_reserve: bool) -> Options:
+        return Options(self.tolerance, self.max_iterations, allow_reserve)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        answer = self.settled(problem, cost, may_help=False)
-        if answer is None:
-            return self.slower.solve(problem, cost)
-        proved = answer.status == Status.INFEASIBLE
+        found = self.solve_certified(problem, cost, allow_reserve=False)
+        if found is None:
+            return self.fallback.solve(problem, cost)
+        proved = found.status == Status.INFEASIBLE
         claim = np.where(proved, Status.INFEASIBLE, Status.SOLVED).astype(np.int8)
-        direction = np.where(proved[:, None], answer.proof, answer.multiplier)
-        attempt = Attempt(answer.activation, answer.reserve, direction, answer.iterations, claim)
-        if (left := answer.status == LEFT).any():
-            again = self.slower.solve(problem.frames(left), cost)
+        direction = np.where(proved[:, None], found.proof, found.multiplier)
+        attempt = Attempt(found.activation, found.reserve, direction, found.iterations, claim)
+        if (left := found.status == UNRESOLVED).any():
+            again = self.fallback.solve(problem.frames(left), cost)
             for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
                 getattr(attempt, name)[left] = getattr(again, name)
         return attempt

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-
-RIDGE = 1e-14
-NOTHING = 1e-30
-WITHOUT = 1e-8
+from musclesolve.sharing.kernel.constants import EMPTY_PIVOT, EMPTY_ROW, RIDGE
 
 
 class BatchCholesky:
@@ -26,7 +23,7 @@ class BatchCholesky:
         largest = diagonal.max(axis=0)
         # a row without muscles: any pivot will do; a small one shows at once that its moment is out of reach
         diagonal = np.where(
-            diagonal > NOTHING * largest, diagonal, np.where(largest > 0, WITHOUT * largest, 1.0)
+            diagonal > EMPTY_ROW * largest, diagonal, np.where(largest > 0, EMPTY_PIVOT * largest, 1.0)
         )
         self.scale = 1.0 / np.sqrt(diagonal)
         factor = rows * self.scale[:, None] * self.scale[None]

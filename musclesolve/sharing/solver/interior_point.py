@@ -30,26 +30,25 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import stationarity_miss
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.infeasibility import excess_of_pull, is_proof
+from musclesolve.sharing.infeasibility import farkas_ratio_of_pull, is_proof
+from musclesolve.sharing.kernel.constants import (
+    DIVERGED,
+    FIRST,
+    FIRST_MU,
+    LEAST_OMEGA,
+    LEAST_REACH,
+    LONG,
+    NO_ROOM,
+    NOTHING_MISSING,
+    PATIENCE,
+    TO_BOUNDARY,
+    TO_BOUNDARY_LATER,
+)
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import LEAST_REACH, load, slope_scale, slope_size
+from musclesolve.sharing.problem_scale import load, slope_scale, slope_size
 from musclesolve.sharing.solver.cholesky import BatchCholesky
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
-
-TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9
-LONG = 25  # iterations
-PATIENCE = 40  # iterations, after which a hundredfold tolerance will do
-FIRST = (0.02, 0.3)  # of the way from the lower to the upper bound, as the load asks
-FIRST_MU = 0.1
-NO_ROOM = 1e-12
-NOTHING_MISSING = 1e-7
-LEAST_OMEGA = 1e-12
-DIVERGED = 1e9
-"""What the moments pay for a muscle's activation, in the largest omega, beyond which they will never be met exactly.
-
-Round-off then hides the marginal costs of other muscles (certificate.py); `reserve_weight.AtEdge` is for such frames.
-"""
 
 
 @dataclass
@@ -140,7 +139,7 @@ class InteriorPoint:
         better = best.take(frames, miss, near, iteration)
         if self.seek_proof:
             direction = frames.multiplier[:, :hard]
-            margin = excess_of_pull(direction, pull, problem.moment, problem.lower, problem.upper)
+            margin = farkas_ratio_of_pull(direction, pull, problem.moment, problem.lower, problem.upper)
             proved = is_proof(margin) & (claim != Status.SOLVED)
             claim[proved] = Status.INFEASIBLE
             better |= proved

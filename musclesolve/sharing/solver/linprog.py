@@ -98,7 +98,7 @@ class Linprog:
         table = np.full((problem.n_frames, depth, problem.n_dof), np.nan)
         for t, found in enumerate(prices):
             table[t, : len(found)] = np.reshape(found, (-1, problem.n_dof))
-        return replace(attempt, level_price=table)
+        return replace(attempt, level_multiplier=table)
 
     def _call(
         self,

@@ -10,7 +10,7 @@ AT_BOUND = 1e-7
 LEAST_SIZE = 1e-6
 
 
-def least_squares_price(matrix: Array, slope: Array, x: Array, lower: Array, upper: Array) -> Array:
+def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array, upper: Array) -> Array:
     """The lambda that makes slope - matrix^T lambda nearest to what the bounds allow.
 
     The remainder may be positive where x is at its lower bound, negative at its upper one, and should be zero in

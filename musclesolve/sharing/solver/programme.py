@@ -16,15 +16,15 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load
-from musclesolve.sharing.solver.multiplier_recovery import least_squares_price
+from musclesolve.sharing.solver.multiplier_recovery import least_squares_multiplier
 from musclesolve.sharing.solver.polish import polished
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
 LARGE = 1e20  # what solvers take for no bound at all
-NO_ROOM = 1e-12  # between the bounds of an unknown that is as good as fixed
 DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 
 
@@ -187,7 +187,7 @@ def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> 
     x = np.clip(outcome.x, programme.lower, programme.upper)
     price = outcome.price
     if price is None:
-        price = least_squares_price(
+        price = least_squares_multiplier(
             programme.matrix, programme.gradient(x), x, programme.lower, programme.upper
         )
     if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(price).all():

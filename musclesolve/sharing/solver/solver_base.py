@@ -1,4 +1,4 @@
-"""What a solver is asked and what it answers."""
+"""What a solver is given and what it returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What a solver claims; nobody believes it before the certificate is recomputed.
+    """What a solver claims; it counts only once the certificate is recomputed.
 
     Attributes:
         activation: (T, n).
@@ -24,7 +24,7 @@ class Attempt:
         multiplier: (T, m) [cost per N m]; for a claim of INFEASIBLE the direction of the proof.
         iterations: (T,).
         claim: (T,) members of Status: SOLVED, INFEASIBLE, MAX_ITERATIONS or SOLVER_FAILED.
-        level_price: (T, L, m) for a cost of levels: the combination of moments that proves each level, from the
+        level_multiplier: (T, L, m) for a cost of levels: the combination of moments that proves each level, from the
             highest down; zero where a bound alone is the proof, NaN below the last.
     """
 
@@ -33,7 +33,7 @@ class Attempt:
     multiplier: Array
     iterations: NDArray[np.int64]
     claim: NDArray[np.int8]
-    level_price: Array | None = None
+    level_multiplier: Array | None = None
 
     @classmethod
     def blank(cls, problem: Problem) -> Attempt:
@@ -52,7 +52,15 @@ class Solver(Protocol):
     """A frozen dataclass of options with a name.
 
     One that is not in the registry may have a frozenset `can` of the words that costs use in `needs`; without it,
-    it is asked for separable costs only.
+    it gets separable costs only. Two more methods are optional:
+
+    - `solve_certified(problem, cost, allow_reserve) -> SolutionArrays | None`: results with certificates and statuses,
+      UNRESOLVED (-1) for frames without certificate or proof, which go to `fallback`, another solver; None if the
+      cost is not for this method. `allow_reserve`: an infeasible frame is solved again with reserves. The problem may
+      have bounds beyond the domain of the cost and frames that are not finite.
+    - `sequence(problem, cost, rate, allow_reserve)`: the same for frames within rate limits of the one before; returns
+      None, or a function that solves frames in order from a given one into SolutionArrays, up to the first one that
+      is unresolved, and returns its number.
     """
 
     @property

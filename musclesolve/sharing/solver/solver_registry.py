@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 from dataclasses import dataclass
+from typing import Any
 
+from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.solver.solver_base import Solver
@@ -33,29 +34,41 @@ class SolverRecord:
         summary: what it is.
         module: where its class is.
         kind: the name of the class.
-        package: the package that has to be installed.
-        install: how to install it.
+        packages: the packages that have to be installed.
+        install: how to install them.
         batched: whether all frames are solved at once.
         warm_start: whether it can start from given activations.
         proves_infeasibility: whether it proves itself that moments are out of reach (otherwise it is done for it).
         can: which words of `Cost.needs` it can satisfy; `quadratic_programme` stands for quadratic costs and no others.
+        arguments: of its class.
     """
 
     name: str
     summary: str
     module: str
     kind: str
-    package: str
+    packages: tuple[str, ...]
     install: str
-    batched: bool
-    warm_start: bool
-    proves_infeasibility: bool
     can: frozenset[str]
+    batched: bool = False
+    warm_start: bool = False
+    proves_infeasibility: bool = False
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def package(self) -> str:
+        """The package of the solver itself."""
+        return self.packages[0]
+
+    @property
+    def missing(self) -> list[str]:
+        """The packages that are not installed."""
+        return [name for name in self.packages if importlib.util.find_spec(name) is None]
 
     @property
     def installed(self) -> bool:
-        """Whether the package is there."""
-        return importlib.util.find_spec(self.package) is not None
+        """Whether all packages are installed."""
+        return not self.missing
 
     def fits(self, cost: Cost, reserves: bool = False) -> bool:
         """Whether it can minimise that cost."""
@@ -63,116 +76,81 @@ class SolverRecord:
 
 
 def _fits(can: frozenset[str], cost: Cost, reserves: bool = False) -> bool:
-    """What finds the optimum of levels finds that of a linear cost too; a quadratic programme is a word of `can` alone.
-
-    Quadratic reserves are no part of a linear programme; beside levels they have priority instead.
-    """
+    """Whether `can` covers the cost: what solves for levels solves linear costs too, but without quadratic reserves."""
     if cost.needs <= can or (cost.quadratic and QUADRATIC in can):
         return True
     return cost.linear and "linear_programme" in can and not reserves
 
 
 QUADRATIC = "quadratic_programme"
-_HERE = "musclesolve.sharing.solver"
 _CONVEX = frozenset({"separable", "rows"})
 _SMOOTH = _CONVEX | {"coupled", "nonconvex"}
-_RECORDS: tuple[SolverRecord, ...] = (
-    SolverRecord(
-        name="batch",
-        summary="own compiled Newton and interior-point methods, all frames at once",
-        module=f"{_HERE}.batch",
-        kind="Batch",
-        package="numpy",
+
+
+def _record(name: str, summary: str, module: str, kind: str, *packages: str, **options: Any) -> SolverRecord:
+    given = {"install": f"pip install {packages[0]}", "can": _SMOOTH} | options
+    return SolverRecord(name, summary, f"musclesolve.sharing.solver.{module}", kind, packages, **given)
+
+
+def _quadratic(name: str, what: str, package: str) -> SolverRecord:
+    summary = f"{what}, frame by frame: quadratic costs only"
+    options = {
+        "install": "pip install 'musclesolve[qp]'",
+        "can": frozenset({QUADRATIC}),
+        "arguments": (name,),
+    }
+    return _record(name, summary, QUADRATIC, "QuadraticProgramme", package, "qpsolvers", **options)
+
+
+_RECORDS = (
+    _record(
+        "batch",
+        "own compiled Newton and interior-point methods, all frames at once",
+        *("batch", "Batch", "numpy"),
         install="pip install musclesolve",
         batched=True,
-        warm_start=False,
         proves_infeasibility=True,
         can=_CONVEX,
     ),
-    SolverRecord(
-        name="ipopt",
-        summary="Ipopt through CasADi with exact derivatives, frame by frame; the reference",
-        module=f"{_HERE}.ipopt",
-        kind="Ipopt",
-        package="casadi",
-        install="pip install casadi",
-        batched=False,
+    _record(
+        "ipopt",
+        "Ipopt through CasADi with exact derivatives, frame by frame; the reference",
+        *("ipopt", "Ipopt", "casadi"),
         warm_start=True,
-        proves_infeasibility=False,
-        can=_SMOOTH,
     ),
-    SolverRecord(
-        name="cyipopt",
-        summary="Ipopt through cyipopt with the derivatives of the costs themselves, frame by frame",
-        module=f"{_HERE}.cyipopt",
-        kind="Cyipopt",
-        package="cyipopt",
+    _record(
+        "cyipopt",
+        "Ipopt through cyipopt with the derivatives of the costs themselves, frame by frame",
+        *("cyipopt", "Cyipopt", "cyipopt"),
         install="python tools/build_cyipopt.py",
-        batched=False,
         warm_start=True,
-        proves_infeasibility=False,
-        can=_SMOOTH,
     ),
-    SolverRecord(
-        name="slsqp",
-        summary="sequential least squares of SciPy, frame by frame",
-        module=f"{_HERE}.slsqp",
-        kind="Slsqp",
-        package="scipy",
-        install="pip install scipy",
-        batched=False,
+    _record(
+        "slsqp",
+        "sequential least squares of SciPy, frame by frame",
+        *("slsqp", "Slsqp", "scipy"),
         warm_start=True,
-        proves_infeasibility=False,
-        can=_SMOOTH,
     ),
-    SolverRecord(
-        name="trust-constr",
-        summary="trust-region interior-point method of SciPy, frame by frame; slow",
-        module=f"{_HERE}.trust_constr",
-        kind="TrustConstr",
-        package="scipy",
-        install="pip install scipy",
-        batched=False,
-        warm_start=False,
-        proves_infeasibility=False,
-        can=_SMOOTH,
+    _record(
+        "trust-constr",
+        "trust-region interior-point method of SciPy, frame by frame; slow",
+        *("trust_constr", "TrustConstr", "scipy"),
     ),
-    SolverRecord(
-        name="linprog",
-        summary="HiGHS through SciPy, frame by frame: linear costs, and min/max level after level",
-        module=f"{_HERE}.linprog",
-        kind="Linprog",
-        package="scipy",
-        install="pip install scipy",
-        batched=False,
-        warm_start=False,
-        proves_infeasibility=False,
+    _record(
+        "linprog",
+        "HiGHS through SciPy, frame by frame: linear costs, and min/max level after level",
+        *("linprog", "Linprog", "scipy"),
         can=frozenset({"linear_programme"}),
     ),
-)
-_QUADRATIC = (
-    ("daqp", "DAQP, a dual active-set method", "daqp"),
-    ("quadprog", "quadprog, the dual active-set method of Goldfarb and Idnani", "quadprog"),
-    ("osqp", "OSQP, operator splitting", "osqp"),
-    ("piqp", "PIQP, a proximal interior-point method", "piqp"),
-    ("proxqp", "ProxQP, a proximal augmented-Lagrangian method", "proxsuite"),
-    ("clarabel", "Clarabel, an interior-point method", "clarabel"),
-    ("highs", "HiGHS, its active-set method for quadratic programmes, which misses some frames", "highspy"),
-)
-_RECORDS += tuple(
-    SolverRecord(
-        name=name,
-        summary=f"{what}, frame by frame: quadratic costs only",
-        module=f"{_HERE}.quadratic_backends",
-        kind=name.capitalize(),
-        package=package,
-        install="pip install 'musclesolve[qp]'",
-        batched=False,
-        warm_start=False,
-        proves_infeasibility=False,
-        can=frozenset({QUADRATIC}),
-    )
-    for name, what, package in _QUADRATIC
+    _quadratic("daqp", "DAQP, a dual active-set method", "daqp"),
+    _quadratic("quadprog", "quadprog, the dual active-set method of Goldfarb and Idnani", "quadprog"),
+    _quadratic("osqp", "OSQP, operator splitting", "osqp"),
+    _quadratic("piqp", "PIQP, a proximal interior-point method", "piqp"),
+    _quadratic("proxqp", "ProxQP, a proximal augmented-Lagrangian method", "proxsuite"),
+    _quadratic("clarabel", "Clarabel, an interior-point method", "clarabel"),
+    _quadratic(
+        "highs", "HiGHS, its active-set method for quadratic programmes, which misses some frames", "highspy"
+    ),
 )
 REGISTRY: dict[str, SolverRecord] = {record.name: record for record in _RECORDS}
 
@@ -193,22 +171,23 @@ def find_solver(solver: str | Solver) -> Solver:
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
         raise UnknownSolverError(
-            f"{solver!r} is no solver", expected="a name, or an object with name and solve"
+            f"{solver!r} is no solver", code="bad_type", expected="a name, or an object with name and solve"
         )
     if solver not in REGISTRY:
-        near = difflib.get_close_matches(solver, REGISTRY, n=1)
         raise UnknownSolverError(
             f"there is no solver {solver!r}",
+            code="unknown_name",
             expected="one of " + ", ".join(REGISTRY),
-            remedy=f"did you mean {near[0]!r}?" if near else None,
+            remedy=suggestion(solver, REGISTRY),
         )
     record = REGISTRY[solver]
-    if not record.installed:
+    if record.missing:
         raise SolverNotInstalledError(
-            f"the solver {solver!r} needs the package {record.package}, which is not installed",
+            f"the solver {solver!r} needs {' and '.join(record.missing)}, not installed",
+            code="missing_package",
             remedy=record.install,
         )
-    found: Solver = getattr(importlib.import_module(record.module), record.kind)()
+    found: Solver = getattr(importlib.import_module(record.module), record.kind)(*record.arguments)
     return found
 
 
@@ -239,6 +218,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = ["the quadratic cost of reserves"]
     raise UnfitSolverError(
         f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}",
+        code="unfit_solver",
         where="solve",
         expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
         remedy=f"solver={able[0]!r}" if able else None,

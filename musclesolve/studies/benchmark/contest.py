@@ -150,7 +150,8 @@ def _solve(problem: Problem, cost: str, solver: str, budget: float) -> dict[str,
 
 def _bare(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
     """Of a rival nothing but the calls is timed; its answers are certified afterwards."""
-    from musclesolve.sharing.certificate import TOLERANCE, kkt_residual
+    from musclesolve.sharing.certificate import kkt_residual
+    from musclesolve.sharing.kernel.constants import TOLERANCE
 
     rival, chosen = BARE[solver], find_cost(cost)
     first, _ = seconds_of(lambda: rival.prepare(problem.frames(np.array([0])), chosen)())

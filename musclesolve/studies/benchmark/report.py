@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import musclesolve as ms
+from musclesolve._util.checks import check_integer
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.sharing.arguments import a_whole_number
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 from musclesolve.studies.benchmark.bare import BARE
@@ -81,7 +81,7 @@ def benchmark(
     Raises:
         InputError: a cost, a solver or a trial is unknown, or a number of frames not one.
     """
-    count = a_whole_number(frames, "frames", 1)
+    count = check_integer(frames, "frames", 1)
     named, contenders = _costs(costs), _solvers(solvers)
     _check_fit([name for name in contenders if solvers], [name for name in named if costs], named, contenders)
     file = Path(trial) if trial is not None else reference_stride()

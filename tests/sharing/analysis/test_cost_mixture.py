@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.optimize import nnls
 
-from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.cost_mixture import explain
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ForceSquared, StressCubed
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 
+EVEN = np.full((20, 43), 0.1)
 COSTS = (StressCubed(), ForceSquared(), SoftSaturation())
 
 
@@ -52,8 +52,7 @@ def test_the_mixture_found_gives_the_pattern_back(problem):
 def test_multipliers_are_those_of_the_optimum(problem):
     answer = solve(problem, "stress_cubed")
     found = explain(problem, answer.activation, ["stress_cubed", "force_squared"])
-    told = np.isfinite(found.multiplier).all(axis=1)
-    assert told.all()
+    assert np.isfinite(found.multiplier).all()
     scale = np.abs(answer.multiplier).max(axis=1, keepdims=True)
     np.testing.assert_allclose(
         found.multiplier / found.weight[0] / scale, answer.multiplier / scale, atol=1e-5
@@ -98,7 +97,7 @@ def test_it_is_the_least_squares_solution_with_every_unknown_at_once():
     np.testing.assert_allclose(found.share, known[:2] / known[:2].sum(), atol=1e-8)
 
 
-def test_costs_that_cannot_be_told_apart_are_confessed(problem):
+def test_costs_that_cannot_be_distinguished_are_reported(problem):
     pattern = solve(problem, "force_squared").activation
     found = explain(problem, pattern, [ForceSquared(), 2.0 * ForceSquared()])
     assert found.distinctness < 1e-8 and found.total_residual < 1e-7
@@ -113,7 +112,7 @@ def test_the_units_of_a_cost_change_its_weight_only(problem):
     assert other.weight[1] / other.weight[0] == pytest.approx(1e-6 * one.weight[1] / one.weight[0])
 
 
-def test_frames_that_are_not_known_are_passed_over(problem):
+def test_frames_that_are_not_known_are_left_out(problem):
     pattern = solve(problem, "stress_cubed").activation
     pattern[4] = np.nan
     found = explain(problem, pattern, ["stress_cubed", "force_squared"])
@@ -122,34 +121,32 @@ def test_frames_that_are_not_known_are_passed_over(problem):
 
 
 @pytest.mark.parametrize(
-    ("pattern", "costs", "message"),
+    ("pattern", "costs", "code", "parts"),
     [
-        (np.full((20, 43), 0.1), [], "no costs"),
-        (np.full((20, 43), 0.1), "stress_cubed", "no costs"),
-        (np.full((3, 43), 0.1), ["stress_cubed"], "shape"),
-        (np.full((20, 43), 0.1), 5, "no costs"),
-        (np.full((20, 43), 0.1), np.array(5), "no costs"),
-        (np.full((20, 43), 0.1), None, "no costs"),
-        ("abc", ["stress_cubed"], "no array"),
-        (np.full((20, 43), 1.7), ["stress_cubed"], "activation of muscle_0 in frame 0 is 1.7"),
-        (np.zeros((20, 43)), ["stress_cubed"], "says nothing"),
-        (np.full((20, 43), np.nan), ["stress_cubed"], "says nothing"),
-        (np.full((20, 43), 0.1), ["min_max"], "no gradient"),
-        (np.full((20, 43), 0.1), ["emg_tracking"], "needs emg"),
+        (EVEN, [], "missing_argument", ("costs",)),
+        (EVEN, "stress_cubed", "missing_argument", ("costs",)),
+        (EVEN, np.array(5), "missing_argument", ("costs",)),
+        (EVEN, None, "missing_argument", ("costs",)),
+        (EVEN[:3], ["stress_cubed"], "bad_shape", ("(3, 43)",)),
+        ("abc", ["stress_cubed"], "not_numbers", ("activation",)),
+        (17 * EVEN, ["stress_cubed"], "bad_value", ("muscle_0", "frame 0", "1.7")),
+        (0 * EVEN, ["stress_cubed"], "bad_value", ("activation",)),
+        (np.nan * EVEN, ["stress_cubed"], "bad_value", ("activation",)),
+        (EVEN, ["min_max"], "bad_cost", ("min_max",)),
+        (EVEN, ["emg_tracking"], "missing_argument", ("emg_tracking", "Problem.emg")),
     ],
 )
-def test_bad_input_is_named(make_leg, pattern, costs, message):
+def test_bad_input_is_named(make_leg, pattern, costs, code, parts):
     leg = make_leg(20)
     bare = Problem(leg.moment_arm, leg.moment, leg.force_capacity, leg.max_isometric_force)
-    with pytest.raises(InputError, match=message):
+    with refused(code, *parts):
         explain(bare, pattern, costs)
 
 
-@pytest.mark.parametrize("at_bound", [np.nan, np.inf, 0.0, -1.0, "near", True, None])
+@pytest.mark.parametrize("at_bound", [np.inf, 0.0, "near", True])
 def test_a_distance_from_the_bounds_that_is_none_is_named(problem, at_bound):
-    pattern = solve(problem, "stress_cubed").activation
-    with pytest.raises(InputError, match="at_bound is"):
-        explain(problem, pattern, ["stress_cubed"], at_bound)
+    with refused("bad_number", "at_bound"):
+        explain(problem, EVEN, ["stress_cubed"], at_bound)
 
 
 def test_costs_may_come_from_a_generator(problem):

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.optimize import linprog
 
-from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
-from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.infeasibility import farkas_ratio
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -81,7 +81,7 @@ def test_shortages_fill_the_gap_and_no_less_would_do(make_leg):
         pull = found.proof[k] @ problem.moment_matrix[t]
         weakest = found.proof[k] @ problem.moment[t] - np.maximum(pull, 0.0).sum()
         assert weakest == pytest.approx(found.total[k], rel=1e-7)
-    assert (excess(problem.frames(found.frame), found.proof) > 1e-6).all()
+    assert (farkas_ratio(problem.frames(found.frame), found.proof) > 1e-6).all()
 
 
 def test_alone_and_for_certain(make_leg):
@@ -155,27 +155,26 @@ def test_only_the_frames_asked_for(make_leg):
     np.testing.assert_array_equal(diagnose(problem, frames=mask).frame, whole.frame[1:3])
     assert diagnose(problem, frames=[]).frame.size == 0
     for wrong in (0.7, [0.0, 1.0], [True, False], "a", [None]):
-        with pytest.raises(InputError, match="the frames are"):
+        with refused("bad_type", "diagnose"):
             diagnose(problem, frames=wrong)
-    with pytest.raises(InputError, match="no frame 30"):
-        diagnose(problem, frames=[30])
-    with pytest.raises(InputError, match="no frame -1"):
-        diagnose(problem, frames=[3, -1])
-    with pytest.raises(InputError, match="passive_force has the shape"):
+    for wrong, number in (([30], "30"), ([3, -1], "-1")):
+        with refused("bad_number", number):
+            diagnose(problem, frames=wrong)
+    with refused("bad_shape", "passive_force"):
         diagnose(problem, passive_force=np.zeros(5))
 
 
 @pytest.mark.parametrize(
-    ("force", "message"),
+    ("force", "code", "parts"),
     [
-        ([0.0, np.nan, 0.0], "passive_force is nan for brachialis in frame 0"),
-        ([0.0, 0.0, -1.0], "passive_force is -1 for triceps in frame 0"),
-        (["a"] * 3, "passive_force is no array of numbers"),
-        (np.ones(3) * 1j, "passive_force is no array of numbers"),
+        ([0.0, np.nan, 0.0], "bad_number", ("passive_force", "nan", "brachialis", "frame 0")),
+        ([0.0, 0.0, -1.0], "bad_number", ("passive_force", "-1", "triceps", "frame 0")),
+        (["a"] * 3, "not_numbers", ("passive_force",)),
+        (np.ones(3) * 1j, "not_numbers", ("passive_force",)),
     ],
 )
-def test_passive_forces_that_are_none_are_named(force, message):
-    with pytest.raises(InputError, match=message):
+def test_passive_forces_that_are_none_are_named(force, code, parts):
+    with refused(code, *parts):
         diagnose(elbow(80.0), passive_force=force)
 
 
@@ -217,7 +216,7 @@ def test_verdict_on_reserves(missing, verdict):
 def test_moments_that_are_not_known_give_no_verdict(value):
     problem = elbow(70.0)
     answer = solve(problem, "force_squared", on_infeasible="reserve")
-    with pytest.raises(InputError, match=f"moment of elbow_flexion in frame 0 is {value}"):
+    with refused("not_finite", "elbow_flexion", "frame 0", str(value)):
         check_reserves(problem, answer, moment=[value])
 
 
@@ -236,13 +235,13 @@ def test_moments_of_frames_that_are_no_numbers_do_not_matter(make_leg):
 def test_what_is_no_problem_or_not_its_solution_is_refused(make_leg):
     problem = elbow(70.0)
     answer = solve(problem, "force_squared", on_infeasible="reserve")
-    with pytest.raises(InputError, match="a dict was given"):
+    with refused("bad_type", "dict"):
         diagnose({})
-    with pytest.raises(InputError, match="a dict was given"):
+    with refused("bad_type", "dict"):
         check_reserves({}, answer)
-    with pytest.raises(InputError, match="a NoneType was given"):
+    with refused("bad_type", "NoneType"):
         check_reserves(problem, None)
-    with pytest.raises(InputError, match="one of 30 frames and 4 degrees of freedom"):
+    with refused("bad_shape", "30", "4"):
         check_reserves(problem, solve(mixed(make_leg)))
 
 
@@ -253,12 +252,12 @@ def test_limits_can_be_set_and_are_checked():
     assert check_reserves(problem, answer, limits=(0.001, 0.01)).verdict == (Verdict.LARGE,)
     assert check_reserves(problem, answer, moment=[25.0]).verdict == (Verdict.TOLERABLE,)
     for wrong in ((0.2, 0.1), (0.1,), 0.1, (np.nan, 0.1), (0.05, np.inf)):
-        with pytest.raises(InputError, match="limits are"):
+        with refused("bad_range", str(wrong)):
             check_reserves(problem, answer, limits=wrong)
     for wrong in (("a", "b"), ("0.05", "0.1")):
-        with pytest.raises(InputError, match="limits is no array"):
+        with refused("not_numbers", "limits"):
             check_reserves(problem, answer, limits=wrong)
-    with pytest.raises(InputError, match="moment is no array of numbers"):
+    with refused("not_numbers", "moment"):
         check_reserves(problem, answer, moment="x")
-    with pytest.raises(InputError, match="moment has the shape"):
+    with refused("bad_shape", "moment"):
         check_reserves(problem, answer, moment=[1.0, 2.0])

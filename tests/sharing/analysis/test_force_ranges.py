@@ -7,9 +7,9 @@ from dataclasses import replace
 import casadi
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.optimize import linprog
 
-from musclesolve.errors import InputError
 from musclesolve.sharing.analysis.force_ranges import feasible_range
 from musclesolve.sharing.analysis.near_optimal import near_optimal_range
 from musclesolve.sharing.cost.casadi_expression import expression_cost
@@ -160,25 +160,23 @@ def test_a_share_of_less_than_nothing_is_refused():
     squares = expression_cost("squares", lambda a, force, data: casadi.sumsqr(a), convex=True)
     below = expression_cost("below", lambda a, force, data: casadi.sumsqr(a) - 10.0, convex=True)
     assert (near_optimal_range(pair(), squares).width > 1.0).any()
-    with pytest.raises(InputError, match="least cost of below in frame 0 is -9"):
+    with refused("bad_cost", "below", "frame 0", "-9"):
         near_optimal_range(pair(), below)
 
 
 def test_refusals():
-    with pytest.raises(InputError, match="there is no muscle 'biceps'"):
+    with refused("unknown_name", "'biceps'"):
         feasible_range(pair(), ["biceps"])
-    with pytest.raises(InputError, match=r"within is -0\.1"):
-        near_optimal_range(pair(), within=-0.1)
-    for wrong in ("5%", [0.05], None, True, np.nan, np.inf):
-        with pytest.raises(InputError, match="within is"):
+    for wrong in (-0.1, "5%", [0.05], True, np.inf):
+        with refused("bad_number", "within", str(wrong)):
             near_optimal_range(pair(), within=wrong)
-    with pytest.raises(InputError, match="accuracy is 0"):
+    with refused("bad_number", "accuracy"):
         near_optimal_range(pair(), accuracy=0.0)
     for find in (feasible_range, near_optimal_range):
-        with pytest.raises(InputError, match="a dict was given"):
+        with refused("bad_type", "dict"):
             find({})
         for none in (0, [], ()):
-            with pytest.raises(InputError, match="muscles is"):
+            with refused("missing_argument", "muscles"):
                 find(pair(), muscles=none)
-    with pytest.raises(InputError, match="under min_max"):
+    with refused("bad_cost", "min_max"):
         near_optimal_range(pair(), "min_max")

@@ -1,4 +1,4 @@
-"""What a diagnosis names is the cause, and what it proposes works: families of random legs, tried by other means."""
+"""The causes that a diagnosis names and the remedies that it proposes, verified by other means on random legs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-MUSCLES, DOFS, FRAMES = 12, 4, 20
+MUSCLES, DOFS, FRAMES = 12, 4, 12
 Leg = Callable[..., Problem]
 
 
@@ -38,7 +38,7 @@ def weak(make_leg: Leg, seed: int) -> Problem:
 
 
 def stretched(make_leg: Leg, seed: int) -> Problem:
-    """Moments that rest asks for; three muscles, all with the same sign at one joint, are stretched more and more."""
+    """Moments near rest; three muscles, all with the same sign at one joint, are stretched more and more."""
     base, random = (
         make_leg(FRAMES, seed=seed, effort=0.1, dofs=DOFS, muscles=MUSCLES),
         np.random.default_rng(seed),
@@ -61,7 +61,7 @@ def near_the_edge(make_leg: Leg, seed: int) -> Problem:
 
 
 def one_sided(make_leg: Leg, seed: int) -> Problem:
-    """All muscles turn the first joint the same way, and the other way is asked for."""
+    """All muscles rotate the first joint in one direction, and the moment is in the other."""
     base = make_leg(FRAMES, seed=seed, effort=0.3, dofs=DOFS, muscles=MUSCLES)
     arm, net = base.moment_arm.copy(), base.moment.copy()
     arm[:, 0], net[:, 0] = np.abs(arm[:, 0]), np.linspace(-5.0, -60.0, FRAMES)
@@ -69,10 +69,10 @@ def one_sided(make_leg: Leg, seed: int) -> Problem:
 
 
 FAMILIES = {"weak": weak, "stretched": stretched, "near the edge": near_the_edge, "one sided": one_sided}
-EVERY = [(name, seed) for name in FAMILIES for seed in range(4)]
+EVERY = [(name, seed) for name in FAMILIES for seed in range(3)]
 
 
-@pytest.fixture(params=EVERY, ids=lambda each: f"{each[0]} {each[1]}")
+@pytest.fixture(scope="module", params=EVERY, ids=lambda each: f"{each[0]} {each[1]}")
 def found(request, make_leg) -> tuple[str, Problem, Diagnosis]:
     name, seed = request.param
     problem = FAMILIES[name](make_leg, seed)
@@ -119,7 +119,7 @@ def test_none_is_proposed_only_where_none_helps(found):
     _, problem, why = found
     for k, t in enumerate(why.frame):
         if why.remedy(k) is None:
-            for factor in (1.01, 1.1, 1.3, 2.0, 4.0, 10.0, 100.0):
+            for factor in (1.05, 1.3, 3.0, 10.0, 100.0):
                 assert not reachable(problem, t, np.full(MUSCLES, factor))
                 if why.passive_cause(k) is None:
                     assert not reachable(problem, t, np.where(why.limited[k], factor, 1.0))
@@ -153,7 +153,7 @@ def _shortage(problem: Problem, frame: int, moment: np.ndarray) -> float:
     return float(linprog(cost, A_eq=rows, b_eq=moment, bounds=bounds).fun)
 
 
-def test_a_factor_that_helps_only_between_two_numbers_is_told_within_them():
+def test_a_factor_that_helps_only_between_two_numbers_is_reported_within_them():
     """One joint needs 1.1432 times its 50 N m; another has 10 N m of passive force that may not exceed 11.438."""
     arm, strongest, passive = np.diag([0.05, 0.01])[None], np.array([1000.0, 100.0]), np.array([0.0, 1000.0])
     net = np.array([[50.0 * 1.1432, 10.0 * 1.1438]])

@@ -1,4 +1,4 @@
-"""What costs say about their dependence on the problem, against differences of their own gradients."""
+"""Formulas for the dependence of costs on the problem, against differences of their gradients."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH
 
-from musclesolve.sharing.cost.activation_power import ActivationPower
-from musclesolve.sharing.cost.activation_volume import ActivationVolume
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, gradient_change, largest_activation_change
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.differences import gradient_change, largest_activation_change
-from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.power_costs import (
+    ActivationPower,
+    ActivationVolume,
+    ForceMomentSquared,
+    NormalizedForceSquared,
+)
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem_change import ProblemChange
 
 COSTS = [
@@ -66,11 +67,11 @@ def test_so_does_the_end_of_the_domain(cost, make_leg):
 
 @dataclass(frozen=True)
 class Heavier(NormalizedForceSquared):
-    """Another weight than that of the library, with no word on how it changes."""
+    """Another weight than that of the library, without a formula for its change."""
 
     name: ClassVar[str] = "heavier"
 
-    def full(self, problem):
+    def coefficient(self, problem):
         return np.sqrt(problem.force_capacity / problem.max_isometric_force)
 
 

@@ -1,4 +1,4 @@
-"""A cost that somebody wrote is looked at before it is minimised."""
+"""A cost that is not built in is checked before it is minimised."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refusals import refused
 
 import musclesolve as ms
-from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.casadi_expression import expression_cost
-from musclesolve.sharing.cost.cost_check import check_cost
+from musclesolve.sharing.cost.cost_check import check_cost, is_custom
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.force_squared import ForceSquared
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, ForceSquared
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -81,22 +81,21 @@ class OneWrongMuscle(Power):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "part"),
     [
-        (OneForAll, "value has the shape"),
-        (FlatGradient, "gradient has the shape"),
-        (FlatCurvature, "hessian_diagonal has the shape"),
-        (OtherGradient, "gradient is .* where differences of value give"),
-        (OneWrongMuscle, "the activation of muscle_7"),
+        (OneForAll, "value"),
+        (FlatGradient, "gradient"),
+        (FlatCurvature, "hessian_diagonal"),
+        (OtherGradient, "gradient"),
+        (OneWrongMuscle, "muscle_7"),
     ],
 )
-def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, said):
+def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, part):
     problem = make_leg(3)
     for cost in (kind(), 2 * kind() + ForceSquared()):
-        with pytest.raises(InputError, match=said) as caught:
+        with refused("bad_cost", "the cost power", part):
             solve(problem, cost, solver)
-        assert "the cost power" in str(caught.value)
-    with pytest.raises(InputError, match=said):
+    with refused("bad_cost", part):
         solve(problem.frames(np.array([1])), kind(), solver)
 
 
@@ -118,12 +117,9 @@ def test_a_right_gradient_is_never_refused(exponent, factor, offset, width, fram
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_the_costs_of_the_house_would_pass(make_leg, name, monkeypatch):
-    from musclesolve.sharing.certificate import within_domain
-    from musclesolve.sharing.cost import cost_check as check
-
-    monkeypatch.setattr(check, "_written_by_somebody", lambda cost: True)
-    cost = REGISTRY[name]()
+def test_the_built_in_costs_would_pass(make_leg, name):
+    cost = type("Copy", (REGISTRY[name],), {"__module__": "elsewhere"})()
+    assert is_custom(cost)
     check_cost(within_domain(make_leg(6), cost), cost)
 
 
@@ -135,7 +131,7 @@ def test_an_infinite_derivative_at_a_bound_is_allowed(make_leg):
     np.testing.assert_allclose(mine.activation, known.activation, atol=1e-8)
 
 
-def test_frames_without_numbers_are_not_looked_at(make_leg):
+def test_invalid_frames_are_not_checked(make_leg):
     problem = make_leg(4)
     moment, capacity = problem.moment.copy(), problem.force_capacity.copy()
     moment[0], capacity[3] = np.nan, np.nan
@@ -153,17 +149,17 @@ def test_frames_without_numbers_are_not_looked_at(make_leg):
         lambda a, f, d: casadi.sumsqr(a) - 4 * a[0] * a[1],
     ],
 )
-def test_no_solver_takes_a_false_promise_of_convexity(solver, hollow):
+def test_no_solver_takes_a_cost_wrongly_declared_convex(solver, hollow):
     problem = Problem([[0.05, 0.03, -0.04]], [30.0], [1000.0, 2000, 1500], [1000.0, 2000, 1500])
     cost = expression_cost("hollow", hollow, convex=True)
-    for promised in (cost, 2 * cost + ActivationPower(3.0) * 1e-3):
-        with pytest.raises(InputError, match="hollow is said to be convex, but its second derivative"):
-            solve(problem, promised, solver)
+    for declared in (cost, 2 * cost + ActivationPower(3.0) * 1e-3):
+        with refused("bad_cost", "hollow"):
+            solve(problem, declared, solver)
     honest = expression_cost("hollow", hollow)
     assert solve(problem, honest, solver).cost_name == "hollow"
 
 
-def test_a_promise_broken_only_at_the_answer_is_noticed():
+def test_non_convexity_only_at_the_solution_is_noticed():
     """A narrow ridge where the moment is met, which the points between the bounds do not meet."""
     problem = Problem([[0.05, 0.05]], [40.0], [1000.0, 1000.0], [1000.0, 1000.0])
 
@@ -172,5 +168,5 @@ def test_a_promise_broken_only_at_the_answer_is_noticed():
 
     cost = expression_cost("ridged", ridged, convex=True)
     check_cost(problem, cost)
-    with pytest.raises(InputError, match="ridged is said to be convex"):
+    with refused("bad_cost", "ridged"):
         solve(problem, cost, "ipopt")

@@ -3,23 +3,26 @@ from __future__ import annotations
 import casadi
 import numpy as np
 import pytest
+from refusals import refused
 from sharing_cases import RESTING, SMOOTH
 
-from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
-from musclesolve.sharing.cost.activation_volume import ActivationVolume
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost
-from musclesolve.sharing.cost.emg_tracking import EmgTracking
-from musclesolve.sharing.cost.force_moment_squared import ForceMomentSquared
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared
-from musclesolve.sharing.cost.min_max import MinMax
-from musclesolve.sharing.cost.muscle_power import MusclePower
-from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.emg_tracking import EmgTracking
+from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
+from musclesolve.sharing.cost.named.min_max import MinMax
+from musclesolve.sharing.cost.named.power_costs import (
+    ActivationPower,
+    ActivationVolume,
+    ForceMomentSquared,
+    ForceSquared,
+    MusclePower,
+    NormalizedForceSquared,
+    StressCubed,
+)
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solving import solve
 
 
 def mine(activation, force, data):
@@ -81,9 +84,9 @@ def test_derivatives_of_terms_and_rows_together(case, cost):
         ahead = (cost.total_value(problem, up) - cost.total_value(problem, down)) / 2e-4
         size = np.abs(slope * along).sum(axis=1)
         np.testing.assert_allclose((slope * along).sum(axis=1) / size, ahead / size, atol=1e-6)
-        turn = (cost.total_gradient(problem, up) - cost.total_gradient(problem, down)) / 2e-4
+        bent = (cost.total_gradient(problem, up) - cost.total_gradient(problem, down)) / 2e-4
         expected = np.einsum("tij,tj->ti", hessian, along)
-        np.testing.assert_allclose(turn, expected, rtol=1e-4, atol=1e-5 * (1e-9 + np.abs(expected).max()))
+        np.testing.assert_allclose(bent, expected, rtol=1e-4, atol=1e-5 * (1e-9 + np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("cost", EVERY)
@@ -151,7 +154,7 @@ def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
     assert weights({}) == [1.0] * 6
     assert weights({"knee": 2.0}) == [0, 0, 0, 2, 2, 2]
     assert weights({"knee": 2.0, "knee_x": 0.0, "r_hip_z": 3.0}) == [0, 0, 3, 0, 2, 2]
-    with pytest.raises(InputError, match="no reaction of the problem has the name 'nee'"):
+    with refused("unknown_name", "'nee'"):
         weights({"nee": 1.0})
     assert JointReactionSquared({"hip": 1}).soft_rows(problem).target.shape == (1, 3)
     assert JointReactionSquared({"hip": 0}).soft_rows(problem) is None
@@ -159,38 +162,36 @@ def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
 
 @pytest.mark.parametrize("name", [name for name, kind in REGISTRY.items() if kind.data])
 def test_a_cost_names_what_the_problem_lacks(make_leg, name):
-    from musclesolve.sharing.solving import solve
-
     bare = Problem([[0.05, 0.04]], [10.0], [800.0, 600.0], [1000.0, 800.0])
     for cost in (name, 2.0 * find_cost(name) + ForceSquared()):
-        with pytest.raises(InputError, match=f"{name} needs {REGISTRY[name].data[0]}"):
+        with refused("missing_argument", name, REGISTRY[name].data[0]):
             solve(bare, cost)
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "code"),
     [
-        lambda: ActivationPower(0.5),
-        lambda: SoftSaturation(np.nan),
-        lambda: MusclePower(least_speed=0.0),
-        lambda: ForceMomentSquared(least_arm=-1.0),
-        lambda: EmgTracking(0.0),
-        lambda: JointReactionSquared({"knee": -1.0}),
-        lambda: JointReactionSquared(effort=np.inf),
-        lambda: ActivationVolume(specific_strength=0.0),
-        lambda: MinMax() + ForceSquared(),
-        lambda: ActivationPower("3"),
-        lambda: SoftSaturation([2.0]),
-        lambda: MusclePower(least_speed="slow"),
-        lambda: JointReactionSquared("knee"),
-        lambda: JointReactionSquared(3.0),
-        lambda: JointReactionSquared({"knee": "a"}),
-        lambda: JointReactionSquared({"knee": np.nan}),
-        lambda: JointReactionSquared({"knee": 1.0}, effort="much"),
+        (lambda: ActivationPower(0.5), "bad_number"),
+        (lambda: SoftSaturation(np.nan), "bad_number"),
+        (lambda: MusclePower(least_speed=0.0), "bad_number"),
+        (lambda: ForceMomentSquared(least_arm=-1.0), "bad_number"),
+        (lambda: EmgTracking(0.0), "bad_number"),
+        (lambda: JointReactionSquared({"knee": -1.0}), "bad_number"),
+        (lambda: JointReactionSquared(effort=np.inf), "bad_number"),
+        (lambda: ActivationVolume(specific_strength=0.0), "bad_number"),
+        (lambda: MinMax() + ForceSquared(), "bad_cost"),
+        (lambda: ActivationPower("3"), "bad_number"),
+        (lambda: SoftSaturation([2.0]), "bad_number"),
+        (lambda: MusclePower(least_speed="slow"), "bad_number"),
+        (lambda: JointReactionSquared("knee"), "bad_type"),
+        (lambda: JointReactionSquared(3.0), "bad_type"),
+        (lambda: JointReactionSquared({"knee": "a"}), "bad_number"),
+        (lambda: JointReactionSquared({"knee": np.nan}), "bad_number"),
+        (lambda: JointReactionSquared(effort="much"), "bad_number"),
     ],
 )
-def test_a_parameter_that_makes_no_sense_is_refused(make):
-    with pytest.raises(InputError, match="expected"):
+def test_a_parameter_that_makes_no_sense_is_refused(make, code):
+    with refused(code):
         make()
 
 
@@ -216,7 +217,7 @@ def test_costs_add_up(case):
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, np.inf, np.nan])
 def test_only_positive_multiples(factor):
-    with pytest.raises(InputError, match="force_squared"):
+    with refused("bad_number", "force_squared"):
         factor * ForceSquared()
 
 
@@ -240,7 +241,7 @@ def test_registry_lists_and_finds():
     assert all("Assumes" in (kind.__doc__ or "") for kind in REGISTRY.values())
     assert costs()["joint_reaction_squared"].needs == {"separable", "rows"}
     assert find_cost("stress_cubed") == StressCubed()
-    with pytest.raises(InputError, match="did you mean 'stress_cubed'"):
+    with refused("unknown_name", "'stress_qubed'", "'stress_cubed'"):
         find_cost("stress_qubed")
-    with pytest.raises(InputError, match="no cost 3"):
+    with refused("unknown_name", "3"):
         find_cost(3)

@@ -1,4 +1,4 @@
-"""Which solver takes which cost, and what is said where one does not."""
+"""Which solver takes which cost, and the refusals of the others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from musclesolve.sharing.cost.activation_power import ActivationPower
 from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_base import Attempt
@@ -69,7 +69,7 @@ def test_a_solver_without_prices_of_levels_proves_nothing(make_leg):
 
 def test_cyipopt_says_how_it_is_built(make_leg, monkeypatch):
     record = registry.REGISTRY["cyipopt"]
-    absent = registry.SolverRecord(**(vars(record) | {"package": "no_such_package"}))
+    absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "cyipopt", absent)
     with pytest.raises(registry.SolverNotInstalledError, match=r"python tools/build_cyipopt\.py"):
         solve(make_leg(1), "stress_cubed", "cyipopt")

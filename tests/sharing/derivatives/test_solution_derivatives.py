@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
 from musclesolve.sharing.cost.casadi_expression import expression_cost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.derivatives.optimality_system import OptimalitySystem
 from musclesolve.sharing.derivatives.solution_derivatives import solution_derivatives
 from musclesolve.sharing.problem import Problem
@@ -83,7 +82,7 @@ def test_with_reserves(cost, make_leg):
 
 @dataclass(frozen=True)
 class OwnCost(Cost):
-    """sum_i F0_i a_i^4, with nothing said about its dependence on the problem."""
+    """sum_i F0_i a_i^4, without a formula for its dependence on the problem."""
 
     name: ClassVar[str] = "own"
 
@@ -105,11 +104,11 @@ class OwnCost(Cost):
 
 @dataclass(frozen=True)
 class OwnStress(StressCubed):
-    """A cost of the library with another gradient, whose formula for changes is then not to be trusted."""
+    """A cost of the library with other coefficients: its formula for changes no longer holds."""
 
     name: ClassVar[str] = "own_stress"
 
-    def _full_stress(self, problem):
+    def coefficient(self, problem):
         return problem.force_capacity / np.sqrt(problem.max_isometric_force)
 
 
@@ -200,7 +199,7 @@ def test_the_end_of_soft_saturation_moves_with_strength_and_capacity():
     moment = 0.1 * 100.0 * (1.0 - 1e-9) + 5e-6 * 90.0
     problem = Problem(arm, [moment], 1.25 * strongest, strongest)
     found = solution_derivatives(problem, solve(problem, "soft_saturation"), "soft_saturation")
-    assert found._optimum.above[0, 0] and found.unique
+    assert found.optimum.above[0, 0] and found.unique
     change = found.along(d_max_isometric_force=np.array([1.0, 0.0]))
     np.testing.assert_allclose(change.force, [1.0, -2e4], rtol=1e-8)
     change = found.along(d_force_capacity=np.array([1.0, 0.0]))
@@ -216,7 +215,7 @@ def test_homogeneous_costs_scale_with_the_moments(cost, make_leg):
     scaled = np.einsum("tnm,tm->tn", found.by_moment, problem.moment)
     clear = found.margin > 1e-6
     assert clear.mean() > 0.8
-    np.testing.assert_allclose(scaled[clear], found._optimum.activation[clear], atol=1e-9)
+    np.testing.assert_allclose(scaled[clear], found.optimum.activation[clear], atol=1e-9)
     np.testing.assert_allclose(scaled[clear], solution.activation[clear], atol=1e-6)
 
 
@@ -243,7 +242,7 @@ def feasible(draw):
     return equipped(Problem(arm, (arm * capacity) @ activation, capacity, strongest)), cost
 
 
-@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(feasible(), st.integers(0, 2**31 - 1))
 def test_laws_and_differences_of_any_problem(case, seed):
     problem, cost = case
@@ -254,9 +253,9 @@ def test_laws_and_differences_of_any_problem(case, seed):
     assert found.sentence().endswith(".")
     if not found.unique:
         return
-    held = found._optimum.below[0] | found._optimum.above[0]
+    held = found.optimum.below[0] | found.optimum.above[0]
     assert np.all(found.by_moment[held] == 0.0)
-    matrix, a = problem.moment_matrix[0], found._optimum.activation[0]
+    matrix, a = problem.moment_matrix[0], found.optimum.activation[0]
     size = np.abs(matrix).max() * (1.0 + np.abs(found.by_moment).max())
     np.testing.assert_allclose(matrix @ found.by_moment, np.eye(problem.n_dof), atol=1e-9 * size)
     random = np.random.default_rng(seed)
@@ -413,46 +412,46 @@ def test_the_least_cost_grows_by_the_multiplier(make_leg):
             for j in (1, -1)
         ]
         slope = (ends[0].cost - ends[1].cost) / (2 * step)
-        np.testing.assert_allclose(slope, found._optimum.multiplier[:, k], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(slope, found.optimum.multiplier[:, k], rtol=1e-6, atol=1e-8)
 
 
 def test_what_does_not_fit_is_refused(make_leg):
     problem = make_leg(3)
     solution = solve(problem)
-    with pytest.raises(InputError, match="cannot be differentiated"):
+    with refused("bad_cost", "min_max"):
         solution_derivatives(problem, solution, "min_max")
-    with pytest.raises(InputError, match="is one for stress_cubed"):
+    with refused("conflict", "stress_cubed", "force_squared"):
         solution_derivatives(problem, solution, "force_squared")
-    with pytest.raises(InputError, match="activations"):
+    with refused("bad_shape", "(3, 43)", "(4, 43)"):
         solution_derivatives(make_leg(4), solution)
-    with pytest.raises(InputError, match="NoneType"):
+    with refused("bad_type", "NoneType"):
         solution_derivatives(problem, None)
     found = solution_derivatives(problem, solution)
-    with pytest.raises(InputError, match="no change 'd_strength'"):
+    with refused("unknown_name", "'d_strength'"):
         found.along(d_strength=1.0)
-    with pytest.raises(InputError, match="d_moment has the shape"):
+    with refused("bad_shape", "d_moment"):
         found.along(d_moment=np.ones(7))
-    with pytest.raises(InputError, match="directions that differ"):
+    with refused("bad_shape", "d_moment 2", "d_upper 4"):
         found.along(d_moment=np.ones((2, 3, 7)), d_upper=np.ones((4, 3, 43)))
-    with pytest.raises(InputError, match="no array of numbers"):
+    with refused("not_numbers", "d_moment"):
         found.along(d_moment=[["a"]])
-    with pytest.raises(InputError, match="no reserve_weight"):
+    with refused("missing_argument", "reserve_weight"):
         found.along(d_reserve_weight=np.ones((3, 7)))
-    with pytest.raises(InputError, match="no frame 3"):
+    with refused("bad_number", "3"):
         found.sentence(3)
 
 
 @pytest.mark.parametrize(
     "cost",
     [*SMOOTH, OwnCost(), written, find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation")],
-    ids=str,
+    ids=lambda cost: getattr(cost, "label", cost),
 )
 def test_backwards_is_forwards_transposed(cost, make_leg):
     """sum w (da along d) = gradient . d, for all arrays at once, muscles at their bounds included."""
     problem = make_leg(4, seed=3, effort=1.0, dofs=4, muscles=12)
     problem = problem.with_upper(0.8 * problem.upper).with_reserve_weight(np.full((4, 4), 1e4))
     found = solution_derivatives(problem, solve(problem, cost), cost)
-    assert found.unique.all() and (found._optimum.below | found._optimum.above).any()
+    assert found.unique.all() and (found.optimum.below | found.optimum.above).any()
     random = np.random.default_rng(5)
     weight = random.normal(size=(4, 12))
     gradient = found.gradient_of(weight)
@@ -487,5 +486,5 @@ def test_backwards_only_frames_that_count_count():
     np.testing.assert_allclose(gradient["moment"], [[0.08], [0.0]])
     assert np.isfinite(gradient["max_isometric_force"]).all()
     assert np.isnan(found.gradient_of(np.ones((2, 2)))["max_isometric_force"]).all()
-    with pytest.raises(InputError, match="weight has the shape"):
+    with refused("bad_shape", "weight"):
         found.gradient_of([1.0, 1.0])

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from musclesolve.errors import InputError
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -48,8 +48,8 @@ def test_same_activations_as_without_multipliers(cost, redundant):
 def test_the_equations_of_motion_hold():
     full = mechanism(redundant=2)
     found = solve_full(full, "force_squared")
-    miss = full.miss(found.multiplier, found.force, found.reserve)
-    assert np.abs(miss).max() < 1e-6 * np.abs(full.needed).max()
+    error = full.equation_error(found.multiplier, found.force, found.reserve)
+    assert np.abs(error).max() < 1e-6 * np.abs(full.needed).max()
     assert (found.reserve == 0).all()
 
 
@@ -108,25 +108,25 @@ def test_the_certificate_sees_a_multiplier_that_is_wrong():
     assert (found.kkt_residual > 1e-6).all()
 
 
-def test_the_price_certifies_the_reduced_problem():
+def test_the_multipliers_certify_the_reduced_problem():
     full = mechanism()
     found = solve_full(full, "stress_cubed")
-    worth = np.einsum("tmq,tq->tm", full.moment_rows, found.price)
+    worth = np.einsum("tmq,tq->tm", full.moment_rows, found.equation_multiplier)
     cost = find_cost("stress_cubed")
     assert kkt_residual(full.reduced, cost, found.activation, found.reserve, worth).max() < 1e-6
 
 
 def test_a_motion_that_nothing_holds_is_refused():
     full = mechanism()
-    with pytest.raises(InputError, match="neither held"):
+    with refused("bad_model", "frame 0"):
         solve_full(replace(full, jacobian=full.jacobian[:, 1:]))
 
 
-def test_a_shared_motion_that_is_led_is_refused():
+def test_a_shared_motion_with_a_driver_is_refused():
     full = mechanism()
-    led = np.concatenate([full.jacobian, full.moment_rows[:, :1]], axis=1)
-    with pytest.raises(InputError, match="leave out the driver rows"):
-        solve_full(replace(full, jacobian=led))
+    driven = np.concatenate([full.jacobian, full.moment_rows[:, :1]], axis=1)
+    with refused("bad_model", "frame 0"):
+        solve_full(replace(full, jacobian=driven))
 
 
 def test_joint_reactions_as_a_cost():
@@ -143,52 +143,50 @@ def test_joint_reactions_as_a_cost():
 
 
 def test_a_cost_of_levels_is_refused():
-    with pytest.raises(InputError, match="cannot take the cost min_max"):
+    with refused("unfit_solver", "min_max"):
         solve_full(mechanism(), "min_max")
 
 
 def test_data_that_a_cost_needs_is_asked_for():
-    with pytest.raises(InputError, match="needs fiber_velocity"):
+    with refused("missing_argument", "Problem.fiber_velocity"):
         solve_full(mechanism(), "muscle_power")
 
 
 @pytest.mark.parametrize("name", ["jacobian", "muscle_rows", "moment_rows", "force_capacity", "needed"])
 def test_a_wrong_shape_is_named(name):
     full = mechanism()
-    with pytest.raises(InputError, match=name):
+    with refused("bad_shape", f"FullProblem.{name}"):
         replace(full, **{name: np.zeros((4, 3, 5)) if name != "jacobian" else np.zeros((4, 3))})
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code", "part"),
     [
-        ({"full": {}}, "a dict was given"),
-        ({"tolerance": -1}, "tolerance is -1"),
-        ({"tolerance": "small"}, "tolerance is 'small'"),
-        ({"max_iterations": "a"}, "max_iterations is 'a'"),
-        ({"max_iterations": 0}, "max_iterations is 0"),
-        ({"max_iterations": 2.5}, "max_iterations is 2.5"),
+        ({"full": {}}, "bad_type", "dict"),
+        ({"tolerance": -1}, "bad_number", "tolerance is -1"),
+        ({"tolerance": "small"}, "bad_number", "tolerance is 'small'"),
+        ({"max_iterations": "a"}, "bad_number", "max_iterations is 'a'"),
+        ({"max_iterations": 0}, "bad_number", "max_iterations is 0"),
+        ({"max_iterations": 2.5}, "bad_number", "max_iterations is 2.5"),
     ],
 )
-def test_options_that_are_none_are_named(options, message):
-    with pytest.raises(InputError, match=message):
+def test_options_that_are_none_are_named(options, code, part):
+    with refused(code, part):
         solve_full(**({"full": mechanism()} | options))
 
 
-@pytest.mark.parametrize(("data", "message"), [({"foo": 1}, "data has foo"), (3, "data has 3")])
-def test_further_fields_that_a_problem_does_not_have_are_named(data, message):
-    with pytest.raises(InputError, match=message):
+@pytest.mark.parametrize(("data", "part"), [({"foo": 1}, "'foo'"), (3, "'3'")])
+def test_further_fields_that_a_problem_does_not_have_are_named(data, part):
+    with refused("unknown_name", part):
         mechanism(data=data)
 
 
-def test_words_for_numbers_are_named():
-    with pytest.raises(InputError, match="needed is no array of numbers"):
+def test_text_in_place_of_numbers_is_refused():
+    with refused("not_numbers", "needed"):
         replace(mechanism(), needed="heavy")
 
 
 @pytest.mark.parametrize("given", [{"dofs": []}, {"states": []}, {"dofs": None}, {"states": 3}])
 def test_muscles_and_degrees_of_freedom_have_to_be_given(given):
-    """Before anything else is looked at."""
-    name = next(iter(given))
-    with pytest.raises(InputError, match=f"{name} is"):
+    with refused("missing_argument", f"{next(iter(given))} is"):
         full_problem(None, None, [], **({"states": [None], "dofs": ["hip_flexion_r"]} | given))

@@ -13,13 +13,13 @@ from sharing_cases import SMOOTH
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.activation_power import ActivationPower
-from musclesolve.sharing.cost.cost_base import _describes_itself, described
+from musclesolve.sharing.cost.cost_base import described
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.cost.power_sum import PowerSum
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
-from musclesolve.sharing.kernel.compiled_solver import LEFT, Task
+from musclesolve.sharing.kernel.compiled_solver import KernelProblem
+from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits
 from musclesolve.sharing.rate.solve_rate_limited import solve_rate_limited
@@ -52,8 +52,8 @@ def test_no_frame_is_left_to_the_slower_method(make_leg, cost):
     problem = make_leg(20, seed=6)
     far = replace(problem, moment=np.linspace(0.2, 30.0, 20)[:, None] * problem.moment)
     for given in (problem, far, replace(problem, reserve_weight=1e3)):
-        answer = Batch().settled(given, cost, may_help=True)
-        assert answer is not None and (answer.status != LEFT).all()
+        answer = Batch().solve_certified(given, cost, allow_reserve=True)
+        assert answer is not None and (answer.status != UNRESOLVED).all()
 
 
 @pytest.mark.parametrize("weight", [None, 1e3])
@@ -72,7 +72,7 @@ def test_both_certificates_are_the_same_figure(make_leg, cost, weight):
     multiplier[6], activation[7] = 0.0, 0.0
     activation[8], multiplier[9] = random.random(activation.shape[1]), 1e30
     activation[10, 3], multiplier[11, 2] = np.nan, np.inf
-    task = Task.of(problem, cost)
+    task = KernelProblem.of(problem, cost)
     assert task is not None
     numpy = kkt_residual(problem, cost, activation, reserve, multiplier)
     np.testing.assert_allclose(task.certify(activation, reserve, multiplier), numpy, rtol=1e-10, atol=1e-12)
@@ -99,15 +99,14 @@ class OwnVersion(StressCubed):
         return 2.0 * super().gradient(problem, activation)
 
 
-def test_a_cost_that_went_its_own_way_is_not_described_by_what_it_inherits(make_leg, monkeypatch):
+def test_a_cost_that_went_its_own_way_is_not_described_by_what_it_inherits(make_leg):
     problem = make_leg(2)
     assert described(OwnVersion(), problem) is None
     assert described(2.0 * OwnVersion(), problem) is None
     assert described(StressCubed() + OwnVersion(), problem) is None
     assert described(2.0 * StressCubed(), problem) is not None
-    monkeypatch.setattr(OwnVersion, "__module__", "musclesolve.sharing.elsewhere")
-    _describes_itself.cache_clear()
-    assert described(OwnVersion(), problem) is None
+    built_in = type("BuiltIn", (OwnVersion,), {"__module__": "musclesolve.sharing.elsewhere"})
+    assert described(built_in(), problem) is None
 
 
 class Mine(PowerSum):
@@ -115,7 +114,7 @@ class Mine(PowerSum):
 
     name = "mine"
 
-    def full(self, problem):
+    def coefficient(self, problem):
         return np.ones_like(problem.force_capacity)
 
 
@@ -169,7 +168,7 @@ def test_more_moments_than_muscles():
 def test_a_problem_too_wide_for_the_compiled_code_is_solved_all_the_same():
     muscles = 1030
     problem = Problem(np.full((1, muscles), 0.05), [30.0], np.full(muscles, 100.0), np.full(muscles, 100.0))
-    assert Task.of(replace(problem), StressCubed()) is None
+    assert KernelProblem.of(replace(problem), StressCubed()) is None
     answer = solve(problem)
     assert answer.status == Status.SOLVED
     np.testing.assert_allclose(answer.activation, 30.0 / (5.0 * muscles), rtol=1e-5)
@@ -199,15 +198,17 @@ def test_frame_by_frame_within_rate_limits_is_the_same_compiled(make_leg, cost, 
     np.testing.assert_allclose(fast.reserve, slow.reserve, atol=1e-5)
 
 
-def test_a_frame_left_in_the_middle_is_solved_and_the_rest_follows_it(make_leg, monkeypatch):
+def test_an_unresolved_frame_in_the_middle_is_solved_and_the_rest_follows_it(make_leg, monkeypatch):
     problem = make_leg(8, seed=4, effort=0.3, dofs=3, muscles=15)
     time = 0.02 * np.arange(8)
     whole = solve_rate_limited(problem, time, method="frame_by_frame").solution
-    in_order = Task.solve_in_order
+    in_order = KernelProblem.solve_in_order
     monkeypatch.setattr(
-        Task,
+        KernelProblem,
         "solve_in_order",
-        lambda task, first, answer, *rest: first if first in (0, 3) else in_order(task, first, answer, *rest),
+        lambda kernel, first, found, **options: (
+            first if first in (0, 3) else in_order(kernel, first, found, **options)
+        ),
     )
     again = solve_rate_limited(problem, time, method="frame_by_frame").solution
     np.testing.assert_array_equal(again.status, whole.status)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from musclesolve.sharing.certificate import kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility import excess
-from musclesolve.sharing.kernel.compiled_solver import LEFT
+from musclesolve.sharing.infeasibility import farkas_ratio
+from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.vectorised import Vectorised
@@ -56,7 +56,7 @@ def nasty(draw):
 
 @THOROUGH
 @given(nasty())
-def test_every_verdict_is_shown_and_the_slower_method_says_the_same(case):
+def test_every_status_is_proved_and_the_numpy_method_agrees(case):
     problem, kind = case
     cost = find_cost(kind)
     answer, slow = solve(problem, cost), solve(problem, cost, Vectorised())
@@ -67,15 +67,17 @@ def test_every_verdict_is_shown_and_the_slower_method_says_the_same(case):
         assert slow.status[0] in (Status.SOLVED, Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
         if slow.status[0] == Status.SOLVED:
             size = max(abs(slow.cost[0]), 1e-6 * abs(cost.total_value(problem, problem.upper)[0]), 1e-30)
-            assert not abs(answer.cost[0] - slow.cost[0]) > 1e-4 * size
+            # what the moments that the certificate lets both miss are worth
+            allowed = 2e-6 * (np.abs(slow.multiplier) * np.maximum(1.0, np.abs(problem.moment))).sum()
+            assert not abs(answer.cost[0] - slow.cost[0]) > 1e-4 * size + allowed
     if answer.status[0] == Status.INFEASIBLE and np.isfinite(answer.infeasibility_proof).all():
-        assert excess(within_domain(problem, cost), answer.infeasibility_proof)[0] > 1e-6
+        assert farkas_ratio(within_domain(problem, cost), answer.infeasibility_proof)[0] > 1e-6
         assert slow.status[0] != Status.SOLVED
 
 
 @THOROUGH
 @given(nasty(), st.sampled_from([1e-3, 1.0, 1e6]))
-def test_with_reserves_there_is_always_an_answer(case, weight):
+def test_with_reserves_every_frame_is_solved(case, weight):
     problem, kind = case
     cost = find_cost(kind)
     reserved = problem.with_reserve_weight(np.full_like(problem.moment, weight))
@@ -90,7 +92,7 @@ def test_with_reserves_there_is_always_an_answer(case, weight):
         assert not total[0] - total[1] > 1e-4 * size
 
 
-def test_hardly_any_of_them_is_left_to_the_slower_method():
+def test_hardly_any_frame_is_unresolved():
     """Of 400 problems each whose capacities differ by many orders of magnitude."""
     for size, share in ((2.0, 0.0), (4.0, 0.01)):
         random = np.random.default_rng(0)
@@ -99,5 +101,5 @@ def test_hardly_any_of_them_is_left_to_the_slower_method():
         moment = np.einsum("tmn,tn->tm", arm * strongest[:, None], random.random((400, 9)))
         problem = Problem(arm, moment, strongest, np.full(9, 10.0**size))
         for kind in KINDS:
-            answer = Batch().settled(problem, find_cost(kind), may_help=False)
-            assert answer is not None and (answer.status == LEFT).mean() <= share, kind
+            answer = Batch().solve_certified(problem, find_cost(kind), allow_reserve=False)
+            assert answer is not None and (answer.status == UNRESOLVED).mean() <= share, kind

@@ -1,7 +1,8 @@
-"""Where the compiled kernel is kept, and what happens where it cannot be."""
+"""The cache of the compiled kernel on disk: what is in its key, and what happens where it cannot be used."""
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 import runpy
@@ -28,24 +29,24 @@ def test_it_is_compiled_once():
     assert len(entry.compiled_run().signatures) == 1
 
 
-def test_without_any_folder_to_keep_it_in_it_is_still_made(monkeypatch):
+def test_without_a_cache_folder_it_is_compiled_in_memory(monkeypatch):
     monkeypatch.setattr(caching.CompileResultCacheImpl, "_locator_classes", [])
-    assert entry._made("nowhere").stats.cache_path is None
+    assert entry.build_run("nowhere").stats.cache_path is None
 
 
 @pytest.mark.parametrize("kind", ["*.nbc", "*.nbi"])
 @pytest.mark.parametrize("left", [0, 100])
-def test_files_that_are_damaged_are_made_anew(kind, left, tmp_path, monkeypatch, caplog):
+def test_damaged_cache_files_are_replaced(kind, left, tmp_path, monkeypatch, caplog):
     (tmp_path / "small.py").write_text("def small(x):\n    return 2.0 * x\n")
     monkeypatch.setattr(entry, "SIGNATURE", (types.float64,))
 
     def loaded():
         names = runpy.run_path(str(tmp_path / "small.py"))
-        monkeypatch.setattr(entry, "_run", njit(cache=True)(names["small"]))
-        return entry._compiled_once.__wrapped__()
+        monkeypatch.setattr(entry, "RUN", njit(cache=True)(names["small"]))
+        return entry.load_or_compile()
 
     assert loaded()(3.0) == 6.0
-    (damaged,) = Path(entry._run.stats.cache_path).glob(f"*small*{kind[1:]}")
+    (damaged,) = Path(entry.RUN.stats.cache_path).glob(f"*small*{kind[1:]}")
     damaged.write_bytes(damaged.read_bytes()[:left])
     with caplog.at_level("INFO", "musclesolve"):
         assert loaded()(3.0) == 6.0
@@ -55,8 +56,37 @@ def test_files_that_are_damaged_are_made_anew(kind, left, tmp_path, monkeypatch,
 
 
 def test_other_sources_have_another_name():
-    assert entry._made("a").py_func.__name__ != entry._made("b").py_func.__name__
-    assert entry._version() == entry._version()
+    assert entry.build_run("a").py_func.__name__ != entry.build_run("b").py_func.__name__
+    assert entry.source_version() == entry.source_version()
+
+
+def test_compiled_code_depends_on_nothing_outside_of_its_folder():
+    """The cache key hashes the folder: what compiled modules import has to lie there (a lock cannot change code)."""
+    package = "musclesolve.sharing.kernel"
+    imports = {path.stem: project_imports(path) for path in Path(entry.__file__).parent.glob("*.py")}
+    called_from_python = "compiled_solver"
+    reached, waiting = set(), ["entry"]
+    while waiting:
+        module = waiting.pop()
+        reached.add(module)
+        inside = {name for name in imports[module] if name.startswith(package)}
+        outside = imports[module] - inside
+        assert outside <= {"musclesolve._util.one_thread", "musclesolve._util.arrays"}, (module, outside)
+        waiting += [stem for name in inside if (stem := name.removeprefix(f"{package}.")) not in reached]
+    assert reached == imports.keys() - {called_from_python, "__init__"}
+
+
+def project_imports(path):
+    """The modules of the project that a source file imports, wherever in it."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    names = [
+        f"{node.module}.{alias.name}" if node.module == "musclesolve.sharing.kernel" else node.module
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    names += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    return {name for name in names if name.startswith("musclesolve")}
 
 
 def test_importing_the_package_does_not_import_numba():
@@ -65,7 +95,7 @@ def test_importing_the_package_does_not_import_numba():
     assert done.stdout.strip() == "False"
 
 
-def test_the_command_line_says_that_it_compiles(capsys):
+def test_the_command_line_reports_the_compilation(capsys):
     log = logging.getLogger("musclesolve")
     before, level = list(log.handlers), log.level
     announce()
@@ -76,7 +106,7 @@ def test_the_command_line_says_that_it_compiles(capsys):
     assert "compiling the force-sharing kernel" in capsys.readouterr().err
 
 
-def test_arrays_that_cannot_be_written_or_lie_otherwise(make_leg):
+def test_arrays_that_are_read_only_or_in_another_order(make_leg):
     problem = make_leg(6)
     arm = np.asfortranarray(problem.moment_arm)
     moment = np.repeat(problem.moment, 2, axis=1)[:, ::2]
@@ -96,15 +126,15 @@ print(answer.status, ms.compile_kernel())
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "code", "said"),
+    ("name", "value", "code", "message"),
     [
         ("NUMBA_DISABLE_JIT", "1", 0, "NUMBA_DISABLE_JIT is set"),
         ("NUMBA_NUM_THREADS", "0", 1, "NUMBA_NUM_THREADS = '0'"),
     ],
 )
-def test_environments_that_numba_does_not_work_in(name, value, code, said):
+def test_environments_that_numba_does_not_work_in(name, value, code, message):
     done = subprocess.run(
         [sys.executable, "-c", SMALL], capture_output=True, text=True, env=os.environ | {name: value}
     )
-    assert done.returncode == code and said in done.stderr, done.stderr
+    assert done.returncode == code and message in done.stderr, done.stderr
     assert done.stdout.strip() == ("" if code else "0 False")

@@ -14,7 +14,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
 from musclesolve.sharing.rate.rate_limits import RateLimits
-from musclesolve.sharing.rate.rate_reach import excess, least_reserves, limit_rows
+from musclesolve.sharing.rate.rate_reach import farkas_ratio, least_reserves, limit_rows
 from musclesolve.sharing.rate.solve_rate_limited import solve_rate_limited
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -76,7 +76,7 @@ def test_slack_limits_change_nothing(make_leg, cost):
     np.testing.assert_allclose(attempt.activation, single.activation, atol=1e-5)
     answer = solve_rate_limited(problem, 0.01 * np.arange(5), cost, RateLimits(0.0, 0.0))
     np.testing.assert_allclose(answer.solution.activation, single.activation, atol=1e-9)
-    assert (answer.price_of_falling == 0).all() and (answer.solution.status == Status.SOLVED).all()
+    assert (answer.falling_multiplier == 0).all() and (answer.solution.status == Status.SOLVED).all()
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -90,7 +90,7 @@ def test_limits_that_bind_are_kept_and_certified(cost):
     produced = np.einsum("tkn,tn->tk", problem.moment_matrix, answer.solution.activation)
     np.testing.assert_allclose(produced, problem.moment, atol=1e-6)
     assert answer.solution.cost.sum() > single.cost.sum() * (1 + 1e-6)
-    assert answer.price_of_rising.max() > 0 and answer.price_of_falling.max() > 0
+    assert answer.rising_multiplier.max() > 0 and answer.falling_multiplier.max() > 0
 
 
 def test_a_general_purpose_optimiser_agrees():
@@ -124,7 +124,7 @@ def test_the_price_is_what_a_faster_muscle_would_save():
     problem, time = burst()
     cost, coupling = find_cost("force_squared"), Coupling.of(RateLimits(), time)
     answer = solve_rate_limited(problem, time, cost)
-    where = np.unravel_index(answer.price_of_rising.argmax(), answer.price_of_rising.shape)
+    where = np.unravel_index(answer.rising_multiplier.argmax(), answer.rising_multiplier.shape)
     shift, totals = 1e-4, []
     for sign in (1.0, -1.0):
 
@@ -138,7 +138,7 @@ def test_the_price_is_what_a_faster_muscle_would_save():
         attempt = solve_coupled(problem, moved, cost, np.zeros_like(problem.moment))
         totals.append(cost.value(problem, attempt.activation).sum())
     saved = (totals[1] - totals[0]) / (2 * shift)
-    assert saved == pytest.approx(answer.price_of_rising[where], rel=1e-3)
+    assert saved == pytest.approx(answer.rising_multiplier[where], rel=1e-3)
 
 
 @pytest.mark.parametrize("spoil", ["activation", "multiplier", "price"])
@@ -177,7 +177,7 @@ def test_frame_by_frame_keeps_the_limits_but_costs_more():
     assert RateLimits().excess(apart.solution.activation, time).max() < 1e-9
     assert apart.solution.solved.all() and together.solution.solved.all()
     assert apart.solution.cost.sum() > together.solution.cost.sum()
-    assert apart.method == "frame_by_frame" and np.isnan(apart.price_of_rising).all()
+    assert apart.method == "frame_by_frame" and np.isnan(apart.rising_multiplier).all()
 
 
 @pytest.mark.parametrize("on_infeasible", ["report", "reserve"])
@@ -236,7 +236,7 @@ def test_no_proof_for_a_motion_within_reach():
     coupling, random = Coupling.of(RateLimits(), time), np.random.default_rng(1)
     for _ in range(50):
         direction, price = random.standard_normal((24, 2)), random.uniform(0, 5, (2, 23, 6))
-        assert excess(problem, coupling, direction, price) < 0
+        assert farkas_ratio(problem, coupling, direction, price) < 0
 
 
 @pytest.mark.parametrize("cost", COSTS)
@@ -263,7 +263,7 @@ def test_a_frame_that_is_no_number_is_left_out_and_the_limits_hold_across_it():
     kept = np.arange(24) != 9
     assert (answer.solution.status[kept] == Status.SOLVED).all()
     assert RateLimits().excess(answer.solution.activation[kept], time[kept]).max() < 1e-9
-    assert np.isnan(answer.price_of_rising[8:10]).all() and np.isfinite(answer.price_of_rising[:8]).all()
+    assert np.isnan(answer.rising_multiplier[8:10]).all() and np.isfinite(answer.rising_multiplier[:8]).all()
 
 
 def test_a_muscle_of_zero_capacity_and_a_fixed_one_do_no_harm():
@@ -281,7 +281,7 @@ def test_a_single_frame_has_nothing_to_limit(make_leg):
     problem = make_leg(1)
     answer = solve_rate_limited(problem, [0.0])
     np.testing.assert_allclose(answer.solution.activation, solve(problem).activation)
-    assert answer.price_of_rising.shape == (0, 43)
+    assert answer.rising_multiplier.shape == (0, 43)
 
 
 @pytest.mark.parametrize("method", ["together", "frame_by_frame"])

@@ -15,10 +15,9 @@ from sharing_cases import equipped
 import musclesolve as ms
 from musclesolve.pipeline import run as pipeline
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.activation_power import ActivationPower
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, StressCubed
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve
@@ -172,7 +171,7 @@ def examine(problem: Problem, name: str, solver: str) -> np.ndarray:
         answer.activation[good],
         answer.reserve[good],
         answer.multiplier[good],
-        None if answer.level_price is None else answer.level_price[good],
+        None if answer.level_multiplier is None else answer.level_multiplier[good],
     )
     assert (fresh <= 1e-6).all(), where
     within = (answer.activation[good] >= part.lower) & (answer.activation[good] <= part.upper)
@@ -287,7 +286,7 @@ def test_levels_that_are_not_the_least_are_refused():
     for share in (1e-4, 1.0):
         mixed = (1.0 - share) * answer.activation + share * other
         none = np.zeros_like(problem.moment)
-        residual = kkt_residual(problem, cost, mixed, none, answer.multiplier, answer.level_price)
+        residual = kkt_residual(problem, cost, mixed, none, answer.multiplier, answer.level_multiplier)
         assert (residual > 1e-6).all()
     bare = kkt_residual(problem, cost, answer.activation, answer.reserve, answer.multiplier)
     assert np.isinf(bare).all()

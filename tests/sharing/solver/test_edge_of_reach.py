@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.infeasibility import excess
+from musclesolve.sharing.infeasibility import farkas_ratio
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solver.vectorised import Vectorised
@@ -83,7 +83,7 @@ def cheapest(row, moment, weight, power, upper):
 def examine(case, cost, answer):
     """No frame without a reason, no proof that is none, no more than the least cost; the share that is answered."""
     proved = answer.status == Status.INFEASIBLE
-    assert (excess(case.problem.frames(proved), answer.infeasibility_proof[proved]) > 1e-6).all()
+    assert (farkas_ratio(case.problem.frames(proved), answer.infeasibility_proof[proved]) > 1e-6).all()
     solved, power = answer.status == Status.SOLVED, POWERS[cost]
     found, least = case.cost(answer.activation[solved], power), case.cost(case.least[solved], power)
     # moments are met to 1e-6; where rows are mixtures, of the largest of them

@@ -10,8 +10,8 @@ from sharing_cases import RESTING, SMOOTH, equipped
 
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.soft_saturation import SoftSaturation
-from musclesolve.sharing.cost.stress_cubed import StressCubed
+from musclesolve.sharing.cost.named.power_costs import StressCubed
+from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
@@ -105,7 +105,7 @@ def test_unknown_and_not_installed_are_two_errors(make_leg, monkeypatch):
         solve(problem, solver=3)
     record = solvers()["ipopt"]
     assert record.installed and record.warm_start and not record.batched
-    absent = registry.SolverRecord(**(vars(record) | {"package": "no_such_package"}))
+    absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "ipopt", absent)
     assert not solvers()["ipopt"].installed
     with pytest.raises(registry.SolverNotInstalledError, match="pip install casadi"):

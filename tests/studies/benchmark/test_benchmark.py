@@ -73,7 +73,7 @@ def test_every_kind_of_solver_is_measured(solver):
 
 def test_failures_stay_in_the_table(monkeypatch):
     problem = random_problem(2, 3, 9)
-    absent = registry.SolverRecord(**(vars(registry.REGISTRY["slsqp"]) | {"package": "no_such_package"}))
+    absent = registry.SolverRecord(**(vars(registry.REGISTRY["slsqp"]) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "slsqp", absent)
 
     def too_slow(function, *arguments, limit):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from musclesolve import expression_cost
-from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies.many_trials import recipe as recipes
 from musclesolve.studies.many_trials.recipe import input_hashes, is_current, recipe
 

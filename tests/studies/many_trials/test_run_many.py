@@ -11,7 +11,7 @@ from many_trials import write_stride
 
 import musclesolve as ms
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.activation_power import ActivationPower
+from musclesolve.sharing.cost.named.power_costs import ActivationPower
 from musclesolve.studies.many_trials.run_many import _Report
 from musclesolve.studies.many_trials.trial_record import Outcome
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.power_sum import relative_force
 from musclesolve.sharing.problem import Problem
 
 
@@ -23,8 +24,8 @@ class MinMax(Cost):
     sum_i (F_i / F0_i)^p for p -> infinity, synergists are all loaded alike, and whatever moves the load by a little
     moves all of them.
 
-    `value` is the first level. It has kinks, so there is no Hessian to speak of, and `gradient` is a subgradient;
-    solvers that follow slopes cannot take this cost.
+    `value` is the first level. It has kinks: its Hessian is zero between them and `gradient` is a subgradient, so that
+    gradient-based solvers cannot take this cost.
     """
 
     name: ClassVar[str] = "min_max"
@@ -43,7 +44,7 @@ class MinMax(Cost):
 
     def relative_load(self, problem: Problem) -> Array:
         """F_i / F0_i at activation 1, (T, n): what is levelled is this times the activation."""
-        return problem.force_capacity / problem.max_isometric_force
+        return relative_force(problem)
 
     def value(self, problem: Problem, activation: Array) -> Array:
         """(T,)."""

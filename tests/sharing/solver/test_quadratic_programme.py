@@ -9,11 +9,9 @@ import pytest
 from sharing_cases import SMOOTH
 
 from musclesolve.sharing.certificate import kkt_residual
-from musclesolve.sharing.cost.activation_power import ActivationPower
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.force_squared import ForceSquared
-from musclesolve.sharing.cost.stress_cubed import StressCubed
-from musclesolve.sharing.solver.quadratic import Found, QuadraticSolver
+from musclesolve.sharing.cost.named.power_costs import ActivationPower, ForceSquared, StressCubed
+from musclesolve.sharing.solver.quadratic_programme import Found, QuadraticProgramme
 from musclesolve.sharing.solver.solver_registry import UnfitSolverError, solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -72,19 +70,18 @@ def test_they_are_silent(solver, make_leg, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-class Wrong(QuadraticSolver):
-    """A backend that claims a wrong answer."""
+class Wrong(QuadraticProgramme):
+    """A backend that claims a wrong result."""
 
-    name = "wrong"
     can = frozenset({"quadratic_programme"})
 
-    def open(self, frame):
-        return lambda frame: Found(frame.upper.copy(), np.zeros(len(frame.moment)), 1, Status.SOLVED)
+    def call(self, frame):
+        return Found(frame.upper.copy(), np.zeros(len(frame.moment)), 1, Status.SOLVED)
 
 
-def test_what_a_backend_claims_is_not_believed(make_leg):
+def test_the_certificate_is_recomputed_whatever_a_backend_claims(make_leg):
     problem = make_leg(3)
-    answer = solve(problem, "force_squared", Wrong())
+    answer = solve(problem, "force_squared", Wrong("wrong"))
     assert (answer.status == Status.SOLVER_FAILED).all() and np.isnan(answer.activation).all()
     own = solve(problem, "force_squared")
     assert (kkt_residual(problem, ForceSquared(), own.activation, own.reserve, own.multiplier) <= 1e-6).all()

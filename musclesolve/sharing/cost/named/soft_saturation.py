@@ -9,8 +9,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import POWER, SATURATION, Terms, one_term
-from musclesolve.sharing.cost.power_sum import check_exponent, ratio_change
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
+from musclesolve.sharing.cost.power_sum import check_exponent, relative_force, relative_force_change
+from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_SATURATION
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -23,7 +24,7 @@ class SoftSaturation(Cost):
 
     With p = 2 it is Silva 2003, eq. 6.19, there ascribed to Siemienski; the general exponent is that of Rasmussen et
     al. (2001). The print minimises the sum of the roots, which drives every muscle to full co-contraction; the
-    criterion is meant to be maximised (correction A12). Here it is turned into a cost that is zero at rest.
+    criterion is meant to be maximised (correction A12). Here it is a cost that is zero at rest.
 
     Assumes that no muscle exceeds its maximum isometric force: the domain ends at F_i = F0_i, where the slope is
     infinite for p > 1, so that no activation exceeds F0_i / force_capacity_i. (It ends a billionth before, to be
@@ -48,9 +49,6 @@ class SoftSaturation(Cost):
         """For p = 1."""
         return self.exponent == 1
 
-    def _ratio(self, problem: Problem) -> Array:
-        return problem.force_capacity / problem.max_isometric_force
-
     def _remainder(self, load: Array) -> Array:
         """1 - x^p, with its digits near saturation."""
         if self.exponent == 2:
@@ -60,7 +58,7 @@ class SoftSaturation(Cost):
 
     def value(self, problem: Problem, activation: Array) -> Array:
         """(T,), without unit."""
-        load = self._ratio(problem) * activation
+        load = relative_force(problem) * activation
         if self.exponent == 2:  # equals 1 - root, without the cancellation at rest
             return (load * load / (1.0 + np.sqrt(self._remainder(load)))).sum(axis=-1)
         with np.errstate(divide="ignore"):
@@ -69,14 +67,14 @@ class SoftSaturation(Cost):
 
     def gradient(self, problem: Problem, activation: Array) -> Array:
         """x^(p-1) (1 - x^p)^(1/p - 1) dx/da, (T, n), infinite at saturation."""
-        ratio, p = self._ratio(problem), self.exponent
+        ratio, p = relative_force(problem), self.exponent
         load = ratio * activation
         with np.errstate(divide="ignore"):
             return ratio * np.power(load, p - 1.0) * np.power(self._remainder(load), 1.0 / p - 1.0)
 
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """(p - 1) x^(p-2) (1 - x^p)^(1/p - 2) (dx/da)^2, (T, n), infinite at saturation."""
-        ratio, p = self._ratio(problem), self.exponent
+        ratio, p = relative_force(problem), self.exponent
         if self.linear:
             return np.zeros_like(ratio)
         load = ratio * activation
@@ -87,25 +85,25 @@ class SoftSaturation(Cost):
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """x^(p-1) (1 - x^p)^(1/p - 2) (p - x^p) dc with x = c a, (K, T, n)."""
         p = self.exponent
-        load = self._ratio(problem) * activation
+        load = relative_force(problem) * activation
         left = self._remainder(load)
         bent = np.power(load, p - 1.0) * np.power(left, 1.0 / p - 2.0) * (p - 1.0 + left)
-        return bent * ratio_change(problem, change)
+        return bent * relative_force_change(problem, change)
 
     def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
         """-largest^2 dc / (1 - 1e-9), (K, T, n); zero where there is none."""
         largest = self.largest_activation(problem)
         ends = np.where(np.isfinite(largest), largest, 0.0)
-        return -np.square(ends) / (1.0 - SHORT_OF_SATURATION) * ratio_change(problem, change)
+        return -np.square(ends) / (1.0 - SHORT_OF_SATURATION) * relative_force_change(problem, change)
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
-        kind = POWER if self.linear else SATURATION
-        return one_term(kind, self.exponent, self._ratio(problem))
+        kind = TERM_POWER if self.linear else TERM_SATURATION
+        return one_term(kind, self.exponent, relative_force(problem))
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity over the maximum isometric force, (T, 1, n)."""
-        return self._ratio(problem)[:, None, :]
+        return relative_force(problem)[:, None, :]
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""

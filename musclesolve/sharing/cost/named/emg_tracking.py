@@ -9,8 +9,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import TARGET, Terms, one_term
+from musclesolve.sharing.cost.cost_terms import Terms, one_term
 from musclesolve.sharing.cost.power_sum import check_positive
+from musclesolve.sharing.kernel.constants import TERM_TARGET
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -44,26 +45,19 @@ class EmgTracking(Cost):
         """Yes."""
         return True
 
-    def _wanted(self, problem: Problem) -> Array:
-        return np.nan_to_num(self._measured(problem))
-
-    def _measured(self, problem: Problem) -> Array:
-        self.require(problem)
-        assert problem.emg is not None
-        return problem.emg
+    def _target(self, problem: Problem) -> Array:
+        return np.nan_to_num(self.field(problem, "emg"))
 
     def _weight(self, problem: Problem) -> Array:
-        return np.where(np.isnan(self._measured(problem)), self.unmeasured_weight, 1.0)
+        return np.where(np.isnan(self.field(problem, "emg")), self.unmeasured_weight, 1.0)
 
     def value(self, problem: Problem, activation: Array) -> Array:
         """(T,)."""
-        miss = activation - self._wanted(problem)
-        return (self._weight(problem) * np.square(miss)).sum(axis=-1)
+        return (self._weight(problem) * np.square(activation - self._target(problem))).sum(axis=-1)
 
     def gradient(self, problem: Problem, activation: Array) -> Array:
         """(T, n)."""
-        miss = activation - self._wanted(problem)
-        return 2.0 * self._weight(problem) * miss
+        return 2.0 * self._weight(problem) * (activation - self._target(problem))
 
     def hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """(T, n)."""
@@ -71,19 +65,15 @@ class EmgTracking(Cost):
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """-2 de_i of the measured muscles, (K, T, n)."""
-        return np.asarray(np.where(np.isnan(self._measured(problem)), 0.0, -2.0 * change.get("emg")))
-
-    def largest_activation_change(self, problem: Problem, change: ProblemChange) -> Array:
-        """None, zero."""
-        return np.zeros((1, 1, 1))
+        return np.asarray(np.where(np.isnan(self.field(problem, "emg")), 0.0, -2.0 * change.get("emg")))
 
     def kernel_terms(self, problem: Problem) -> Terms | None:
         """See Cost."""
-        return one_term(TARGET, 2.0, np.sqrt(self._weight(problem)), self._wanted(problem))
+        return one_term(TERM_TARGET, 2.0, np.sqrt(self._weight(problem)), self._target(problem))
 
     def parameters(self, problem: Problem) -> Array:
-        """What is wanted and with which weight, (T, 2, n)."""
-        return np.stack([self._wanted(problem), self._weight(problem)], axis=1)
+        """Targets and weights, (T, 2, n)."""
+        return np.stack([self._target(problem), self._weight(problem)], axis=1)
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""

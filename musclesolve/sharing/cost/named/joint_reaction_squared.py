@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.normalized_force_squared import NormalizedForceSquared
-from musclesolve.sharing.cost.power_sum import check_weight
+from musclesolve.sharing.cost.power_sum import PowerSum, relative_force, relative_force_change
 from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
@@ -21,7 +21,7 @@ Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class JointReactionSquared(NormalizedForceSquared):
+class JointReactionSquared(PowerSum):
     """sum_k w_k R_k^2 + e sum_i (F_i / F0_i)^2 [N^2], R = reaction_matrix F + reaction_offset.
 
     Silva 2003 (6.6.2) names the sum of the squares of the total joint reactions. R are the components of the
@@ -30,7 +30,7 @@ class JointReactionSquared(NormalizedForceSquared):
     joint, many more muscles), so a small effort e decides between those that load the joints alike.
 
     Args:
-        weights: w for the reactions that have all the words of a name: `{"knee": 1}` all components of a knee,
+        weights: w for the reactions whose names contain all words of a key: `{"knee": 1}` all components of a knee,
             `{"knee": 1, "knee_x": 0}` without the one along x, `{"hip_r_z": 1}` a single one. The later entry
             counts. Reactions that are not named have none; without any entry all have the weight 1.
         effort: e [N^2]. At 1e4 N^2 a fully active muscle counts as much as a reaction of 100 N.
@@ -49,7 +49,7 @@ class JointReactionSquared(NormalizedForceSquared):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", _pairs_of(self.name, self.weights))
-        check_weight(self.name, "the effort", self.effort)
+        _check_weight(self.name, "the effort", self.effort)
 
     @property
     def _pairs(self) -> tuple[tuple[str, float], ...]:
@@ -61,32 +61,28 @@ class JointReactionSquared(NormalizedForceSquared):
         """Terms for the effort, rows for the reactions."""
         return frozenset({"separable", "rows"})
 
-    def full(self, problem: Problem) -> Array:
+    def coefficient(self, problem: Problem) -> Array:
         """sqrt(e) force_capacity_i / F0_i, (T, n) [N]."""
-        return np.sqrt(self.effort) * super().full(problem)
+        return np.sqrt(self.effort) * relative_force(problem)
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """G = reaction_matrix * force_capacity, t = -reaction_offset, weight 2 w."""
-        self.require(problem)
-        assert problem.reaction_matrix is not None and problem.reaction_offset is not None
         weight = self.component_weights(problem)
         used = weight > 0
         if not used.any():
             return None
-        matrix = problem.reaction_matrix[:, used] * problem.force_capacity[:, None, :]
-        target = -problem.reaction_offset[:, used]
+        matrix = self.field(problem, "reaction_matrix")[:, used] * problem.force_capacity[:, None, :]
+        target = -self.field(problem, "reaction_offset")[:, used]
         return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[used], target.shape))
 
-    def full_change(self, problem: Problem, change: ProblemChange) -> Array:
+    def coefficient_change(self, problem: Problem, change: ProblemChange) -> Array:
         """sqrt(e) d(force_capacity_i / F0_i), (K, T, n) [N]."""
-        return np.sqrt(self.effort) * super().full_change(problem, change)
+        return np.sqrt(self.effort) * relative_force_change(problem, change)
 
     def gradient_change(self, problem: Problem, activation: Array, change: ProblemChange) -> Array:
         """That of the effort, and d(f M^T W R) with the capacity f, M = reaction_matrix and W = 2 w, (K, T, n)."""
-        self.require(problem)
-        weight = 2.0 * self.component_weights(problem)[:, None]
-        matrix, capacity, offset = problem.reaction_matrix, problem.force_capacity, problem.reaction_offset
-        assert matrix is not None and offset is not None
+        weight, capacity = 2.0 * self.component_weights(problem)[:, None], problem.force_capacity
+        matrix, offset = self.field(problem, "reaction_matrix"), self.field(problem, "reaction_offset")
         force = capacity * activation
         weighted = weight * (matrix @ force[..., None] + offset[..., None])
         stronger, moved = change.get("force_capacity"), np.asarray(change.get("reaction_offset"))[..., None]
@@ -115,12 +111,8 @@ class JointReactionSquared(NormalizedForceSquared):
         for key, number in self._pairs:
             fits = [set(key.split("_")) <= set(name.split("_")) for name in names]
             if not any(fits):
-                near = difflib.get_close_matches(key, names, n=1, cutoff=0.4)
-                raise InputError(
-                    f"no reaction of the problem has the name {key!r}",
-                    where=f"the weights of {self.name}",
-                    expected="words of " + ", ".join(names),
-                    remedy=f"did you mean {near[0]!r}?" if near else None,
+                raise unknown_name(
+                    key, "reaction", names, " in the problem", where=f"the weights of {self.name}"
                 )
             weight[np.array(fits)] = number
         return weight
@@ -132,9 +124,14 @@ def _pairs_of(cost: str, weights: Weights) -> tuple[tuple[str, float], ...]:
     except (TypeError, ValueError) as error:
         raise InputError(
             f"the weights of {cost} are {weights!r}",
+            code="bad_type",
             expected="names of reactions with a number each",
             remedy='{"knee": 1.0}',
         ) from error
     for key, weight in pairs:
-        check_weight(cost, f"the weight of {key!r}", weight)
+        _check_weight(cost, f"the weight of {key!r}", weight)
     return tuple((str(key), float(weight)) for key, weight in pairs)
+
+
+def _check_weight(cost: str, what: str, number: object) -> None:
+    check_number(number, f"{what} of {cost}", "a number, zero or more", least=0.0, where=cost)

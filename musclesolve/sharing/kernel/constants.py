@@ -1,0 +1,66 @@
+"""Every constant that compiled code shares with numpy code. Needs no numba.
+
+Compiled code imports constants from here and from its own folder only, and numpy code imports them from here: the
+folder alone then decides whether compiled code that is cached on disk is still valid (entry.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Status of a frame; the members of `Status` have these values.
+SOLVED, SOLVED_WITH_RESERVE, INFEASIBLE, MAX_ITERATIONS, INVALID_INPUT, SOLVER_FAILED = range(6)
+UNRESOLVED = -1
+"""A frame without certificate or proof; another method has to solve it."""
+
+HUGE = 1e100
+"""Numbers of a problem from here on make a frame invalid."""
+
+# Certificate (certificate.py, infeasibility.py, problem_scale.py)
+TOLERANCE = 1e-6
+LEAST_SIZE = 1e-9
+ROUNDING = float(np.finfo(np.float64).eps)
+UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
+"""Share of S_i that round-off in p_i may reach before it counts as a miss."""
+LEAST_REACH = 1e-3
+BESIDE_ROWS = 1e-3
+
+# Reserves (reserve_weight.py)
+FALLBACK = 100.0
+AT_EDGE = (1e8, 1e11)
+"""What a reserve as large as the moment, or 1 N m, costs at the edge of reach, in costs of full activation.
+
+The second one is for muscles of very different strength: a moment of the strong ones costs little, so that a reserve
+of the first kind may bear more of it than the certificate allows.
+"""
+
+IDLE = 1e-20
+"""Largest entry of a muscle that moves nothing, beside the largest entry of the matrix."""
+
+# Interior-point methods
+NO_ROOM = 1e-12  # between the bounds of a muscle that is as good as fixed
+TO_BOUNDARY, TO_BOUNDARY_LATER = 0.99, 0.9  # share of the way to the nearest bound that a step may go
+LONG = 25  # iterations, after which the second share holds
+PATIENCE = 40  # iterations, after which a hundredfold tolerance will do
+FIRST = (0.02, 0.3)  # of the way from the lower to the upper bound, as the load asks
+FIRST_MU = 0.1
+NOTHING_MISSING = 1e-7
+LEAST_OMEGA = 1e-12
+DIVERGED = 1e9
+"""Size of A^T lambda, in the largest omega, beyond which the moments will never be met exactly.
+
+Round-off then hides the marginal costs of other muscles (certificate.py); `reserve_weight.AtEdge` is for such frames.
+"""
+
+# Cholesky factors of matrices with unit diagonal
+RIDGE = 1e-14
+EMPTY_ROW = 1e-30
+EMPTY_PIVOT = 1e-8
+
+# Kinds of terms of a cost (cost_terms.py)
+TERM_POWER, TERM_SATURATION, TERM_TARGET = 0, 1, 2
+
+# Calls of the compiled function
+CHAIN = 64
+"""So many consecutive frames start from the multipliers of the frame before; the next one starts cold."""
+SOLVE, CERTIFY, IN_ORDER = 0, 1, 2

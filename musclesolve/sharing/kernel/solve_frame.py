@@ -1,0 +1,548 @@
+"""One frame, compiled: solve it, certify the result or prove infeasibility, and set the status.
+
+The stages are those of sharing/solving.py: bounds within the domain of the cost; idle muscles fixed at rest; Newton's
+method on the dual; if that does not converge the interior point, after the nearest moments where there are reserves;
+the certificate from the problem's own arrays; where it fails, a proof of infeasibility; where there is none, the
+interior point at the edge of reach (reserve_weight.AtEdge); where reserves are allowed for an infeasible frame, a
+second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from musclesolve.sharing.kernel import constants
+from musclesolve.sharing.kernel.compile import compiled, inlined, int64
+from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio_of_direction, residual_of
+from musclesolve.sharing.kernel.compiled_interior_point import (
+    INFEASIBLE,
+    MAX_ITERATIONS,
+    SOLVED,
+    gather_terms,
+    minimise,
+)
+from musclesolve.sharing.kernel.compiled_terms import slopes_of, value_of
+from musclesolve.sharing.kernel.constants import (
+    AT_EDGE,
+    BESIDE_ROWS,
+    FALLBACK,
+    HUGE,
+    IDLE,
+    NO_ROOM,
+    TOLERANCE,
+)
+from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
+from musclesolve.sharing.kernel.linear_algebra import ZERO
+from musclesolve.sharing.kernel.workspace_layout import (
+    ALL_LOWER,
+    ALL_PULL,
+    ALL_UPPER,
+    BEST,
+    BEST_MULTIPLIER,
+    COMPLIANCE,
+    FREE_UPPER,
+    GUESS,
+    HALF,
+    INSIDE,
+    LANES,
+    LOWER,
+    MARGINAL,
+    MULTIPLIER,
+    P0,
+    P1,
+    P2,
+    PADDING_WIDTH,
+    PREVIOUS,
+    RESERVE_WEIGHT,
+    ROW_CURVATURE,
+    SCALE,
+    TARGET,
+    THETA,
+    UPPER,
+    RateBounds,
+)
+
+SOLVED_WITH_RESERVE, INVALID_INPUT = int64(constants.SOLVED_WITH_RESERVE), int64(constants.INVALID_INPUT)
+UNRESOLVED = int64(constants.UNRESOLVED)
+
+NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = int64(0), int64(1), int64(2), int64(3)
+EDGE, STIFFER_EDGE = int64(4), int64(5)
+MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
+ENOUGH = 10.0
+"""Certificate, in tolerances, at which a result of the dual method is accepted."""
+
+
+class Data(NamedTuple):
+    """The arrays of the problem and of the cost."""
+
+    moment_arm: Any
+    moment: Any
+    force_capacity: Any
+    lower: Any
+    upper: Any
+    domain: Any  # (T, n) largest activations, or empty
+    usable: Any  # (T,) whether what else belongs to the frame is finite, or empty
+    reserve_weight: Any  # (T, m), or empty
+    soft_matrix: Any  # (T, k, n)
+    soft_target: Any  # (T, k)
+    soft_weight: Any  # (T, k)
+    terms: Any  # Terms
+    form: int  # by which activations follow from multipliers, see dual_newton.py
+
+
+class Output(NamedTuple):
+    """The arrays of a solution."""
+
+    activation: Any
+    force: Any
+    reserve: Any
+    multiplier: Any
+    status: Any
+    residual: Any
+    cost: Any
+    iterations: Any
+    proof: Any
+    weight: Any
+
+
+class Workspace(NamedTuple):
+    """Work arrays, the same for all frames."""
+
+    w: Any  # see workspace_layout.py
+    s: Any  # see workspace_layout.py
+    full_matrix: Any  # moments and soft rows of all muscles, (R, n), and zeros
+    matrix: Any  # of the free muscles, (R, n)
+    schur: Any  # (R, R)
+    free: Any  # numbers of the free muscles, (n,)
+
+
+@compiled
+def load_frame(data: Data, t: int, work: Workspace) -> bool:
+    """The bounds and the matrix of a frame; whether it consists of numbers that are finite and below 1e100."""
+    w, full, arm, capacity = work.w, work.full_matrix, data.moment_arm[t], data.force_capacity[t]
+    hard, muscles = arm.shape
+    wrong = 0
+    for i in range(muscles):
+        wrong += not (
+            abs(capacity[i]) < HUGE and abs(w[ALL_LOWER + i]) < HUGE and abs(w[ALL_UPPER + i]) < HUGE
+        )
+    for r in range(hard):
+        wrong += not abs(data.moment[t, r]) < HUGE
+        for i in range(muscles):
+            full[r, i] = arm[r, i] * capacity[i]
+            wrong += not (abs(arm[r, i]) < HUGE and abs(full[r, i]) < HUGE)
+    for r in range(data.soft_target.shape[1]):
+        for i in range(muscles):
+            full[hard + r, i] = data.soft_matrix[t, r, i]
+    return wrong == 0 and (data.usable.size == 0 or data.usable[t])
+
+
+@compiled
+def bounds_of(data: Data, t: int, rate: RateBounds, w: Any) -> bool:
+    """The bounds of a frame within rate limits and domain of the cost; whether they leave any activation."""
+    empty, rated, e_a, e_d = 0, False, 0.0, 0.0
+    if rate.time.size > 0 and rate.since[0] == rate.since[0]:
+        rated, step = True, rate.time[t] - rate.since[0]
+        e_a = np.exp(-step / rate.activation_time) if rate.activation_time > 0.0 else 0.0
+        e_d = np.exp(-step / rate.deactivation_time) if rate.deactivation_time > 0.0 else 0.0
+    for i in range(data.lower.shape[1]):
+        # comparisons, not min and max: a bound that is NaN stays so
+        low, high = data.lower[t, i], data.upper[t, i]
+        if rated:
+            least, most = e_d * rate.before[i], 1.0 - e_a * (1.0 - rate.before[i])
+            low = least if least > low else low
+            high = most if most < high else high
+            if low > high and low <= high + TOLERANCE:
+                low = data.upper[t, i] if low > data.upper[t, i] else low
+                high = low
+        if data.domain.size > 0 and data.domain[t, i] < high:
+            high = data.domain[t, i]
+        w[ALL_LOWER + i], w[ALL_UPPER + i] = low, high
+        empty += low > high
+    return empty == 0
+
+
+@compiled
+def fix_idle_muscles(data: Data, t: int, work: Workspace) -> None:
+    """FREE_UPPER: upper bounds that fix idle muscles at rest (solving.fix_idle_muscles)."""
+    w, muscles, hard = work.w, data.lower.shape[1], data.moment.shape[1]
+    most, soft_most = 0.0, 0.0
+    for i in range(muscles):
+        w[HALF + i], w[INSIDE + i] = 0.0, 0.0
+    for r in range(hard):
+        for i in range(muscles):
+            w[HALF + i] = max(w[HALF + i], abs(work.full_matrix[r, i]))
+    for r in range(hard, work.full_matrix.shape[0]):
+        for i in range(muscles):
+            w[INSIDE + i] = max(w[INSIDE + i], abs(work.full_matrix[r, i]))
+    for i in range(muscles):
+        most, soft_most = max(most, w[HALF + i]), max(soft_most, w[INSIDE + i])
+    idle = 0
+    for i in range(muscles):
+        w[FREE_UPPER + i] = w[ALL_UPPER + i]
+        idle += w[HALF + i] <= IDLE * most
+    if idle > 0:
+        slopes_of(data.terms, t, w[ALL_LOWER : ALL_LOWER + muscles], w[MARGINAL : MARGINAL + muscles])
+        for i in range(muscles):
+            nothing = w[HALF + i] <= IDLE * most and w[INSIDE + i] <= IDLE * soft_most
+            if nothing and w[MARGINAL + i] >= 0.0:
+                w[FREE_UPPER + i] = w[ALL_LOWER + i]
+
+
+@compiled
+def load_interior_point(
+    data: Data, t: int, work: Workspace, with_cost: bool, reserved: bool
+) -> tuple[int, int, int, int, bool]:
+    """Prepare `minimise`; returns the numbers of terms, rows, free muscles and these padded, and whether curved."""
+    w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
+    count = data.terms.kind.size if with_cost else 0
+    rows = hard + data.soft_target.shape[1] if with_cost else hard
+    for r in range(hard):
+        s[TARGET, r] = data.moment[t, r]
+        s[SCALE, r] = max(1.0, abs(data.moment[t, r]))
+        s[MULTIPLIER, r], s[COMPLIANCE, r] = 0.0, 0.0
+        if not with_cost:
+            s[COMPLIANCE, r] = 1.0
+        elif reserved:
+            s[MULTIPLIER, r], s[COMPLIANCE, r] = s[GUESS, r], 1.0 / s[RESERVE_WEIGHT, r]
+    for r in range(hard, rows):
+        s[TARGET, r] = data.soft_target[t, r - hard]
+        s[COMPLIANCE, r] = 1.0 / data.soft_weight[t, r - hard]
+    n: Any = np.int64(0)
+    for i in range(muscles):
+        if w[FREE_UPPER + i] - w[ALL_LOWER + i] > NO_ROOM:
+            work.free[n] = i
+            w[LOWER + n], w[UPPER + n], w[ROW_CURVATURE + n] = w[ALL_LOWER + i], w[FREE_UPPER + i], 0.0
+            n += 1
+        elif w[ALL_LOWER + i] != 0.0:
+            for r in range(rows):
+                s[TARGET, r] -= work.full_matrix[r, i] * w[ALL_LOWER + i]
+    for r in range(rows):
+        for j in range(n):
+            work.matrix[r, j] = work.full_matrix[r, work.free[j]]
+    for r in range(hard, rows):
+        for j in range(n):
+            w[ROW_CURVATURE + j] += work.matrix[r, j] * work.matrix[r, j] / s[COMPLIANCE, r]
+    curved = gather_terms(data.terms, count, t, work.free, n, w)
+    padded = (max(n, 1) + LANES - 1) // LANES * LANES
+    for j in range(n, padded):
+        w[LOWER + j], w[UPPER + j], w[ROW_CURVATURE + j] = 0.0, PADDING_WIDTH, 0.0
+        w[P0 + j], w[P1 + j], w[P2 + j] = 0.0, 1.0, 0.0
+        for r in range(rows):
+            work.matrix[r, j] = 0.0
+    return count, rows, n, padded, curved
+
+
+@inlined
+def run_interior_point(
+    data: Data,
+    t: int,
+    work: Workspace,
+    with_cost: bool,
+    reserved: bool,
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[int, int, int]:
+    """The interior point on one frame, with the cost, or with none and reserves of weight one.
+
+    The weights of reserves are in RESERVE_WEIGHT where there are some, a guess of the multiplier in GUESS; the result
+    is in BEST of the muscles work.free, and in BEST_MULTIPLIER. Returns claim, iterations and number of free muscles.
+    """
+    count, rows, n, padded, curved = load_interior_point(data, t, work, with_cost, reserved)
+    claim, iterations = minimise(
+        data.terms,
+        count,
+        t,
+        curved,
+        work.matrix,
+        data.moment.shape[1],
+        rows,
+        n,
+        padded,
+        tolerance,
+        max_iterations,
+        not (with_cost and reserved),
+        work.w,
+        work.s,
+        work.schur,
+    )
+    return claim, iterations, n
+
+
+@compiled
+def load_dual(data: Data, t: int, work: Workspace, reserved: bool) -> tuple[bool, bool]:
+    """Prepare `solve_dual`; whether activations follow from multipliers at all, and whether the start is cold."""
+    w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
+    rows, padded = hard + data.soft_target.shape[1], (muscles + LANES - 1) // LANES * LANES
+    for i in range(muscles, padded):
+        w[ALL_LOWER + i], w[FREE_UPPER + i] = 0.0, 0.0
+    invertible = prepare_primal(data.terms, data.form, t, muscles, padded, w)
+    for r in range(hard):
+        s[TARGET, r] = data.moment[t, r]
+        # the largest moment of the muscles, where that is less than the certificate would see
+        strength, row = 0.0, work.full_matrix[r]
+        for i in range(padded):
+            strength += abs(row[i])
+        s[SCALE, r] = max(1.0, abs(data.moment[t, r]))
+        s[SCALE, r] = min(s[SCALE, r], strength) if strength > 0.0 else s[SCALE, r]
+        s[COMPLIANCE, r] = 1.0 / s[RESERVE_WEIGHT, r] if reserved else 0.0
+        s[MULTIPLIER, r] = s[PREVIOUS, r]
+    for r in range(hard, rows):
+        s[TARGET, r] = data.soft_target[t, r - hard]
+        s[COMPLIANCE, r] = 1.0 / data.soft_weight[t, r - hard]
+        s[MULTIPLIER, r] = s[PREVIOUS, r]
+        s[SCALE, r] = 0.0
+        for i in range(muscles):
+            s[SCALE, r] = max(s[SCALE, r], abs(work.full_matrix[r, i]))
+    cold = not rows > 0
+    for r in range(rows):
+        cold = cold or not abs(s[MULTIPLIER, r]) < np.inf
+    for r in range(rows):
+        s[MULTIPLIER, r] = 0.0 if cold else s[MULTIPLIER, r]
+    return invertible, cold
+
+
+@inlined
+def run_dual_newton(
+    data: Data, t: int, work: Workspace, reserved: bool, tolerance: float, max_iterations: int
+) -> tuple[int, int]:
+    """Newton's method on the dual of one frame, from the multipliers of the last frame with a certificate.
+
+    The result is in BEST of all muscles, and in BEST_MULTIPLIER. Returns claim and steps.
+    """
+    invertible, cold = load_dual(data, t, work, reserved)
+    hard, muscles, rows = data.moment.shape[1], data.lower.shape[1], work.schur.shape[0]
+    claim, steps = solve_dual(
+        data.form,
+        data.terms.exponent[0],
+        work.full_matrix,
+        hard,
+        rows,
+        muscles,
+        (muscles + LANES - 1) // LANES * LANES,
+        cold,
+        tolerance,
+        # the reserves themselves are small beside the moments
+        1e-3 * tolerance if reserved else tolerance,
+        min(MAX_STEPS, max_iterations) if invertible else ZERO,
+        not reserved and rows == hard,
+        work.w,
+        work.s,
+        work.schur,
+    )
+    for r in range(hard):
+        work.s[BEST_MULTIPLIER, r] = work.s[MULTIPLIER, r]
+    return claim, steps
+
+
+@compiled
+def store_multipliers(s: Any, hard: int) -> None:
+    """Store the multipliers of a certified frame as the start of the next one."""
+    for r in range(s.shape[1]):
+        s[PREVIOUS, r] = s[BEST_MULTIPLIER, r] if r < hard else s[MULTIPLIER, r]
+
+
+@compiled
+def reset_warm_start(s: Any) -> None:
+    """Start the next frame cold."""
+    for r in range(s.shape[1]):
+        s[PREVIOUS, r] = np.nan
+
+
+@compiled
+def full_cost(data: Data, t: int, w: Any) -> float:
+    """reserve_weight.full_cost of one frame."""
+    muscles = data.lower.shape[1]
+    lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
+    slope, at_lower = w[MARGINAL : MARGINAL + muscles], w[THETA : THETA + muscles]
+    half, middle = w[HALF : HALF + muscles], w[ALL_PULL : ALL_PULL + muscles]
+    change = value_of(data.terms, t, upper) - value_of(data.terms, t, lower)
+    for i in range(muscles):
+        half[i] = 0.5 * min(upper[i] - lower[i], 1.0)
+        middle[i] = lower[i] + half[i]
+    slopes_of(data.terms, t, lower, at_lower)
+    slopes_of(data.terms, t, middle, slope)
+    for i in range(muscles):
+        slope[i] = abs(slope[i] - at_lower[i])
+    for k in range(data.soft_target.shape[1]):
+        row, weight = data.soft_matrix[t, k], data.soft_weight[t, k]
+        low, high = data.soft_target[t, k], data.soft_target[t, k]
+        for i in range(muscles):
+            low -= row[i] * lower[i]
+            high -= row[i] * upper[i]
+            slope[i] += BESIDE_ROWS * weight * row[i] * row[i] * half[i]
+        change += 0.5 * weight * (high * high - low * low)
+    total = 0.0
+    for i in range(muscles):
+        total += slope[i] * (upper[i] - lower[i]) if slope[i] < np.inf else 0.0
+    full = max(0.5 * total, abs(change))
+    return full if full > 0.0 and full < np.inf else 1.0
+
+
+@compiled
+def accept(data: Data, t: int, output: Output) -> int:
+    """Complete the output of a frame whose certificate holds; returns its status."""
+    activation, capacity, status = output.activation[t], data.force_capacity[t], SOLVED
+    for i in range(activation.size):
+        output.force[t, i] = activation[i] * capacity[i]
+    for r in range(data.moment.shape[1]):
+        if abs(output.reserve[t, r]) > TOLERANCE * max(1.0, abs(data.moment[t, r])):
+            status = SOLVED_WITH_RESERVE
+    value = value_of(data.terms, t, activation)
+    for k in range(data.soft_target.shape[1]):
+        short, row = data.soft_target[t, k], data.soft_matrix[t, k]
+        for i in range(activation.size):
+            short -= row[i] * activation[i]
+        value += 0.5 * data.soft_weight[t, k] * short * short
+    output.cost[t] = value
+    return status
+
+
+@compiled
+def clear_output(t: int, output: Output) -> None:
+    """NaN for every number of a frame."""
+    output.residual[t], output.cost[t] = np.nan, np.nan
+    for r in range(output.reserve.shape[1]):
+        output.reserve[t, r], output.multiplier[t, r] = np.nan, np.nan
+    for i in range(output.activation.shape[1]):
+        output.activation[t, i], output.force[t, i] = np.nan, np.nan
+
+
+@compiled
+def record_proof(data: Data, t: int, direction: Any, output: Output, w: Any) -> bool:
+    """Whether a direction proves infeasibility; records it if so."""
+    if not farkas_ratio_of_direction(data, t, direction, w) > TOLERANCE:
+        return False
+    largest = 0.0
+    for r in range(direction.size):
+        largest = max(largest, abs(direction[r]))
+    for r in range(output.proof.shape[1]):
+        output.proof[t, r] = direction[r] / largest
+    return True
+
+
+@inlined
+def solve_frame(
+    data: Data,
+    t: int,
+    work: Workspace,
+    output: Output,
+    tolerance: float,
+    max_iterations: int,
+    allow_reserve: bool,
+) -> int:
+    """Solve frame t, whose bounds are in ALL_LOWER and ALL_UPPER, into the output; returns its status."""
+    w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
+    if not load_frame(data, t, work):
+        return INVALID_INPUT
+    fix_idle_muscles(data, t, work)
+    given = data.reserve_weight.size > 0
+    reserved = given
+    for r in range(hard):
+        s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if given else 0.0
+    stage = DUAL if data.form != UNKNOWN else _first_interior_stage(reserved)
+    while True:
+        at_edge = stage >= EDGE
+        main = stage == MAIN or at_edge
+        if stage == DUAL:
+            claim, iterations = run_dual_newton(data, t, work, reserved, tolerance, max_iterations)
+            output.iterations[t] += iterations
+            if claim == MAX_ITERATIONS:
+                stage = _first_interior_stage(reserved)
+                continue
+            for i in range(muscles):
+                output.activation[t, i] = w[BEST + i]
+        else:
+            enough = tolerance if main else MISSING_TOLERANCE
+            limit = max_iterations if main else MISSING_ITERATIONS
+            claim, iterations, n = run_interior_point(data, t, work, main, reserved or at_edge, enough, limit)
+            if stage != NEAREST_AFTER:
+                output.iterations[t] += iterations
+            if stage == NEAREST_FIRST:
+                for r in range(hard):
+                    s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[BEST_MULTIPLIER, r]
+                stage = MAIN
+                continue
+            for i in range(muscles):
+                output.activation[t, i] = w[ALL_LOWER + i]
+            for j in range(n):
+                output.activation[t, work.free[j]] = w[BEST + j]
+        if main or (stage == DUAL and claim == SOLVED):
+            for r in range(hard):
+                output.multiplier[t, r] = s[BEST_MULTIPLIER, r]
+                output.reserve[t, r] = s[BEST_MULTIPLIER, r] / s[RESERVE_WEIGHT, r] if reserved else 0.0
+                output.weight[t, r] = s[RESERVE_WEIGHT, r] if reserved else np.inf
+            numbers = output.activation[t], output.reserve[t], output.multiplier[t]
+            output.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
+            if output.residual[t] <= (ENOUGH * tolerance if stage == DUAL else TOLERANCE):
+                if reserved == given:
+                    store_multipliers(s, hard)
+                return accept(data, t, output)
+            if stage == DUAL:
+                stage = _first_interior_stage(reserved)
+                continue
+            if reserved or stage == STIFFER_EDGE:
+                return UNRESOLVED
+            if stage == EDGE:
+                for r in range(hard):
+                    s[RESERVE_WEIGHT, r] *= AT_EDGE[1] / AT_EDGE[0]
+                stage = STIFFER_EDGE
+                continue
+        if not record_proof(data, t, s[BEST_MULTIPLIER, :hard], output, w):
+            if stage == NEAREST_AFTER:
+                full = full_cost(data, t, w)
+                for r in range(hard):
+                    size = max(1.0, abs(data.moment[t, r]))
+                    s[RESERVE_WEIGHT, r], s[GUESS, r] = 2.0 * AT_EDGE[0] * full / (size * size), 0.0
+                stage = EDGE
+                continue
+            stage = NEAREST_AFTER if stage == MAIN else _first_interior_stage(reserved)
+        elif not allow_reserve:
+            return INFEASIBLE
+        else:
+            full = full_cost(data, t, w)
+            for r in range(hard):
+                s[RESERVE_WEIGHT, r] = 2.0 * FALLBACK * full
+            # at the edge of reach multipliers jump from muscle to muscle: not for Newton's method on the dual
+            reserved = allow_reserve
+            stage = _first_interior_stage(reserved)
+
+
+@compiled
+def _first_interior_stage(reserved: bool) -> int:
+    """The first stage of the interior point: nearest moments where stiff reserves make multipliers large."""
+    return NEAREST_FIRST if reserved else MAIN
+
+
+@inlined
+def process_frame(
+    data: Data,
+    t: int,
+    rate: RateBounds,
+    work: Workspace,
+    output: Output,
+    tolerance: float,
+    max_iterations: int,
+    allow_reserve: bool,
+) -> bool:
+    """Solve frame t within its rate limits; whether it is resolved."""
+    output.iterations[t] = 0
+    for r in range(data.moment.shape[1]):
+        output.proof[t, r] = np.nan
+        output.weight[t, r] = data.reserve_weight[t, r] if data.reserve_weight.size > 0 else np.inf
+    nonempty = bounds_of(data, t, rate, work.w)
+    status = INFEASIBLE
+    if nonempty:
+        status = solve_frame(data, t, work, output, tolerance, max_iterations, allow_reserve)
+    elif not load_frame(data, t, work):
+        status = INVALID_INPUT
+    if status != SOLVED and status != SOLVED_WITH_RESERVE:
+        clear_output(t, output)
+    elif rate.time.size > 0:
+        rate.since[0] = rate.time[t]
+        for i in range(data.lower.shape[1]):
+            rate.before[i] = output.activation[t, i]
+    output.status[t] = status
+    return status != UNRESOLVED
