@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.frame_blocks import blocks
-from musclesolve.dynamics.kinematics.vector_components import components, cross
 from musclesolve.dynamics.model.rigid_body import PLACES, Elements
+from musclesolve.dynamics.vectors import blocks, components, cross
 
 
 @dataclass(frozen=True)

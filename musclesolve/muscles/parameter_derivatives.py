@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.muscles.hill import active_force_length, force_velocity, passive_force_length
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.hill_model import active_force_length, force_velocity, passive_force_length
+from musclesolve.muscles.leg_muscle_state import MuscleState
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.inverse.expanded_system import ExpandedModel, reactions_of
+from musclesolve.dynamics.inverse.expanded_model import ExpandedModel
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
-from musclesolve.dynamics.inverse.joint_actuators import couple_rows
+from musclesolve.dynamics.inverse.joint_reactions import reactions_of
+from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full.full_problem import FullProblem
 

@@ -18,13 +18,13 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import joint_loads as net_loads
-from musclesolve.dynamics.kinematics.cardan_angles import angle_between
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import angle_between
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.motion_plausibility import (
@@ -34,8 +34,8 @@ from musclesolve.motion.motion_plausibility import (
     foot_doubts,
     leap_doubts,
 )
-from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
-from musclesolve.muscles.leg_state import MuscleState, muscle_state
+from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.run_options import Options, find_options
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.trial.trial_file import read_trial

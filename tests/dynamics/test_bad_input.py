@@ -6,24 +6,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.dynamics.inverse.expanded_system import joint_reactions
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.mechanism.constraint_rows import coincident, fixed, scalar_products
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.serial_chains import random_chain
-from musclesolve.dynamics.model.topology import load_topology
+from musclesolve.dynamics.model.joint_constraints import coincident, fixed, scalar_products
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     application_sensitivity,
     force_sensitivity,

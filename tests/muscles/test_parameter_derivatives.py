@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.leg_muscles import place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import place_muscles
 from musclesolve.muscles.parameter_derivatives import muscle_change
-from musclesolve.muscles.point_derivatives import point_derivatives
+from musclesolve.muscles.path_point_derivatives import point_derivatives
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")

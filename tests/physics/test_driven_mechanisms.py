@@ -9,11 +9,12 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import assemble
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid, coincident, fixed, scalar_products
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
-from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.joint_constraints import coincident, fixed, scalar_products
 from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError, MuscleSolveError
 
 X, Y, Z = np.eye(3)

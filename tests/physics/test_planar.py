@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from planar_bodies import random_motion, sagittal_tree
+from planar_closed_forms import lower_limb_reactions
 
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -14,7 +15,6 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.planar.closed_forms import lower_limb_reactions
 from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
 from musclesolve.dynamics.planar.planar_dynamics import (
     Load,

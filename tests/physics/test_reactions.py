@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.expanded_system import joint_reactions
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
 from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,
@@ -16,7 +17,6 @@ from musclesolve.dynamics.inverse.projection import (
     reactions_classical,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
 
 

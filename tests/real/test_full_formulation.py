@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.run import joint_loads, mechanics
 from musclesolve.sharing.cost.joint_reaction_squared import JointReactionSquared

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.kinematics.rotation_vector import from_vector, to_vector
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
-from musclesolve.dynamics.kinematics.frame_blocks import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.kinematics.pose_fit import (
@@ -30,6 +28,8 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     resting,
 )
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.dynamics.vectors import blocks
 
 _SEEN = 1e-6
 """A turn that moves points by less than this share of what the largest moves them is not seen."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, rotation_about, to_cardan
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.kinematics.rotation_vector import to_vector
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates, rotation_about, to_cardan, to_vector
 
 
 def motion_of(model: Model, time: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Motion:

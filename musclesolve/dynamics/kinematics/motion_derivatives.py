@@ -8,8 +8,8 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, from_cardan
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates, from_cardan
 from musclesolve.errors import InputError
 
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.cardan_angles import nearest_rotation
-from musclesolve.dynamics.kinematics.joint_tree import Tree
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.normal_equations import normal_equations
-from musclesolve.dynamics.kinematics.rotation_vector import from_vector
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_vector, nearest_rotation
 from musclesolve.errors import PoseError
 
 _LARGEST_TURN = 0.5

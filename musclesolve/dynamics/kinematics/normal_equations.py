@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.joint_tree import Tree
-from musclesolve.dynamics.kinematics.vector_components import components, cross
+from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.vectors import components, cross
 
 _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 

@@ -15,11 +15,11 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.angle_branches import one_branch
-from musclesolve.dynamics.kinematics.cardan_angles import angle_between, best_rotation, from_cardan, to_cardan
-from musclesolve.dynamics.kinematics.frame_blocks import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import angle_between, best_rotation, from_cardan, to_cardan
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
 
 _KEY_FRAMES = 10

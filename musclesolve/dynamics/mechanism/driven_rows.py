@@ -12,8 +12,8 @@ from musclesolve.dynamics.kinematics.base_driver import base_gaps
 from musclesolve.dynamics.kinematics.joint_drivers import angle_gaps, angle_rows, driver_rows, led_angles
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.mechanism.constraint_rows import Gaps, Rows
-from musclesolve.dynamics.model.constraints import direction_text
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body_constraints import direction_text
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
 

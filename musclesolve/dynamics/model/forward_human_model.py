@@ -9,7 +9,8 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import Part, compose
-from musclesolve.dynamics.model.topology import Point, Topology, load_topology, standing_layout
+from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
 
 
 def forward_human_model(person: Model | None = None) -> Model:

@@ -13,7 +13,8 @@ from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.printed_inertia import printed_inertia
 from musclesolve.dynamics.model.segment_inertia import length_scales, segment_inertia
-from musclesolve.dynamics.model.topology import Topology, load_topology, standing_layout
+from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import InputError
 
 INERTIA_TABLES = ("de_leva_1996", "silva_2003")

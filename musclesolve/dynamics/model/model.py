@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.kinematics.joint_tree import Tree
-from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
-from musclesolve.dynamics.model.model_checks import check_model
+from musclesolve.dynamics.model.model_checks import check_joints, check_layout
 from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Topology
 
 
@@ -32,7 +32,8 @@ class Model:
 
     def __post_init__(self) -> None:
         """Refuse a model that is not in itself consistent."""
-        check_model(self)
+        check_layout(self.topology, self.standing, self.gravity, self.mass)
+        check_joints(self.topology, self.tree, self.constraints)
 
     @cached_property
     def constraints(self) -> Constraints:

@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import similar, unknown_name
-from musclesolve.dynamics.model.topology_data import BASE_DOFS, BODY_KINDS, Direction, Dof, Topology
+from musclesolve.dynamics.model.topology import BASE_DOFS, BODY_KINDS, Direction, Dof, Topology
 from musclesolve.errors import InputError
 
 _UNIT = 1e-6

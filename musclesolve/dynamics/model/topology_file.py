@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -11,8 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.names import similar
-from musclesolve.dynamics.model.topology_data import NO_DIRECTION, Body, Direction, Dof, Point, Topology
+from musclesolve.dynamics.model.topology import (
+    NO_DIRECTION,
+    Body,
+    Direction,
+    Dof,
+    Point,
+    Topology,
+    standing_layout,
+)
+from musclesolve.dynamics.model.topology_checks import check_drivers, check_topology
 from musclesolve.errors import InputError
 
 _NEEDED = object()
@@ -104,6 +117,31 @@ _KEYS: dict[str, dict[str, _Key]] = {
         ),
     },
 }
+
+
+def load_topology(name: str | Path = "inverse_human") -> Topology:
+    """Read a model definition, bundled (by name) or a person's own (by path); the same object for the same text.
+
+    Raises:
+        InputError: the file is not a model definition; says which entry is at fault.
+    """
+    path = Path(name)
+    if path.suffix != ".toml":
+        path = Path(str(resources.files("musclesolve.dynamics.model") / "definitions" / f"{name}.toml"))
+    try:
+        return _parsed(read_regular(path, SETTINGS).decode("utf-8"), path)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+        raise InputError(f"cannot read the model definition: {fault}", file=path) from fault
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, path: Path) -> Topology:
+    """Parsed and checked once for each text: a file that was edited is another text."""
+    raw = tomllib.loads(text)
+    topology = from_tables(raw, path)
+    check_topology(topology, path)
+    check_drivers(topology, standing_layout(topology), path)
+    return topology
 
 
 def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:

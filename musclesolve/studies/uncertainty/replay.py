@@ -22,8 +22,8 @@ from musclesolve.motion.anatomy.anatomy import measured_body
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.muscles.leg_muscles import LEG_DOFS, LegMuscles, place_muscles
-from musclesolve.muscles.leg_state import MuscleState, muscle_state
+from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.muscles.via_point_switches import settle_switches
 from musclesolve.pipeline.run import (
     MARGIN,

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
-from musclesolve.dynamics.kinematics.joint_tree import Tree
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
+from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.errors import MuscleSolveError
 
 

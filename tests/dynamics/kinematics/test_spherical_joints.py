@@ -5,18 +5,19 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
-from musclesolve.dynamics.kinematics.joint_tree import Tree
-from musclesolve.dynamics.kinematics.rotation_vector import (
+from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.rotations import (
     continuous,
+    from_cardan,
     from_vector,
     to_vector,
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.model.constraints import Constraints
-from musclesolve.dynamics.model.rigid_body import Elements
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
 from musclesolve.errors import InputError
 
 FRAMES = 5

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from small_models import four_bar, laid_out
 
-from musclesolve.dynamics.kinematics.cardan_angles import rotation_about
+from benchmarks.serial_chains import random_chain
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_gaps, fixed
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_gaps
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver, MotionDriver
-from musclesolve.dynamics.model.constraints import Constraints
-from musclesolve.dynamics.model.serial_chains import random_chain
+from musclesolve.dynamics.model.joint_constraints import fixed
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError, MuscleSolveError
 
 X, Y, Z = np.eye(3)

@@ -5,7 +5,7 @@ import pytest
 
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
-from musclesolve.dynamics.model.topology import load_topology
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import InputError
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.model.constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import (
     MassProperties,
     basic_mass_matrix,
@@ -13,6 +12,7 @@ from musclesolve.dynamics.model.mass_matrix import (
     mass_matrix,
 )
 from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Body, Point, Topology
 from musclesolve.errors import InputError
 

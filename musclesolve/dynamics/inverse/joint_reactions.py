@@ -10,87 +10,22 @@ force and moment of each joint's rows on its far body, -Phi_q^T lambda, which is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.inverse.expanded_model import ExpandedModel
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
-from musclesolve.dynamics.inverse.joint_actuators import actuated_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
 from musclesolve.dynamics.inverse.redundant_constraints import rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.mechanism.constraint_rows import coincident
-from musclesolve.dynamics.model.constraints import Constraints
-from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
 _BLOCK = 32
 """Frames solved together; a frame of the expanded human takes a few megabytes."""
-
-
-@dataclass(frozen=True)
-class Tie:
-    """Two copies of one point or vector, of a body and of the one before it."""
-
-    far: str
-    near: str
-    far_copy: str
-    near_copy: str
-
-
-@dataclass(frozen=True)
-class ExpandedModel(Model):
-    """A model in which every body has its own points and vectors, tied by constraint rows.
-
-    source (N',): which coordinate of the original each one is a copy of.
-    """
-
-    source: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))
-    ties: tuple[Tie, ...] = ()
-    crossed: tuple[Tie, ...] = ()
-
-    def __post_init__(self) -> None:
-        """The original was checked; here no two bodies share a pivot or an axis."""
-
-    @cached_property
-    def constraints(self) -> Constraints:
-        """Rows of every body by itself, of perpendicular vectors, then of the ties."""
-        rows = Constraints.build(self.topology, self.standing)
-        pairs = [(tie.far_copy, tie.near_copy) for tie in self.ties]
-        return rows.with_linear(*coincident(self.topology, pairs))
-
-    def motion(self, motion: Motion) -> Motion:
-        """The motion of the original by these coordinates."""
-        if motion.q.shape[1] != self.original:
-            raise InputError(
-                f"a motion of {motion.q.shape[1]} points and vectors for {self.topology.name!r}, made from a model "
-                f"with {self.original}",
-                expected="the motion of the model that was expanded",
-            )
-        q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))
-        return replace(motion, q=q, qd=qd, qdd=qdd)
-
-    @property
-    def original(self) -> int:
-        """How many points and vectors the original has."""
-        return int(self.source.max(initial=-1)) + 1
-
-    @cached_property
-    def joint_rows(self) -> dict[tuple[str, str], list[int]]:
-        """Constraint rows of each joint, by far and near body."""
-        names = self.constraints.names
-        first = len(names) - 3 * len(self.ties)
-        rows: dict[tuple[str, str], list[int]] = {}
-        for k, tie in enumerate(self.ties):
-            rows.setdefault((tie.far, tie.near), []).extend(range(first + 3 * k, first + 3 * k + 3))
-        for tie in self.crossed:
-            one, other = tie.far_copy, tie.near_copy
-            row = next(names.index(n) for n in (f"{one} . {other}", f"{other} . {one}") if n in names)
-            rows.setdefault((tie.far, tie.near), []).append(row)
-        return rows
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.muscle_paths import Paths
 
 

@@ -11,31 +11,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
+from musclesolve.muscles.rigid_tendon import FiberState, check_positive
 
 ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
 
 MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives none
-
-
-class FiberState(NamedTuple):
-    """Fibers behind a rigid tendon; unpacks as `length, velocity, cos_pennation`.
-
-    Attributes:
-        length: (T, n) fiber length [m]; the thickness of the muscle where the tendon is slack.
-        velocity: (T, n) [m/s], positive when the fiber lengthens; 0 where the tendon is slack.
-        cos_pennation: (T, n) cosine of the pennation angle; 0 where the tendon is slack.
-    """
-
-    length: Array
-    velocity: Array
-    cos_pennation: Array
-
-    @property
-    def slack(self) -> Mask:
-        """(T, n) where the musculotendon length does not exceed the tendon slack length: no force at all."""
-        return np.asarray(self.cos_pennation == 0.0)
 
 
 class TendonForce(NamedTuple):
@@ -107,39 +89,6 @@ def passive_force_length(l_norm: ArrayLike) -> Array:
     return np.where(l_norm > 1.63, 2.0, cubic)  # eq. 6.12
 
 
-def fiber_state(
-    mt_length: ArrayLike,
-    mt_velocity: ArrayLike,
-    optimal_fiber_length: ArrayLike,
-    tendon_slack_length: ArrayLike,
-    pennation_angle: ArrayLike,
-) -> FiberState:
-    """Fiber length, velocity and pennation behind a rigid tendon, the thickness of the muscle being constant.
-
-    l cos(a) = L_MT - L_T and l sin(a) = L0 sin(a0), hence l = sqrt((L_MT - L_T)^2 + (L0 sin a0)^2) and
-    dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but puts the musculotendon length itself into the
-    curves, where most muscles would have no force at all in quiet standing.
-
-    Args:
-        mt_length: (T, n) musculotendon length [m].
-        mt_velocity: (T, n) its rate [m/s], positive when it lengthens.
-        optimal_fiber_length: (n,) L0 [m].
-        tendon_slack_length: (n,) L_T [m].
-        pennation_angle: (n,) a0, at optimal fiber length [rad].
-
-    Returns:
-        The state of the fibers. Where L_MT <= L_T the tendon is slack: cosine and velocity are 0.
-
-    Raises:
-        InputError: a parameter is not a possible one.
-    """
-    optimal, tendon, angle = _checked(optimal_fiber_length, tendon_slack_length, pennation_angle)
-    along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)
-    length = np.hypot(along, optimal * np.sin(angle))
-    cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
-    return FiberState(length, np.asarray(mt_velocity, dtype=float) * cosine, cosine)
-
-
 def capacity_and_passive(
     fiber: FiberState,
     max_isometric_force: ArrayLike,
@@ -164,9 +113,9 @@ def capacity_and_passive(
     Raises:
         InputError: a parameter is not positive.
     """
-    force = _positive(max_isometric_force, "maximum isometric force", "N")
-    optimal = _positive(optimal_fiber_length, "optimal fiber length", "m")
-    fastest = _positive(
+    force = check_positive(max_isometric_force, "maximum isometric force", "N")
+    optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")
+    fastest = check_positive(
         max_shortening_velocity, "maximum shortening velocity", "optimal fiber lengths per second"
     )
     l_norm = fiber.length / optimal
@@ -174,19 +123,3 @@ def capacity_and_passive(
     tension = force * fiber.cos_pennation
     active = active_force_length(l_norm, form) * force_velocity(v_norm)  # eq. 6.9 at activation 1
     return TendonForce(tension * active, tension * passive_force_length(l_norm))
-
-
-def _checked(optimal: ArrayLike, tendon: ArrayLike, angle: ArrayLike) -> tuple[Array, Array, Array]:
-    tendon, angle = np.asarray(tendon, dtype=float), np.asarray(angle, dtype=float)
-    if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
-        raise InputError(f"tendon slack length {tendon}", expected="finite numbers from 0 [m]")
-    if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
-        raise InputError(f"pennation angle {angle}", expected="radians from 0, below pi / 2")
-    return _positive(optimal, "optimal fiber length", "m"), tendon, angle
-
-
-def _positive(value: ArrayLike, what: str, unit: str) -> Array:
-    value = np.asarray(value, dtype=float)
-    if not np.all((value > 0.0) & np.isfinite(value)):
-        raise InputError(f"{what} {value}", expected=f"positive finite numbers [{unit}]")
-    return value

@@ -16,15 +16,15 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.rotation_vector import (
+from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.topology import Topology
+from musclesolve.dynamics.rotations import (
     continuous,
     from_vector,
     to_vector,
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.model.rigid_body import Elements
-from musclesolve.dynamics.model.topology import Topology
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.hill import capacity_and_passive, fiber_state
-from musclesolve.muscles.leg_muscles import LegMuscles
+from musclesolve.muscles.hill_model import capacity_and_passive
 from musclesolve.muscles.muscle_paths import PathState
+from musclesolve.muscles.muscle_placement import LegMuscles
+from musclesolve.muscles.rigid_tendon import fiber_state
 
 
 @dataclass(frozen=True)
