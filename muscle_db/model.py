@@ -52,7 +52,7 @@ class PathPoint:
 
     Attributes:
         frame: "pelvis", "femur", "tibia" or "foot"; axes parallel to the global frame in the standing pose.
-            Origins: midpoint of the front iliac spines, hip centre, knee centre, ankle centre.
+            Origins: midpoint of the front iliac spines, hip center, knee center, ankle center.
         position: (3,) forward, left, up [m].
         active: the range in which the point is on the path; None: always.
     """
@@ -183,9 +183,9 @@ class ReferenceSkeleton:
     optimal fiber lengths and tendon slack lengths belong.
 
     Attributes:
-        thigh_length: hip centre to knee centre [m].
-        shank_length: knee centre to ankle centre [m].
-        hip_width: between the hip centres [m].
+        thigh_length: hip center to knee center [m].
+        shank_length: knee center to ankle center [m].
+        hip_width: between the hip centers [m].
         stature: body height that goes with the unscaled skeleton [m].
         hip_center: (3,) right hip in the pelvic frame [m].
         position_scale: factor per frame.

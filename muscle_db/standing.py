@@ -15,7 +15,7 @@ def standing_length(muscle: Muscle, reference: ReferenceSkeleton, *, unscaled: b
         muscle: of the right leg.
         reference: the skeleton of its database.
         unscaled: divide the lengths of each segment by its factor, which gives the skeleton that the optimal
-            fiber and tendon slack lengths belong to. A person scales both by
+            fiber and tendon slack lengths belong to. A subject scales both by
             L_MT(person) / L_MT(unscaled).
 
     Returns:

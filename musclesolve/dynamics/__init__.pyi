@@ -1,5 +1,5 @@
+from .forward.applied_forces import ExternalForces as ExternalForces
 from .forward.applied_forces import JointMoments as JointMoments
-from .forward.applied_forces import OutsideForces as OutsideForces
 from .forward.joint_resistance import JointResistance as JointResistance
 from .forward.simulate import Simulation as Simulation
 from .forward.simulate import simulate as simulate
@@ -47,7 +47,7 @@ from .model.joint_constraints import scalar_products as scalar_products
 from .model.mass_matrix import MassProperties as MassProperties
 from .model.mass_matrix import mass_matrix as mass_matrix
 from .model.model import Model as Model
-from .model.rigid_body import Elements as Elements
+from .model.rigid_body import RigidBodies as RigidBodies
 from .model.rigid_body_constraints import Constraints as Constraints
 from .model.segment_inertia import segment_table as segment_table
 from .model.topology import Topology as Topology

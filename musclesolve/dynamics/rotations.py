@@ -98,7 +98,7 @@ def from_vector(vector: Array) -> Array:
 
 
 def to_vector(rotation: Array) -> Array:
-    """Rotation vectors (T, 3) of at most half a turn, from rotation matrices (T, 3, 3); good near half a turn too."""
+    """Rotation vectors (T, 3) of at most 180 degrees, from rotation matrices (T, 3, 3); good near 180 degrees too."""
     quaternion = np.empty((len(rotation), 4))
     trace = np.trace(rotation, axis1=1, axis2=2)
     symmetric = rotation + np.swapaxes(rotation, 1, 2)
@@ -120,7 +120,7 @@ def to_vector(rotation: Array) -> Array:
 
 
 def continuous(vectors: Array) -> Array:
-    """Rotation vectors over time (T, 3) without the jumps at half a turn: up to a full turn from the start's side."""
+    """Rotation vectors over time (T, 3) without the jumps at 180 degrees: up to a full rotation from the start's side."""
     jump = np.linalg.norm(np.diff(vectors, axis=0, prepend=vectors[:1]), axis=1) > np.pi
     beyond = np.cumsum(jump) % 2 == 1
     angle = np.linalg.norm(vectors, axis=1)

@@ -6,7 +6,7 @@ With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin 
     d(F0 f cos) = dF0 f cos + F0 df cos + F0 f dcos
 
 where f is f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or f_p(l / L0) of the passive one. Lengths and
-strength are those of the person: after the scaling of `place_muscles`.
+strength are those of the subject: after the scaling of `place_muscles`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array
 from musclesolve.muscles.hill_model import active_force_length, force_velocity, passive_force_length
 from musclesolve.muscles.leg_muscle_state import MuscleState
 
@@ -28,10 +28,10 @@ class MuscleChange:
     fiber_length [m], fiber_velocity [m/s], force_capacity and passive_force [N].
     """
 
-    fiber_length: AnyArray
-    fiber_velocity: AnyArray
-    force_capacity: AnyArray
-    passive_force: AnyArray
+    fiber_length: Array
+    fiber_velocity: Array
+    force_capacity: Array
+    passive_force: Array
 
 
 def muscle_change(
@@ -71,8 +71,8 @@ def muscle_change(
     across = longer * np.sin(muscles.pennation_angle)
     across = across + optimal * np.cos(muscles.pennation_angle) * np.asarray(pennation_angle)
     fiber = cosine * along + sine * across
-    turned = sine * (sine * along - cosine * across) / size * taut
-    rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * turned
+    rotated = sine * (sine * along - cosine * across) / size * taut
+    rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
 
     normal = length / optimal
     velocity = state.fiber_velocity / (muscles.max_shortening_velocity * optimal)
@@ -85,10 +85,10 @@ def muscle_change(
         + at_length * _velocity_slope(velocity) * velocity_change
     )
 
-    def force(share: AnyArray, change: AnyArray) -> AnyArray:
+    def force(share: Array, change: Array) -> Array:
         """d(F0 share cos)."""
         stronger = np.asarray(max_isometric_force) * share * cosine
-        return np.asarray(stronger + strongest * (change * cosine + share * turned))
+        return np.asarray(stronger + strongest * (change * cosine + share * rotated))
 
     passive = passive_force_length(normal)
     passive_change = _passive_slope(normal) * normal_change
@@ -96,18 +96,18 @@ def muscle_change(
     return MuscleChange(fiber, rate, force(active, active_change), force(passive, passive_change))
 
 
-def _active_slope(normal: AnyArray) -> AnyArray:
+def _active_slope(normal: Array) -> Array:
     """df_l / d(l / L0)."""
     x = 2.25 * (normal - 0.95)
     return -2.25 * (4.0 * x**3 + 0.5 * x) * active_force_length(normal)
 
 
-def _velocity_slope(velocity: AnyArray) -> AnyArray:
+def _velocity_slope(velocity: Array) -> Array:
     """df_v / d(v / v_max)."""
     slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * velocity**2))
     return np.where((velocity > -1.0) & (velocity < 0.2), slope, 0.0)
 
 
-def _passive_slope(normal: AnyArray) -> AnyArray:
+def _passive_slope(normal: Array) -> Array:
     """df_p / d(l / L0)."""
     return np.where((normal > 1.0) & (normal < 1.63), 24.0 * (normal - 1.0) ** 2, 0.0)

@@ -33,7 +33,7 @@ def muscle_geometry(
 
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
-        subject: a person's model; the standard subject (1.70 m, 70.25 kg, male) unless one is given.
+        subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless one is given.
         database: muscles; the bundled ones unless given.
 
     Returns:
@@ -41,7 +41,7 @@ def muscle_geometry(
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
-        InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full turn.
+        InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full rotation.
     """
     import xarray as xr
 
@@ -112,7 +112,7 @@ def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> np.ndarray:
         )
     if np.abs(array).max() > LARGEST_ANGLE:
         raise InputError(
-            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full turn",
+            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full rotation",
             where=name,
             expected="radians",
             remedy="if these are degrees, give numpy.radians(angle)",

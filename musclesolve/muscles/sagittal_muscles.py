@@ -140,14 +140,14 @@ def _switches(
         gap = _gaps(tree, lines, Switches(point, joint, *edges.T), int(distal), sense[own[0]] * angles)
         for c in own:
             edges[c] = [settled(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
-    turned = np.sort(sense[:, None] * edges, axis=1)
-    return Switches(point, joint, turned[:, 0], turned[:, 1])
+    rotated = np.sort(sense[:, None] * edges, axis=1)
+    return Switches(point, joint, rotated[:, 0], rotated[:, 1])
 
 
 def _gaps(tree: PlanarTree, lines: PlanarMuscles, switches: Switches, distal: int, angle: Array) -> Array:
-    """Length through all conditional points less length past them, (P, l) [m], one joint turned from standing."""
+    """Length through all conditional points less length past them, (P, l) [m], one joint rotated from standing."""
     q = np.tile(np.concatenate([np.zeros(2), tree.rest]), (len(angle), 1))
-    q[:, 2:] += angle[:, None] * tree.behind[:, distal]
+    q[:, 2:] += angle[:, None] * tree.distal_segments[:, distal]
     p, always = place(tree, q), np.full(len(switches.point), np.inf)
     through = replace(lines, switches=replace(switches, lower=-always, upper=always)).length(tree, p)
     past = replace(lines, switches=replace(switches, lower=always, upper=always)).length(tree, p)

@@ -119,7 +119,7 @@ def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:
     """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
         return state.path.rows
-    paths = replace(state.muscles.paths, elements=model.elements)
+    paths = replace(state.muscles.paths, rigid_bodies=model.rigid_bodies)
     return paths.evaluate(moved.q, moved.coordinates).rows
 
 

@@ -82,7 +82,7 @@ class Mechanics:
         turns = {}
         for side in SIDES:
             own = np.array([self.model.body(name) for name in _chain(side)])
-            chain = np.moveaxis(self.model.elements.subset(own).rotation(self.motion.q), 1, 0)
+            chain = np.moveaxis(self.model.rigid_bodies.subset(own).rotation(self.motion.q), 1, 0)
             for joint, (near, far) in zip(JOINTS, pairwise(chain), strict=True):
                 relative = np.swapaxes(near, 1, 2) @ far
                 turns[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
@@ -389,5 +389,5 @@ def joint_loads(
     net = net_loads(model, motion, segments, wrenches, list(names.values()))
     return JointLoads(
         net={joint: net[name].force for joint, name in names.items()},
-        across={joint: state.path.pull(model.behind(name)) for joint, name in names.items()},
+        across={joint: state.path.pull(model.distal_bodies(name)) for joint, name in names.items()},
     )

@@ -124,7 +124,7 @@ class LegSensitivity:
         if "reaction_matrix" not in self.derivatives.cost.data:
             return None
         side = self.leg.side
-        pulls = [found.pull(model.behind(f"{dof}_{side}")) for dof in JOINTS.values()]
+        pulls = [found.pull(model.distal_bodies(f"{dof}_{side}")) for dof in JOINTS.values()]
         return np.concatenate(pulls, axis=1)
 
 

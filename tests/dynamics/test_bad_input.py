@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.inverse.expanded_model import expand
@@ -114,7 +114,7 @@ def test_names_that_the_model_does_not_have(model, still):
         "degree of freedom 'knee_flexion'": lambda: model.dof("knee_flexion"),
         "body 'fot_r'": lambda: model.body("fot_r"),
         "point or vector 'kne_r'": lambda: model.slot("kne_r"),
-        "joint degree of freedom 'knee'": lambda: model.behind("knee"),
+        "joint degree of freedom 'knee'": lambda: model.distal_bodies("knee"),
         "joint degree of freedom 'pelvis_tx'": lambda: intersegmental_moment(
             model, still, segments, [], "pelvis_tx"
         ),
@@ -128,7 +128,7 @@ def test_names_that_the_model_does_not_have(model, still):
         lambda: joint_loads(model, still, segments, lost),
         lambda: force_sensitivity(model, still, "fot_r", ZERO),
         lambda: application_sensitivity(model, still, lost[0]),
-        lambda: OutsideForces.build(model, TIME, lost),
+        lambda: ExternalForces.build(model, TIME, lost),
     ):
         with pytest.raises(InputError, match=r"(?s)no body 'fot_r'.*did you mean 'foot_r'"):
             call()
@@ -247,7 +247,7 @@ def test_forces_through_time_that_are_none(body):
         JointMoments.build(body, {"knee_flexion_r": np.zeros(FRAMES)}, TIME[::-1])
     with pytest.raises(InputError, match="'knee_flexion_r' is nan in frame 1"):
         JointMoments.build(body, {"knee_flexion_r": holed(FRAMES, 1)}, TIME)
-    none = OutsideForces.build(body, TIME, [])
+    none = ExternalForces.build(body, TIME, [])
     assert not none(TIME, np.repeat(body.standing[None], FRAMES, 0), np.zeros((FRAMES, 33, 3))).any()
 
 

@@ -199,7 +199,7 @@ def test_motion_in_the_plane_has_the_moments_and_reactions_of_the_model_in_space
     for name, (segment, sign) in turns.items():
         value = rng.normal(size=(3, frames))
         space[..., model.dof(name)] = value
-        plane[..., 2:] += sign * value[..., None] * tree.behind[:, tree.segment(segment)]
+        plane[..., 2:] += sign * value[..., None] * tree.distal_segments[:, tree.segment(segment)]
     motion = motion_from(model, np.arange(frames, dtype=float), *space)
     wrenches, loads = [], []
     for side in "rl":

@@ -152,7 +152,7 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     """The joint reactions that the cost keeps small are those of the multipliers in the one, of pulls in the other."""
     model, motion, pushes, states = walk
     state = states["r"]
-    across = np.swapaxes(state.path.pull(model.behind("knee_flexion_r")), 1, 2)
+    across = np.swapaxes(state.path.pull(model.distal_bodies("knee_flexion_r")), 1, 2)
     loads = joint_loads(model, motion, segment_motion(model, motion), pushes, state)
     net = loads.contact(state.passive_force)
     data = {"reaction_matrix": across, "reaction_offset": net["knee"]}

@@ -56,7 +56,7 @@ def natural_multipliers_classical(model: Model, motion: Motion, wrenches: list[W
     """
     constraint, missing = natural_system(model, motion, wrenches)
     frames = len(motion.q)
-    mass = mass_matrix(model.elements, model.basic_mass, motion.q)
+    mass = mass_matrix(model.rigid_bodies, model.basic_mass, motion.q)
     spectrum, vectors = np.linalg.eigh(mass)
     light = np.abs(vectors).reshape(frames, -1, 3, mass.shape[1]).max(axis=2)
     light = (light * (spectrum <= 1e-12 * spectrum[:, -1:])[:, None]).max(axis=(0, 2)) > 1e-3

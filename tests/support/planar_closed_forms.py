@@ -31,7 +31,7 @@ def lower_limb_reactions(
     """
     two, three, four = (tree.segment(name) for name in leg)
     chained = [int(tree.parent[b]) for b in (two, three, four)] == [tree.root, two, three]
-    if not chained or tree.mount[two].any() or tree.behind[:, two].sum() != 3.0:
+    if not chained or tree.mount[two].any() or tree.distal_segments[:, two].sum() != 3.0:
         raise InputError(
             f"{', '.join(leg)} are no leg of three segments on the base point",
             expected="thigh mounted at (0, 0) of the base segment, shank on it, foot last",

@@ -1,4 +1,4 @@
-"""Forces that act during a simulation: joint moments and outside wrenches, as functions of time or recorded arrays.
+"""Forces that act during a simulation: joint moments and external wrenches, as functions of time or recorded arrays.
 
 A force is anything that can be called with time (T,), q and qd (T, N, 3) and gives a generalized force (T, N, 3).
 """
@@ -54,7 +54,7 @@ class JointMoments:
 
     def values(self, time: Array) -> Array:
         """The moments (T, K) [N m] at times (T,)."""
-        moments = np.zeros((len(time), len(self.couples.far)))
+        moments = np.zeros((len(time), len(self.couples.distal)))
         for k, course in self.courses.items():
             moments[:, k] = course(time)
         return moments
@@ -65,7 +65,7 @@ class JointMoments:
 
 
 @dataclass(frozen=True)
-class OutsideForces:
+class ExternalForces:
     """Wrenches on bodies through time; between samples cubic splines run.
 
     courses: force and moment (T, 6) of each body at times (T,).
@@ -76,7 +76,7 @@ class OutsideForces:
     courses: tuple[Callable[[Array], Array], ...]
 
     @classmethod
-    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> OutsideForces:
+    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> ExternalForces:
         """Forces and moments that were sampled at times (T,) [s].
 
         Raises:

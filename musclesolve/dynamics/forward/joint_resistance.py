@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
@@ -33,10 +33,10 @@ class Cones:
     and axis in the parent as rows; limits (C, 4) [rad]: front, side, back, opposite; margin [rad], moment [N m] (C,).
     """
 
-    parent: Array
-    child: Array
-    pivot: Array
-    tip: Array
+    parent: Indices
+    child: Indices
+    pivot: Indices
+    tip: Indices
     frame: Array
     limits: Array
     margin: Array
@@ -47,7 +47,7 @@ class Cones:
 class Stops:
     """Ends of the range of single angles (S): joints, lower and upper [rad], margin [rad], moment [N m]."""
 
-    joint: Array
+    joint: Indices
     lower: Array
     upper: Array
     margin: Array
@@ -71,7 +71,7 @@ class JointResistance:
         damping: bool = True,
         limits: bool = True,
     ) -> JointResistance:
-        """Resistance from a data file, bundled (by name) or a person's own (by path).
+        """Resistance from a data file, bundled (by name) or a subject's own (by path).
 
         Args:
             model: the model.
@@ -123,7 +123,7 @@ class JointResistance:
         stops = self.stops
         if len(stops.joint):
             model = self.couples.model
-            angles = revolute_angles(model, model.elements.rotation(q), stops.joint)
+            angles = revolute_angles(model, model.rigid_bodies.rotation(q), stops.joint)
             middle = 0.5 * (stops.lower + stops.upper)
             angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
             beyond = rise((angles - stops.upper) / stops.margin) - rise((stops.lower - angles) / stops.margin)
@@ -136,7 +136,7 @@ class JointResistance:
         couples = np.zeros((len(q), len(self.couples.spread), 3))
         if not len(cones.parent):
             return couples
-        rotation = self.couples.model.elements.rotation(q)[:, cones.parent]
+        rotation = self.couples.model.rigid_bodies.rotation(q)[:, cones.parent]
         front, side, axis = np.moveaxis(cones.frame @ np.swapaxes(rotation, -1, -2), 2, 0)
         line = q[:, cones.tip] - q[:, cones.pivot]
         line = line / np.linalg.norm(line, axis=2, keepdims=True)

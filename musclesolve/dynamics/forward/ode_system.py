@@ -50,14 +50,14 @@ class System:
     def _constant(self) -> tuple[Array, Array] | None:
         """Mass matrix and weight, where no body needs a cross product and they do not depend on the pose (2.62)."""
         model = self.model
-        if model.elements.crossed.any():
+        if model.rigid_bodies.crossed.any():
             return None
         q = model.standing[None]
-        weight = weight_force(model.elements, model.mass, q, model.gravity)[0]
+        weight = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
         return self._mass_matrix(q[0]), weight
 
     def _mass_matrix(self, q: Array) -> Array:
-        return mass_matrix(self.model.elements, self.model.basic_mass, q[None])[0]
+        return mass_matrix(self.model.rigid_bodies, self.model.basic_mass, q[None])[0]
 
     def mass(self, q: Array) -> Array:
         """Mass matrix (3N, 3N) of a pose (N, 3)."""
@@ -67,8 +67,8 @@ class System:
         """Right-hand side g (N, 3): weight, velocity-dependent inertia (2.71) and the forces of this simulation."""
         model, q, qd = self.model, q[None], qd[None]
         if self._constant is None:
-            total = weight_force(model.elements, model.mass, q, model.gravity)[0]
-            total = total - inertia_force(model.elements, model.basic_mass, q, qd, np.zeros_like(q))[0]
+            total = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
+            total = total - inertia_force(model.rigid_bodies, model.basic_mass, q, qd, np.zeros_like(q))[0]
         else:
             total = self._constant[1]
         at = np.array([time])

@@ -78,7 +78,7 @@ def simulate(
         qd0: (N, 3) starting velocity.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
         forces: called with time (T,), q and qd (T, N, 3), give generalized forces (T, N, 3): `JointMoments`,
-            `OutsideForces`, `JointResistance`, or a function of one's own.
+            `ExternalForces`, `JointResistance`, or a function of one's own.
         held: points and vectors that stay where they start (a seat, a rig, a hinge on the ground).
         constraints: rows instead of the model's own, for loops that the tree of joints does not have.
         method: "augmented_lagrangian" or "direct".

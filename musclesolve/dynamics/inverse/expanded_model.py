@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Indices
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_constraints import coincident
@@ -22,10 +22,10 @@ from musclesolve.errors import InputError
 class Tie:
     """Two copies of one point or vector, of a body and of the one before it."""
 
-    far: str
-    near: str
-    far_copy: str
-    near_copy: str
+    distal: str
+    proximal: str
+    distal_copy: str
+    proximal_copy: str
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ExpandedModel(Model):
     source (N',): which coordinate of the original each one is a copy of.
     """
 
-    source: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    source: Indices = field(default_factory=lambda: np.zeros(0, dtype=int))
     ties: tuple[Tie, ...] = ()
     crossed: tuple[Tie, ...] = ()
 
@@ -46,7 +46,7 @@ class ExpandedModel(Model):
     def constraints(self) -> Constraints:
         """Rows of every body by itself, of perpendicular vectors, then of the ties."""
         rows = Constraints.build(self.topology, self.standing)
-        pairs = [(tie.far_copy, tie.near_copy) for tie in self.ties]
+        pairs = [(tie.distal_copy, tie.proximal_copy) for tie in self.ties]
         return rows.with_linear(*coincident(self.topology, pairs))
 
     def motion(self, motion: Motion) -> Motion:
@@ -67,16 +67,16 @@ class ExpandedModel(Model):
 
     @cached_property
     def joint_rows(self) -> dict[tuple[str, str], list[int]]:
-        """Constraint rows of each joint, by far and near body."""
+        """Constraint rows of each joint, by distal and proximal body."""
         names = self.constraints.names
         first = len(names) - 3 * len(self.ties)
         rows: dict[tuple[str, str], list[int]] = {}
         for k, tie in enumerate(self.ties):
-            rows.setdefault((tie.far, tie.near), []).extend(range(first + 3 * k, first + 3 * k + 3))
+            rows.setdefault((tie.distal, tie.proximal), []).extend(range(first + 3 * k, first + 3 * k + 3))
         for tie in self.crossed:
-            one, other = tie.far_copy, tie.near_copy
+            one, other = tie.distal_copy, tie.proximal_copy
             row = next(names.index(n) for n in (f"{one} . {other}", f"{other} . {one}") if n in names)
-            rows.setdefault((tie.far, tie.near), []).append(row)
+            rows.setdefault((tie.distal, tie.proximal), []).append(row)
         return rows
 
 
@@ -91,9 +91,9 @@ class _Expansion:
     def __init__(self, model: Model) -> None:
         self.model, self.topology = model, model.topology
         self.members = [{*body.points, *body.vectors, *body.extra} for body in self.topology.bodies]
-        self.before, self.behind = acting_bodies(model)
-        joints = zip(self.before.tolist(), self.behind.tolist(), strict=True)
-        self.near = {far: near for near, far in joints}
+        self.parent, self.child = acting_bodies(model)
+        joints = zip(self.parent.tolist(), self.child.tolist(), strict=True)
+        self.proximal = {distal: proximal for proximal, distal in joints}
         self.owner = dict(zip(self.topology.coordinate_names, model.tree.owner.tolist(), strict=True))
 
     def build(self) -> ExpandedModel:
@@ -110,7 +110,7 @@ class _Expansion:
         }
         bodies = tuple(self._own(index, body) for index, body in enumerate(old.bodies))
         crossed = tuple(self._crossed(one, other) for one, other in old.universal)
-        universal = tuple((tie.far_copy, tie.near_copy) for tie in crossed)
+        universal = tuple((tie.distal_copy, tie.proximal_copy) for tie in crossed)
         dofs = tuple(self._dof(k, dof) for k, dof in enumerate(old.dofs))
         topology = Topology(
             f"{old.name}, expanded", old.root, old.origin, placed, directions, bodies, universal, dofs
@@ -139,43 +139,43 @@ class _Expansion:
 
     def _upward(self, body: int) -> list[int]:
         chain = [body]
-        while chain[-1] in self.near:
-            chain.append(self.near[chain[-1]])
+        while chain[-1] in self.proximal:
+            chain.append(self.proximal[chain[-1]])
         return chain
 
     def _ties(self) -> tuple[Tie, ...]:
         """Each copy tied to that of the nearest body towards the base that has one, else to the first holder's."""
         found, bodies = [], self.topology.bodies
-        for far, names in enumerate(self.members):
+        for distal, names in enumerate(self.members):
             for name in sorted(names, key=self.topology.slot.__getitem__):
-                if self.owner[name] != far:
-                    holders = [body for body in self._upward(far)[1:] if name in self.members[body]]
-                    near = holders[0] if holders else self.owner[name]
-                    copies = self._copy(name, far), self._copy(name, near)
-                    found.append(Tie(bodies[far].name, bodies[near].name, *copies))
+                if self.owner[name] != distal:
+                    holders = [body for body in self._upward(distal)[1:] if name in self.members[body]]
+                    proximal = holders[0] if holders else self.owner[name]
+                    copies = self._copy(name, distal), self._copy(name, proximal)
+                    found.append(Tie(bodies[distal].name, bodies[proximal].name, *copies))
         return tuple(found)
 
     def _crossed(self, one: str, other: str) -> Tie:
         """The two bodies of a universal joint: neighbours that have one of its vectors each."""
         bodies = self.topology.bodies
-        for far_name, near_name in ((one, other), (other, one)):
-            for far, near in self.near.items():
-                if far_name in self.members[far] and near_name in self.members[near]:
-                    copies = self._copy(far_name, far), self._copy(near_name, near)
-                    return Tie(bodies[far].name, bodies[near].name, *copies)
-        far, near = self.owner[one], self.owner[other]
-        return Tie(bodies[far].name, bodies[near].name, one, other)
+        for distal_name, proximal_name in ((one, other), (other, one)):
+            for distal, proximal in self.proximal.items():
+                if distal_name in self.members[distal] and proximal_name in self.members[proximal]:
+                    copies = self._copy(distal_name, distal), self._copy(proximal_name, proximal)
+                    return Tie(bodies[distal].name, bodies[proximal].name, *copies)
+        distal, proximal = self.owner[one], self.owner[other]
+        return Tie(bodies[distal].name, bodies[proximal].name, one, other)
 
     def _dof(self, index: int, dof: Dof) -> Dof:
-        near = self._upward(int(self.before[index]))
-        beyond = [far for far in self.near if self.behind[index] in self._upward(far)]
-        far = [int(self.behind[index]), *beyond]
+        proximal = self._upward(int(self.parent[index]))
+        beyond = [distal for distal in self.proximal if self.child[index] in self._upward(distal)]
+        distal = [int(self.child[index]), *beyond]
         return replace(
             dof,
-            axis=self._take(dof.axis, [far[0], *near]),
-            pivot=self._take((None, dof.pivot), [far[0], *near])[1],
-            reference=self._take(dof.reference, near),
-            follower=self._take(dof.follower, far),
+            axis=self._take(dof.axis, [distal[0], *proximal]),
+            pivot=self._take((None, dof.pivot), [distal[0], *proximal])[1],
+            reference=self._take(dof.reference, proximal),
+            follower=self._take(dof.follower, distal),
         )
 
     def _take(self, direction: Direction, bodies: list[int]) -> Direction:

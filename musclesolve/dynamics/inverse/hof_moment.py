@@ -1,6 +1,6 @@
 """Hof's explicit moment at a joint, term by term, and his center of pressure (Hof 1992, J Biomech 25:1209-11).
 
-The moment needs no recursion: it is what the bodies on the far side of the joint ask for, taken about the joint.
+The moment needs no recursion: it is what the bodies on the distal side of the joint ask for, taken about the joint.
 Equations as in correction E1, for the joints and bodies of any model of this core.
 """
 
@@ -24,10 +24,10 @@ SMALLEST_FORCE = 20.0
 
 @dataclass(frozen=True)
 class IntersegmentalMoment:
-    """Moment that the far side of a joint receives from the near one, by origin; all (T, 3) [N m] but force [N].
+    """Moment that the distal side of a joint receives from the proximal one, by origin; all (T, 3) [N m] but force [N].
 
     ground: minus the moment of the ground forces at their centers of pressure; free_moment: minus what the plates
-    transmit about the vertical; gravity, linear, angular: weights, accelerated mass centers, angular momentum.
+    transmit about the vertical; gravity, linear, angular: weights, accelerated centers of mass, angular momentum.
     force: the net force, Hof's (8).
     """
 
@@ -62,7 +62,7 @@ def intersegmental_moment(
     dof: str,
     height: float = 0.0,
 ) -> IntersegmentalMoment:
-    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i behind it together.
+    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i distal to it together.
 
     M = -(r_r - r_lk) x F_r - sum (r_i - r_lk) x m_i g + sum (r_i - r_lk) x m_i a_i + sum d(I_i w_i)/dt - T_z e_z  (7)
     F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
@@ -71,7 +71,7 @@ def intersegmental_moment(
         model: the model.
         motion: its motion.
         segments: the motion of its bodies, from `segment_motion`.
-        wrenches: forces from outside; those on other bodies do not count.
+        wrenches: external forces; those on other bodies do not count.
         dof: name of the degree of freedom.
         height: height of the plates [m]. It shares the moment out between ground and free moment, no more. A wrench
             of less than 20 N vertically has no center of pressure; its moment is all in `ground`.
@@ -81,18 +81,18 @@ def intersegmental_moment(
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
-    behind, center = model.behind(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
-    arm = segments.center[:, behind] - center[:, None]
-    mass, weight = model.mass.mass[behind, None], model.mass.mass[behind, None] * model.gravity
-    push = mass * segments.center_acceleration[:, behind]
+    distal, center = model.distal_bodies(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
+    arm = segments.center[:, distal] - center[:, None]
+    mass, weight = model.mass.mass[distal, None], model.mass.mass[distal, None] * model.gravity
+    push = mass * segments.center_acceleration[:, distal]
     ground, free, force = np.zeros_like(center), np.zeros_like(center), (push - weight).sum(axis=1)
     for wrench in wrenches:
-        if model.body(wrench.body) in behind:
+        if model.body(wrench.body) in distal:
             twist = free_moment(wrench.force, wrench.moment, height)
             ground = ground - (wrench.about(center) - twist)
             free, force = free - twist, force - wrench.force
     gravity = -np.cross(arm, weight).sum(axis=1)
-    angular = angular_momentum_rate(model, segments, behind).sum(axis=1)
+    angular = angular_momentum_rate(model, segments, distal).sum(axis=1)
     return IntersegmentalMoment(ground, free, gravity, np.cross(arm, push).sum(axis=1), angular, force)
 
 

@@ -14,13 +14,15 @@ from musclesolve.dynamics.vectors import blocks
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
-    elements, q = model.elements, motion.q
+    rigid_bodies, q = model.rigid_bodies, motion.q
     # On the bodies first: what is added up there goes over to the generalized coordinates once.
-    force = inertia_on_bodies(elements, model.basic_mass, q, motion.qd, motion.qdd)
+    force = inertia_on_bodies(rigid_bodies, model.basic_mass, q, motion.qd, motion.qdd)
     force = (
-        force - weight_on_bodies(elements, model.mass, model.gravity) - external_on_bodies(model, q, wrenches)
+        force
+        - weight_on_bodies(rigid_bodies, model.mass, model.gravity)
+        - external_on_bodies(model, q, wrenches)
     )
-    return elements.generalized(q, force)
+    return rigid_bodies.generalized(q, force)
 
 
 def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:

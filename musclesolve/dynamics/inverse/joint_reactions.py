@@ -5,7 +5,7 @@ reactions (Silva 2003, 2.4.2). Here every body gets copies of its own, and the j
 point that two bodies had in common (2.20), the same for a vector (2.21), and perpendicular vectors of two bodies in a
 universal joint (2.3.3). A revolute joint so has six rows for five constraints; two bodies on two points, besides, can
 pull at each other along the line. The multipliers then are those of minimum norm (2.88), and what is reported is the
-force and moment of each joint's rows on its far body, -Phi_q^T lambda, which is unique (corrections B5 and B10).
+force and moment of each joint's rows on its distal body, -Phi_q^T lambda, which is unique (corrections B5 and B10).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.expanded_model import ExpandedModel
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
@@ -30,27 +30,27 @@ _BLOCK = 32
 
 @dataclass(frozen=True)
 class JointReactions:
-    """What the far body of each joint receives through its rows: point, force and moment about it, (T, J, 3).
+    """What the distal body of each joint receives through its rows: point, force and moment about it, (T, J, 3).
 
     moments (T, K+6): net joint moments, which the actuators supply and the reactions do not contain.
     """
 
     joints: tuple[tuple[str, str], ...]
-    point: AnyArray
-    force: AnyArray
-    moment: AnyArray
-    moments: AnyArray
+    point: Array
+    force: Array
+    moment: Array
+    moments: Array
 
-    def joint(self, far: str) -> int:
+    def joint(self, distal: str) -> int:
         """Index of the joint before a body.
 
         Raises:
             InputError: no joint leads to it.
         """
         bodies = [names[0] for names in self.joints]
-        if far not in bodies:
-            raise unknown_name(far, "joint before a body", bodies)
-        return bodies.index(far)
+        if distal not in bodies:
+            raise unknown_name(distal, "joint before a body", bodies)
+        return bodies.index(distal)
 
 
 def joint_reactions(
@@ -61,7 +61,7 @@ def joint_reactions(
     Args:
         expanded: from `expansion.expand`.
         motion: of the original model.
-        wrenches: forces from outside.
+        wrenches: external forces.
         drivers: degrees of freedom led by drivers; the others have unknown couples.
 
     Raises:
@@ -86,25 +86,27 @@ def joint_reactions(
     )
 
 
-def reactions_of(
-    expanded: ExpandedModel, q: AnyArray, multipliers: AnyArray
-) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Point, force and moment (T, J, 3) of every joint's rows on its far body, from multipliers (T, c)."""
+def reactions_of(expanded: ExpandedModel, q: Array, multipliers: Array) -> tuple[Array, Array, Array]:
+    """Point, force and moment (T, J, 3) of every joint's rows on its distal body, from multipliers (T, c)."""
     topology, jacobian = expanded.topology, expanded.constraints.jacobian(q)
     found = []
-    for (far, near), rows in expanded.joint_rows.items():
-        body = topology.bodies[topology.body_index[far]]
+    for (distal, proximal), rows in expanded.joint_rows.items():
+        body = topology.bodies[topology.body_index[distal]]
         slots = np.array([topology.slot[name] for name in body.members])
         force = -np.einsum("trnx,tr->tnx", jacobian[:, rows][:, :, slots], multipliers[:, rows])
-        about = q[:, _pivot(expanded, far, near)]
+        about = q[:, _pivot(expanded, distal, proximal)]
         found.append((about, *rigid_wrench(q[:, slots], force, slots < topology.point_count, about)))
     point, force, moment = (np.stack(part, axis=1) for part in zip(*found, strict=True))
     return point, force, moment
 
 
-def _pivot(expanded: ExpandedModel, far: str, near: str) -> int:
+def _pivot(expanded: ExpandedModel, distal: str, proximal: str) -> int:
     """Slot about which a joint's moment is taken: the pivot of its last degree of freedom."""
-    joint = np.flatnonzero(acting_bodies(expanded)[1] == expanded.body(far))
+    joint = np.flatnonzero(acting_bodies(expanded)[1] == expanded.body(distal))
     if len(joint):
         return int(expanded.tree.pivot[joint[-1]])
-    return next(expanded.slot(tie.far_copy) for tie in expanded.ties if (tie.far, tie.near) == (far, near))
+    return next(
+        expanded.slot(tie.distal_copy)
+        for tie in expanded.ties
+        if (tie.distal, tie.proximal) == (distal, proximal)
+    )

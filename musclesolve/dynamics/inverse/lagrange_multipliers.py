@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
@@ -56,7 +56,7 @@ def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[
         frames, -1, 3 * motion.q.shape[1]
     )
     needed = -required_force(model, motion, wrenches).reshape(frames, -1, 1)
-    multipliers = np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0]
+    multipliers = np.asarray(np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0])
     moments = drivers.moment_factor * multipliers[:, rows:]
     base = residual_about_origin(model, motion, moments[:, joints:])
     return multipliers[:, :rows], np.hstack([moments[:, :joints], base])
@@ -72,9 +72,9 @@ def actuated_moments(
     """Inverse dynamics with each degree of freedom led by a driver or held by an unknown couple.
 
     Args:
-        model: the person or mechanism.
+        model: the subject or mechanism.
         motion: its motion.
-        wrenches: forces from outside.
+        wrenches: external forces.
         drivers: degrees of freedom led by driver constraints.
         couples: those with unknown couples (forces and couples on the base); all others unless given.
 
@@ -108,7 +108,7 @@ def actuated_moments(
 def couple_rows(model: Model, motion: Motion) -> Array:
     """Gamma (T, K+6, N, 3): generalized force of a unit actuator of every degree of freedom (2.85).
 
-    A joint actuator is a couple about the joint axis on the body behind the joint and its opposite on the one before
+    A joint actuator is a couple about the joint axis on the body distal to the joint and its opposite on the one before
     it; where a massless cross lies between, a couple of the dual axes, so that each actuator works on its own angle
     alone. On the base, unit forces at the layout's origin and unit couples, global axes.
     """
@@ -121,7 +121,7 @@ def couple_rows(model: Model, motion: Motion) -> Array:
 
 def _base_rows(model: Model, motion: Motion) -> Array:
     """Unit forces at the layout's origin and unit couples on the base body, (T, 6, N, 3)."""
-    q, root = motion.q, model.elements.subset(np.array([model.tree.root]))
+    q, root = motion.q, model.rigid_bodies.subset(np.array([model.tree.root]))
     arm = motion.origin - q[:, root.slots[0, 0]]
     rows = np.zeros((len(q), 6, *q.shape[1:]))
     for k in range(6):
@@ -134,7 +134,7 @@ def _base_rows(model: Model, motion: Motion) -> Array:
     return rows
 
 
-def _base_by_power(model: Model, motion: Motion, driven: Array, force: Array, moments: Array) -> None:
+def _base_by_power(model: Model, motion: Motion, driven: Mask, force: Array, moments: Array) -> None:
     """Base drivers act along prescribed axes; their force (T, N, 3) about the global ones, in place."""
     joints = model.tree.joint_count
     if driven[joints:].any():
@@ -144,7 +144,7 @@ def _base_by_power(model: Model, motion: Motion, driven: Array, force: Array, mo
 
 def _sorted_out(
     names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
-) -> tuple[Array, Array]:
+) -> tuple[Mask, Mask]:
     """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""
     unknown = [name for name in (*drivers, *(couples or ())) if name not in names]
     if unknown:

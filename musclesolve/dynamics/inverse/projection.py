@@ -1,17 +1,17 @@
 """Projection on allowed and on prohibited directions (Blajer & Czaplicki 2005): joint reactions without inversion.
 
-Absolute coordinates: the velocity of the mass centre and the angular velocity of every body that has mass. With s the
+Absolute coordinates: the velocity of the center of mass and the angular velocity of every body that has mass. With s the
 speeds of the degrees of freedom and z the prohibited relative motions of the joints,
 
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
-D and E are closed forms: a joint's prohibited motions are the three translations of all that hangs behind it, and its
-turns about the directions square to its axes. From the accelerations vd = D sd + gamma follow
+D and E are closed forms: a joint's prohibited motions are the three translations of all that is distal to it, and its
+rotates about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
     lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma)                  (2.11), the classical formula
 
-lambda is the force and moment of the far body on the near one; reported is what the far body receives. In natural
+lambda is the force and moment of the distal body on the proximal one; reported is what the distal body receives. In natural
 coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
 """
 
@@ -29,9 +29,9 @@ from musclesolve.dynamics.inverse.absolute_coordinates import (
     actuator_forces,
     allowed_motions,
     constraint_rows,
+    external_forces,
     joint_bases,
     link_inertia,
-    outside_forces,
     prohibited_motions,
 )
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -48,7 +48,7 @@ class AbsoluteSystem:
 
     allowed D (T, L, 6, k); prohibited E (T, L, 6, c); constraint C (T, c, L, 6); mass M (T, L, 6, 6); applied h,
     acceleration vd and gamma (T, L, 6). h includes the actuators: moments (T, k), which are couples (T, J, 3) on the
-    far body of each joint, about its point (T, J, 3), and make up with the reactions all that the joint transmits.
+    distal body of each joint, about its point (T, J, 3), and make up with the reactions all that the joint transmits.
     columns: the constraints of each joint; wrench_basis: their directions (T, 6, c_j).
     """
 
@@ -68,7 +68,7 @@ class AbsoluteSystem:
 
 
 def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> AbsoluteSystem:
-    """Everything that (2.2) to (2.11) contain, for a model in motion under forces from outside."""
+    """Everything that (2.2) to (2.11) contain, for a model in motion under external forces."""
     links = Links.build(model, tuple(wrench.body for wrench in wrenches))
     segments = segment_motion(model, motion)
     center = segments.center[:, links.bodies]
@@ -79,7 +79,7 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
     columns = tuple(slice(int(a), int(b)) for a, b in pairwise(sizes))
     points = np.stack([motion.q[:, joint.pivot] for joint in links.joints], axis=1)
     mass, inertial = link_inertia(model, segments, links.bodies)
-    applied = outside_forces(model, motion, links, center, wrenches) + inertial
+    applied = external_forces(model, motion, links, center, wrenches) + inertial
     couples = actuator_couples(model, motion, links, moments)
     applied += actuator_forces(model, motion, links, center, couples, moments)
     acceleration = np.concatenate(
@@ -126,7 +126,7 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
 
 
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
-    """What the far body of every joint receives from its constraints: force and moment about the pivot (T, J, 3)."""
+    """What the distal body of every joint receives from its constraints: force and moment about the pivot (T, J, 3)."""
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])
         for basis, columns in zip(system.wrench_basis, system.columns, strict=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import MuscleSolveError
 
 _RANK = 1e-9
 """A direction this much weaker than the strongest one is none."""
 
 
-def minimum_norm(jacobian: AnyArray, needed: AnyArray, what: str = "the constraint rows") -> AnyArray:
+def minimum_norm(jacobian: Array, needed: Array, what: str = "the constraint rows") -> Array:
     """Multipliers of minimum norm with Phi_q^T lambda = needed, (T, c) (Silva 2003, 2.88).
 
     Phi_q = Q R gives lambda = Q R^-T needed without squaring the condition number as Phi_q^T Phi_q does. Where the
@@ -51,12 +51,12 @@ def minimum_norm(jacobian: AnyArray, needed: AnyArray, what: str = "the constrai
     return multipliers
 
 
-def least_squares(jacobian: AnyArray, right: AnyArray) -> AnyArray:
+def least_squares(jacobian: Array, right: Array) -> Array:
     """Shortest x (T, n) with least |Phi_q x - right| (Silva 2003, 2.6, and 2.8, 2.11 with redundant rows)."""
     return np.einsum("tnc,tc->tn", np.linalg.pinv(jacobian, rcond=_RANK), right)
 
 
-def redundant_rows(jacobian: AnyArray, names: tuple[str, ...]) -> tuple[str, ...]:
+def redundant_rows(jacobian: Array, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the rows of one frame, (c, n), that follow from the rows before them."""
     basis = np.zeros((0, jacobian.shape[1]))
     repeated = []
@@ -71,7 +71,7 @@ def redundant_rows(jacobian: AnyArray, names: tuple[str, ...]) -> tuple[str, ...
     return tuple(repeated)
 
 
-def undriven(rows: AnyArray, directions: AnyArray, names: tuple[str, ...]) -> tuple[str, ...]:
+def undriven(rows: Array, directions: Array, names: tuple[str, ...]) -> tuple[str, ...]:
     """Degrees of freedom that drivers or actuators leave free in some frame.
 
     Args:
@@ -88,9 +88,7 @@ def undriven(rows: AnyArray, directions: AnyArray, names: tuple[str, ...]) -> tu
     return tuple(name for name, part in zip(names, share, strict=True) if part > 1e-6)
 
 
-def rigid_wrench(
-    q: AnyArray, force: AnyArray, points: AnyArray, about: AnyArray
-) -> tuple[AnyArray, AnyArray]:
+def rigid_wrench(q: Array, force: Array, points: Mask, about: Array) -> tuple[Array, Array]:
     """Force and moment (T, 3) of generalized forces on the slots of one rigid body, by virtual power.
 
     Args:

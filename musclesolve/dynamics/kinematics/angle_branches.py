@@ -45,7 +45,7 @@ def _triples(tree: Tree) -> list[list[int]]:
             if not before.size or tree.pivot[before[0]] != tree.pivot[last]:
                 break
             chain.insert(0, int(before[0]))
-        behind = np.flatnonzero(tree.parent == tree.child[last])
-        if len(chain) == 3 and not (tree.pivot[behind] == tree.pivot[last]).any():
+        beyond = np.flatnonzero(tree.parent == tree.child[last])
+        if len(chain) == 3 and not (tree.pivot[beyond] == tree.pivot[last]).any():
             triples.append(chain)
     return triples

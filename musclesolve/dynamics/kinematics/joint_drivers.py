@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.base_driver import base_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -58,13 +58,13 @@ def driver_rows(
 
 
 def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
-    value, jacobian, nu, gamma, factor = angle_rows(*led_angles(model, motion), q, qd)
+    value, jacobian, nu, gamma, factor = angle_rows(*driven_angles(model, motion), q, qd)
     return value, jacobian, nu, gamma, model.tree.sign * factor
 
 
-def led_angles(
+def driven_angles(
     model: Model, motion: Motion
-) -> tuple[dict[str, Array], Array, Array, tuple[Array, Array, Array]]:
+) -> tuple[dict[str, Indices], Array, Array, tuple[Array, Array, Array]]:
     """Lines, lengths and angles of all joints in a motion, as `angle_rows` takes them."""
     tree, topology = model.tree, model.topology
     lines = {
@@ -86,9 +86,9 @@ def led_angles(
 
 
 def angle_rows(
-    lines: dict[str, Array], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
+    lines: dict[str, Indices], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
 ) -> tuple[Array, ...]:
-    """Rows that hold the angle from v to u about n, both square to n, at given values (2.13, 2.16-2.18, B3).
+    """Rows that hold the angle from v to u about n, both perpendicular to n, at given values (2.13, 2.16-2.18, B3).
 
     Args:
         lines: from- and to-slots (K, 2) of "n", "v" and "u"; n turns with one of the two bodies or both.
@@ -125,10 +125,10 @@ def angle_rows(
     return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
 
 
-def angle_gaps(
-    lines: dict[str, Array], length: Array, axial: Array, angle: Array, q: Array
+def angle_errors(
+    lines: dict[str, Indices], length: Array, axial: Array, angle: Array, q: Array
 ) -> tuple[Array, Array]:
-    """How far the angle from v to u about n is from a given one, a - phi (T, K) within half a turn [rad].
+    """How far the angle from v to u about n is from a given one, a - phi (T, K) within 180 degrees [rad].
 
     With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
     at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
@@ -150,7 +150,7 @@ def angle_gaps(
     return gap, _spread(lines, gradients, q.shape[1])
 
 
-def _line(q: Array, slots: Array) -> Array:
+def _line(q: Array, slots: Indices) -> Array:
     padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
     return padded[:, slots[:, 1]] - padded[:, slots[:, 0]]
 
@@ -159,7 +159,7 @@ def _dot(a: Array, b: Array) -> Array:
     return np.einsum("...x,...x->...", a, b)
 
 
-def _spread(lines: dict[str, Array], gradients: dict[str, Array], size: int) -> Array:
+def _spread(lines: dict[str, Indices], gradients: dict[str, Array], size: int) -> Array:
     """Jacobian (T, K, N, 3) from the gradients by each line."""
     frames, rows = next(iter(gradients.values())).shape[:2]
     jacobian = np.zeros((frames, rows, size + 1, 3))

@@ -9,7 +9,7 @@ from numbers import Real
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
@@ -23,7 +23,7 @@ DIRECTION_ARM = 0.1
 class Targets:
     """What was measured: slots (n,), positions or unit directions (T, n, 3), weights (n,)."""
 
-    slots: Array
+    slots: Indices
     values: Array
     weights: Array
 
@@ -64,11 +64,11 @@ class Targets:
             slots, values, factors * np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
         )
 
-    def frames(self, keep: slice | Array) -> Targets:
+    def frames(self, keep: slice | Indices | Mask) -> Targets:
         """The same at some frames."""
         return Targets(self.slots, self.values[keep], self.weights)
 
-    def among(self, places: Array) -> Targets:
+    def among(self, places: Indices) -> Targets:
         """Some of them, by their places."""
         return Targets(self.slots[places], self.values[:, places], self.weights[places])
 

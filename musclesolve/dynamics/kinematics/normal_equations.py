@@ -1,7 +1,6 @@
-"""The linear system of one step towards the nearest pose, from sums over what hangs behind each joint.
+"""The linear system of one step towards the nearest pose, from sums over what is distal to each joint.
 
-A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it hangs
-behind the joint. So
+A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it is distal to the joint. So
 
     gradient_j = sum_n D_nj . p_n            = a_j . sum r x p + c_j . sum p
     H_ij       = sum_n w_n D_ni . D_nj       = a_i . (a tr C - C a + h x c)_j + c_i . (a x h + m c)_j
@@ -17,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.vectors import components, cross
 
@@ -25,7 +24,14 @@ _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def normal_equations(
-    tree: Tree, q: Array, origin: Array, slots: Array, weights: Array, pull: Array, free: Array, near: Array
+    tree: Tree,
+    q: Array,
+    origin: Array,
+    slots: Indices,
+    weights: Array,
+    pull: Array,
+    free: Mask,
+    near: Array | Mask,
 ) -> tuple[Array, Array]:
     """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds.
 
@@ -41,15 +47,15 @@ def normal_equations(
     """
     axis, offset = _screws(tree, q, origin, free)
     point = slots < tree.point_count
-    moved = np.column_stack([tree.moves[slots], np.ones((len(slots), 6))])[:, free]
+    moved = np.column_stack([tree.distal_slots[slots], np.ones((len(slots), 6))])[:, free]
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
     place = components(q[:, slots] - point[:, None] * origin[:, None])
     pull = components(pull)
     heavy = weights * place
-    behind = [heavy[x] * place[y] for x, y in _SYMMETRIC]
-    behind += [place[x] * pull[y] for x in range(3) for y in range(3)]
-    behind += [*(point * heavy), *(point * pull)]
-    sums = np.stack(behind) @ moved
+    moments = [heavy[x] * place[y] for x, y in _SYMMETRIC]
+    moments += [place[x] * pull[y] for x in range(3) for y in range(3)]
+    moments += [*(point * heavy), *(point * pull)]
+    sums = np.stack(moments) @ moved
     mass = (point * weights) @ moved
     second, turning, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
     torque = np.stack([turning[5] - turning[7], turning[6] - turning[2], turning[1] - turning[3]])
@@ -75,12 +81,12 @@ def normal_equations(
     return half + half.transpose(0, 2, 1), gradient
 
 
-def _screws(tree: Tree, q: Array, origin: Array, free: Array) -> tuple[Array, Array]:
+def _screws(tree: Tree, q: Array, origin: Array, free: Mask) -> tuple[Array, Array]:
     """Axis a and offset c of the free speeds, (3, T, F) each; c from the origin."""
     joints, frames = tree.joint_count, len(q)
     axis, offset = np.zeros((2, 3, frames, joints + 6))
     axis[:, :, :joints] = components(tree.axes(q))
     offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
-    # The base: three shifts, then three turns about its origin.
+    # The base: three shifts, then three rotates about its origin.
     offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
     return axis[:, :, free], offset[:, :, free]

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import Kind, Rows, all_rows
+from musclesolve.dynamics.mechanism.constraint_rows import Constraint, Rows, all_rows
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 from musclesolve.dynamics.model.model import Model
@@ -48,9 +48,9 @@ class Reaction:
     a planar loop, depend on how redundant rows are scaled (correction B10).
     """
 
-    force: AnyArray
-    moment: AnyArray
-    unique: AnyArray
+    force: Array
+    moment: Array
+    unique: Mask
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,14 @@ class MechanismForces:
     """A mechanism in motion: q, qd, qdd (T, N, 3), its rows, and their multipliers (T, c)."""
 
     model: Model
-    time: AnyArray
-    q: AnyArray
-    qd: AnyArray
-    qdd: AnyArray
+    time: Array
+    q: Array
+    qd: Array
+    qdd: Array
     rows: Rows
-    multipliers: AnyArray
+    multipliers: Array
 
-    def of(self, driver: AngleDriver | LengthDriver) -> AnyArray:
+    def of(self, driver: AngleDriver | LengthDriver) -> Array:
         """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
         multiplier = self.multipliers[:, self._row(driver.name)]
         if isinstance(driver, AngleDriver):
@@ -99,7 +99,7 @@ class MechanismForces:
         loose = np.abs(np.einsum("trw,trk->twk", unit, self._idle()[:, chosen])).max(axis=(0, 2), initial=0.0)
         return Reaction(found[:, :3], found[:, 3:], loose <= 1e-7 * np.abs(unit).max())
 
-    def _idle(self) -> AnyArray:
+    def _idle(self) -> Array:
         """Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros."""
         jacobian = self.rows.jacobian.reshape(*self.rows.value.shape, -1)
         basis, sizes, _ = np.linalg.svd(jacobian)
@@ -129,27 +129,31 @@ class MechanismForces:
 
 
 def mechanism_forces(
-    model: Model, kinds: Iterable[Kind], time: AnyArray, q: AnyArray, wrenches: Iterable[Wrench] = ()
+    model: Model,
+    constraints: Iterable[Constraint],
+    time: Array,
+    q: Array,
+    wrenches: Iterable[Wrench] = (),
 ) -> MechanismForces:
     """Inverse dynamics of a mechanism with closed loops (2.83, 2.88).
 
     Args:
         model: its bodies with their masses, and gravity: a `Model`, whose joints form a tree and whose loops are closed
             by rows, or a `Mechanism`, all of whose joints are rows.
-        kinds: constraints and drivers, those that `assemble` closed.
+        constraints: constraints and drivers, those that `assemble` closed.
         time: (T,) [s].
         q: (T, N, 3), from `assemble`.
-        wrenches: forces from outside.
+        wrenches: external forces.
 
     Raises:
         MuscleSolveError: nothing drives something, or drivers contradict each other; names what.
     """
-    kinds, time = list(kinds), np.asarray(time, dtype=float)
-    qd, qdd = consistent_rates(kinds, time, q, model.topology.coordinate_names)
-    needed = weight_force(model.elements, model.mass, q, model.gravity)
+    constraints, time = list(constraints), np.asarray(time, dtype=float)
+    qd, qdd = consistent_rates(constraints, time, q, model.topology.coordinate_names)
+    needed = weight_force(model.rigid_bodies, model.mass, q, model.gravity)
     needed = needed + external_force(model, q, list(wrenches))
-    needed = needed - inertia_force(model.elements, model.basic_mass, q, qd, qdd)
-    rows = all_rows(kinds, time, q, qd)
+    needed = needed - inertia_force(model.rigid_bodies, model.basic_mass, q, qd, qdd)
+    rows = all_rows(constraints, time, q, qd)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     multipliers = minimum_norm(jacobian, needed.reshape(len(q), -1))
     return MechanismForces(model, time, q, qd, qdd, rows, multipliers)

@@ -1,4 +1,4 @@
-"""A person: the inverse human model with the lengths that were measured and inertia from an anthropometric table."""
+"""A subject: the inverse human model with the lengths that were measured and inertia from an anthropometric table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def human_model(
     allow_impossible: bool = False,
     mass_factors: Mapping[str, float] | None = None,
 ) -> Model:
-    """The 33-body, 44-degree-of-freedom inverse model of one person.
+    """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
     Args:
         mass: body mass, shoes included [kg].

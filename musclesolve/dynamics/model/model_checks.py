@@ -72,7 +72,7 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
             code="bad_model",
             where=topology.name,
             expected="joints that move each body as one piece",
-            remedy="both bodies must have its axis and pivot, and what hangs behind it must hang there alone",
+            remedy="both bodies must have its axis and pivot, and what is distal to it must hang there alone",
         )
     values, vectors = np.linalg.eigh(directions @ directions.T)
     if values[0] <= _RANK * values[-1]:

@@ -1,4 +1,4 @@
-"""The inertia table of the thesis (Silva 2003, Table 3.8) on one person, for reproducing its results.
+"""The inertia table of the thesis (Silva 2003, Table 3.8) on a subject, for reproducing its results.
 
 Ten of its bodies cannot exist: one moment of inertia exceeds the sum of the others (correction C2). Inverse dynamics
 computes with them all the same, so they can be had on request; a mass matrix made of them is not positive definite.
@@ -18,14 +18,14 @@ from musclesolve.errors import InputError
 def printed_inertia(
     topology: Topology, standing: Array, mass: float, sex: str, allow_impossible: bool
 ) -> MassProperties:
-    """Masses, centres and inertias of Table 3.8 scaled by (3.1): chi_m of the body masses, chi_L of each length.
+    """Masses, centers and inertias of Table 3.8 scaled by (3.1): chi_m of the body masses, chi_L of each length.
 
     chi_L = L / L_50th, chi_m = m / 81.52 kg, chi_I = chi_m chi_L^2. The printed moments refer to the seated pose; they
     are turned into the standing one.
 
     Args:
         topology: the inverse human model, whose bodies carry the numbers of the table.
-        standing: (N, 3) the person's layout.
+        standing: (N, 3) the subject's layout.
         mass: body mass [kg].
         sex: must be "male"; the scaling holds within one sex only (3.1.3).
         allow_impossible: take bodies that cannot exist.
@@ -80,7 +80,7 @@ def _places(topology: Topology, standing: Array, rows: dict[int, dict]) -> dict[
 
 
 def _part(row: dict, place: dict, where: dict[str, Array], chi_m: float) -> tuple[float, Array, Array]:
-    """Mass, centre and inertia in global axes of one row of the table."""
+    """Mass, center and inertia in global axes of one row of the table."""
     start, end = (where[name] for name in place["along"])
     line = where[place["axis"][1]] - where[place["axis"][0]]
     length = float(np.linalg.norm(line))
@@ -94,7 +94,7 @@ def _part(row: dict, place: dict, where: dict[str, Array], chi_m: float) -> tupl
 
 
 def _axes(line: Array, long: int, across: int) -> Array:
-    """Orthonormal axes as columns: `line` in column `long`, the global axis `across` made square to it."""
+    """Orthonormal axes as columns: `line` in column `long`, the global axis `across` made perpendicular to it."""
     square = np.eye(3)[across] - line[across] * line
     square /= np.linalg.norm(square)
     axes = np.empty((3, 3))

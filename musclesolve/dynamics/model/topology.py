@@ -20,7 +20,7 @@ BODY_KINDS = ((2, 2), (3, 1), (2, 1), (3, 0), (4, 0))
 """How many points and vectors a body may have."""
 
 BASE_DOFS = ("pelvis_tx", "pelvis_ty", "pelvis_tz", "pelvis_tilt", "pelvis_list", "pelvis_rotation")
-"""The six of the base body, which is the pelvis of a person; they have these names in every model."""
+"""The six of the base body, which is the pelvis of a subject; they have these names in every model."""
 
 
 @dataclass(frozen=True)

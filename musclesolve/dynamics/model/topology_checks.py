@@ -163,7 +163,7 @@ def _check_joint(topology: Topology, dof: Dof, file: Path | None) -> None:
         raise InputError(f"{where} has the sign {dof.sign!r}", file=file, expected="1 or -1")
     if topology.slot[dof.pivot] >= topology.point_count:
         raise InputError(f"{where} has the pivot {dof.pivot!r}, a vector", file=file, expected="a point")
-    sides = sides_of(topology, dof)
+    sides = bodies_of_joint(topology, dof)
     for body in sides:
         _check_held(topology, dof.pivot, body, f"{where}: its pivot", file)
     # Of a universal joint each axis is of one body, the other end is the cross.
@@ -185,18 +185,18 @@ def _check_held(topology: Topology, what: str | Direction, body: str, which: str
         )
 
 
-def sides_of(topology: Topology, dof: Dof) -> tuple[str, str]:
+def bodies_of_joint(topology: Topology, dof: Dof) -> tuple[str, str]:
     """Bodies before and behind a degree of freedom; a massless cross is passed over to the next body."""
-    before, behind = dof.parent, dof.child
-    while before not in topology.body_index:
-        before = next(other.parent for other in topology.dofs if other.child == before)
-    while behind not in topology.body_index:
-        behind = next(other.child for other in topology.dofs if other.parent == behind)
-    return before, behind
+    parent, child = dof.parent, dof.child
+    while parent not in topology.body_index:
+        parent = next(other.parent for other in topology.dofs if other.child == parent)
+    while child not in topology.body_index:
+        child = next(other.child for other in topology.dofs if other.parent == child)
+    return parent, child
 
 
 def check_drivers(topology: Topology, standing: Array, file: Path | None = None) -> None:
-    """Refuse directions to drive by that are not of the body that they are given for, or not square to the axis.
+    """Refuse directions to drive by that are not of the body that they are given for, or not perpendicular to the axis.
 
     Raises:
         InputError: says which degree of freedom.
@@ -204,7 +204,7 @@ def check_drivers(topology: Topology, standing: Array, file: Path | None = None)
     padded = np.vstack([standing, np.zeros(3)])
     for dof in (dof for dof in topology.dofs if dof.fixed_axis is None):
         axis = _line(topology, padded, dof.axis)
-        pairs = zip(sides_of(topology, dof), (dof.reference, dof.follower), strict=True)
+        pairs = zip(bodies_of_joint(topology, dof), (dof.reference, dof.follower), strict=True)
         for body, direction in pairs:
             _check_held(topology, direction, body, f"degree of freedom {dof.name!r}: its driver's", file)
             line = _line(topology, padded, direction)
@@ -213,7 +213,7 @@ def check_drivers(topology: Topology, standing: Array, file: Path | None = None)
                     f"degree of freedom {dof.name!r}: the direction {'->'.join(n for n in direction if n)} of its "
                     "driver is not perpendicular to its axis",
                     file=file,
-                    expected="a direction of the parent and one of the child, both square to the axis",
+                    expected="a direction of the parent and one of the child, both perpendicular to the axis",
                 )
 
 

@@ -112,7 +112,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "child": _TEXT,
         "pivot": _TEXT,
         "axes": _Key(
-            "three perpendicular unit vectors by the names of the turns about them",
+            "three perpendicular unit vectors by the names of the rotates about them",
             lambda value: isinstance(value, dict) and _perpendicular(list(value.values())),
         ),
     },
@@ -120,7 +120,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
 
 
 def load_topology(name: str | Path = "inverse_human") -> Topology:
-    """Read a model definition, bundled (by name) or a person's own (by path); the same object for the same text.
+    """Read a model definition, bundled (by name) or a subject's own (by path); the same object for the same text.
 
     Raises:
         InputError: the file is not a model definition; says which entry is at fault.

@@ -27,7 +27,7 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     torque_matrix,
 )
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import PlanarTree, turned
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
 from musclesolve.errors import InputError, MuscleSolveError
 
 
@@ -54,7 +54,7 @@ def foot_support(tree: PlanarTree, mode: str, foot: str = "foot", toes: str = "t
 
 def support_position(tree: PlanarTree, q: Array, support: Support) -> Array:
     """Position of the ground point and the clamped angle, (T, 3): Phibar of (14) before x0, y0 and pi/2 go off."""
-    point = q[:, :2] + turned(_reach(tree, support), q[:, 2:]).sum(axis=1)
+    point = q[:, :2] + rotated(_reach(tree, support), q[:, 2:]).sum(axis=1)
     return np.column_stack([point, q[:, 2 + tree.segment(support.clamped)]])
 
 
@@ -62,13 +62,13 @@ def support_rows(tree: PlanarTree, q: Array, support: Support) -> Array:
     """Cbar = dPhibar/dq, (T, 3, B+2)."""
     rows = np.zeros((len(q), 3, q.shape[1]), dtype=q.dtype)
     rows[:, 0, 0] = rows[:, 1, 1] = rows[:, 2, 2 + tree.segment(support.clamped)] = 1.0
-    rows[:, :2, 2:] = np.swapaxes(turned(_reach(tree, support), q[:, 2:] + 0.5 * np.pi), 1, 2)
+    rows[:, :2, 2:] = np.swapaxes(rotated(_reach(tree, support), q[:, 2:] + 0.5 * np.pi), 1, 2)
     return rows
 
 
 def support_bias(tree: PlanarTree, q: Array, qd: Array, support: Support) -> Array:
     """Accelerations xibar = -d(Cbar)/dt qd, (T, 3) (with the dot that the print lost, correction E3)."""
-    pull = turned(_reach(tree, support), q[:, 2:]) * qd[:, 2:, None] ** 2
+    pull = rotated(_reach(tree, support), q[:, 2:]) * qd[:, 2:, None] ** 2
     return np.column_stack([pull.sum(axis=1), np.zeros(len(q))])
 
 

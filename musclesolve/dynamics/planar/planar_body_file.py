@@ -1,4 +1,4 @@
-"""Planar bodies from data files: geometry in the file, masses of a person by de Leva (1996)."""
+"""Planar bodies from data files: geometry in the file, masses of a subject by de Leva (1996)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MODELS = ("seven_segment", "nine_segment", "two_leg")
 def planar_body(
     name: str | Path = "nine_segment", mass: float = 73.0, stature: float = 1.741, sex: str = "male"
 ) -> PlanarTree:
-    """A planar body of one person.
+    """A planar body of a subject.
 
-    Lengths of the file scale with stature, masses with body mass; mass centres and radii of gyration (transverse) are
+    Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse) are
     those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
 
     Args:
@@ -77,7 +77,7 @@ def _table() -> dict:
 
 
 def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:
-    """Mass, centre (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
+    """Mass, center (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
     masses, centers, inertias = [], [], []
     for part in parts:
         row = rows[part["source"]]

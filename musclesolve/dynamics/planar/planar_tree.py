@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 
@@ -27,20 +27,20 @@ class PlanarTree:
     """Segments (B) of a planar body; the root's own origin is the base point H.
 
     parent (B,): index of the segment that carries each one, -1 for the root; mount (B, 2): the joint to the parent in
-    the parent's frame [m]; center (B, 2): mass centre in the own frame [m]; mass (B,) [kg]; inertia (B,) about the
-    mass centre [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
+    the parent's frame [m]; center (B, 2): center of mass in the own frame [m]; mass (B,) [kg]; inertia (B,) about the
+    center of mass [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
 
     Raises:
         InputError: no or several roots, a ring, arrays of different lengths, masses that cannot be.
     """
 
     names: tuple[str, ...]
-    parent: AnyArray
-    mount: AnyArray
-    center: AnyArray
-    mass: AnyArray
-    inertia: AnyArray
-    rest: AnyArray
+    parent: Indices
+    mount: Array
+    center: Array
+    mass: Array
+    inertia: Array
+    rest: Array
     stature: float | None = None
     gravity: float = STANDARD_GRAVITY
 
@@ -80,21 +80,21 @@ class PlanarTree:
         return self.order[0]
 
     @cached_property
-    def joints(self) -> AnyArray:
+    def joints(self) -> Indices:
         """Distal segment of each joint (J = B - 1), in the order of the segments."""
         return np.flatnonzero(self.parent >= 0)
 
     @cached_property
-    def behind(self) -> AnyArray:
-        """(B, B): segment b is a or hangs behind a."""
-        behind = np.eye(len(self.names))
+    def distal_segments(self) -> Array:
+        """(B, B): segment b is a or distal to it."""
+        distal = np.eye(len(self.names))
         for index in self.order[1:]:
-            behind[index] += behind[self.parent[index]]
-        return behind
+            distal[index] += distal[self.parent[index]]
+        return distal
 
     @cached_property
-    def chain(self) -> AnyArray:
-        """(B, B, 2): the mass centre of b is H plus the sum over a of these local vectors, each in the frame of a."""
+    def chain(self) -> Array:
+        """(B, B, 2): the center of mass of b is H plus the sum over a of these local vectors, each in the frame of a."""
         reach = np.zeros((len(self.names), len(self.names), 2))
         for index in self.order[1:]:
             reach[index] = reach[self.parent[index]]
@@ -120,13 +120,13 @@ class PlanarTree:
         return int(np.flatnonzero(self.joints == index)[0])
 
 
-def frame(angle: AnyArray) -> tuple[AnyArray, AnyArray]:
+def frame(angle: Array) -> tuple[Array, Array]:
     """Unit vectors xi and eta (..., 2) of local frames at angles (...) [rad]; d xi = eta, d eta = -xi per radian."""
     sine, cosine = np.sin(angle), np.cos(angle)
     return np.stack([sine, -cosine], axis=-1), np.stack([cosine, sine], axis=-1)
 
 
-def turned(local: AnyArray, angle: AnyArray) -> AnyArray:
+def rotated(local: Array, angle: Array) -> Array:
     """Local vectors (..., 2) in global axes, segment angles (...)."""
     xi, eta = frame(angle)
     return local[..., 0, None] * xi + local[..., 1, None] * eta

@@ -10,7 +10,7 @@ linear in the coordinates, so the derivatives of the answer are splines of the a
 rates and second derivatives to moments, is a function of one frame, and a complex step through the same code
 differentiates it to round-off.
 
-The lengths and masses of the person are held: an error of a measured point moves the pose, not the person.
+The lengths and masses of the subject are held: an error of a measured point moves the pose, not the subject.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def landmark_sensitivity(
     """By the coordinates of measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
 
     Args:
-        model: the person.
+        model: the subject.
         time: (T,) [s].
         targets: what was measured, frames (T, n, 3).
         fit: the consistent pose of it, from `fit_pose`.
-        wrenches: forces from outside at the frames that are kept.
+        wrenches: external forces at the frames that are kept.
         names: measured points (or directions, then per unit); all measured points unless given.
         keep: frames that are asked for; the others serve the splines.
 

@@ -180,7 +180,7 @@ def test_positive_angles_turn_the_named_way(model, dof, slot, axis, sign):
 def test_every_body_turns_as_its_frame(model, motion):
     """Rotation from points and vectors (2.46) equals rotation along the chain."""
     np.testing.assert_allclose(
-        model.elements.rotation(motion.q), segment_motion(model, motion).rotation, atol=1e-13
+        model.rigid_bodies.rotation(motion.q), segment_motion(model, motion).rotation, atol=1e-13
     )
 
 
@@ -210,7 +210,7 @@ def test_a_slot_needs_the_joints_on_its_way_only(name):
     whole = tree.allowed(q, origin)
     sizes = set()
     for slot in range(q.shape[1]):
-        way = tree.way_to(np.array([slot]))
+        way = tree.ancestor_joints(np.array([slot]))
         sizes.add(int(way.sum()))
         near = tree.pose(np.where(way, angles, 9.0), origin, rotation, way)
         np.testing.assert_array_equal(near[:, slot], q[:, slot])

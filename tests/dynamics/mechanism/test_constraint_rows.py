@@ -17,14 +17,14 @@ TIME = np.linspace(0.0, 1.0, 6)
 
 
 def swing(middle, amplitude):
-    def guide(time):
+    def course(time):
         return (
             middle + amplitude * np.sin(3.0 * time),
             3.0 * amplitude * np.cos(3.0 * time),
             -9.0 * amplitude * np.sin(3.0 * time),
         )
 
-    return guide
+    return course
 
 
 def ground(topology, standing, names, *more):
