@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve._util.checks import check_choice
 from musclesolve.muscles.rigid_tendon import FiberState, check_positive
 
 ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
@@ -48,9 +48,7 @@ def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus
     Raises:
         InputError: there is no such form.
     """
-    if form not in get_args(ForceLengthForm):
-        expected = " or ".join(f'"{name}"' for name in get_args(ForceLengthForm))
-        raise InputError(f'there is no force-length form "{form}"', expected=expected)
+    check_choice(form, "force-length form", get_args(ForceLengthForm))
     sign = 1.0 if form == "quartic_plus_quadratic" else -1.0
     # Beyond |x| = 30 the exponential is 0 in double precision; the bound keeps x^4 from overflowing.
     square = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0) ** 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import muscle_db
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
@@ -85,7 +85,9 @@ def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
     sizes = {value.size for value in values.values()} - {1} or {1}
     if len(sizes) > 1:
         raise InputError(
-            f"angles of different lengths: {sorted(sizes)}", expected="scalars or arrays of one length"
+            f"angles of different lengths: {sorted(sizes)}",
+            code="bad_shape",
+            expected="scalars or arrays of one length",
         )
     coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
     for name, value in values.items():
@@ -96,23 +98,22 @@ def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
 def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> np.ndarray:
     """One angle (P,) or (1,) [rad], checked."""
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
-        raise InputError(
-            f"there is no joint angle {name!r}",
-            expected=f"one of {', '.join(known)}",
-            remedy=f"did you mean {near[0]!r}?" if near else None,
-        )
+        raise unknown_name(name, "joint angle", known)
     try:
         array = np.atleast_1d(np.asarray(value, dtype=float))
     except (TypeError, ValueError):
         array = np.full(1, np.nan)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all():
         raise InputError(
-            f"{value!r} is no angle", where=name, expected="a finite number or a list of them, in radians"
+            f"{value!r} is no angle",
+            code="bad_number",
+            where=name,
+            expected="a finite number or a list of them, in radians",
         )
     if np.abs(array).max() > LARGEST_ANGLE:
         raise InputError(
             f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full rotation",
+            code="bad_number",
             where=name,
             expected="radians",
             remedy="if these are degrees, give numpy.radians(angle)",

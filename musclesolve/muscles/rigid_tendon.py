@@ -66,9 +66,13 @@ def fiber_state(
 def _checked(optimal: ArrayLike, tendon: ArrayLike, angle: ArrayLike) -> tuple[Array, Array, Array]:
     tendon, angle = np.asarray(tendon, dtype=float), np.asarray(angle, dtype=float)
     if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
-        raise InputError(f"tendon slack length {tendon}", expected="finite numbers from 0 [m]")
+        raise InputError(
+            f"tendon slack length {tendon}", code="bad_number", expected="finite numbers from 0 [m]"
+        )
     if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
-        raise InputError(f"pennation angle {angle}", expected="radians from 0, below pi / 2")
+        raise InputError(
+            f"pennation angle {angle}", code="bad_number", expected="radians from 0, below pi / 2"
+        )
     return check_positive(optimal, "optimal fiber length", "m"), tendon, angle
 
 
@@ -76,5 +80,5 @@ def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
     """Return a parameter of muscles as an array; refuse what is not positive and finite."""
     value = np.asarray(value, dtype=float)
     if not np.all((value > 0.0) & np.isfinite(value)):
-        raise InputError(f"{what} {value}", expected=f"positive finite numbers [{unit}]")
+        raise InputError(f"{what} {value}", code="bad_number", expected=f"positive finite numbers [{unit}]")
     return value

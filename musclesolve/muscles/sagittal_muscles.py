@@ -100,7 +100,9 @@ def _scales(
     """Factors (3,) forward, left, up on the positions of each frame; the same as for the leg in space."""
     if tree.stature is None:
         raise InputError(
-            "the stature of the planar body is not known", remedy="give PlanarTree its stature [m]"
+            "the stature of the planar body is not known",
+            code="missing_argument",
+            remedy="give PlanarTree its stature [m]",
         )
     reference = database.reference
     stature = tree.stature / reference.stature

@@ -108,6 +108,7 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     if time is None or len(time) != len(samples):
         raise InputError(
             f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
+            code="bad_shape",
             remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)
@@ -118,6 +119,7 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             raise InputError(
                 f"{name!r} is sampled from {first:g} to {last:g} s, but wanted at {float(at.max()):g} s",
+                code="bad_range",
                 remedy="simulate within the samples",
             )
         return spline(np.clip(at, first, last))

@@ -97,16 +97,21 @@ class JointResistance:
         except InputError as fault:
             raise InputError(
                 f"not a table of joint resistance for the model {model.topology.name!r}: {fault.problem}",
+                code="bad_shape",
                 file=path,
                 expected=fault.expected,
                 remedy=fault.remedy or "pass table=, a file of your own for this model",
             ) from fault
         except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError, TypeError, IndexError) as fault:
             raise InputError(
-                f"not a table of joint resistance for the model {model.topology.name!r}: {fault}", file=path
+                f"not a table of joint resistance for the model {model.topology.name!r}: {fault}",
+                code="bad_shape",
+                file=path,
             ) from fault
         if (viscous < 0.0).any() or any((part.margin <= 0.0).any() for part in made):
-            raise InputError("damping must not be negative, margins must be positive", file=path)
+            raise InputError(
+                "damping must not be negative, margins must be positive", code="bad_model", file=path
+            )
         strength = 1.0 if limits else 0.0
         for part in made:
             part.moment[:] *= strength

@@ -44,7 +44,9 @@ class System:
     def __post_init__(self) -> None:
         """Refuse a method that there is not."""
         if self.method not in ROUTES:
-            raise InputError(f"there is no method {self.method!r}", expected=" or ".join(ROUTES))
+            raise InputError(
+                f"there is no method {self.method!r}", code="unknown_name", expected=" or ".join(ROUTES)
+            )
 
     @cached_property
     def _constant(self) -> tuple[Array, Array] | None:
@@ -148,17 +150,24 @@ class System:
         names, rows = self.model.topology.coordinate_names, self.constraints
         for label, array in (("q0", q0), ("qd0", qd0)):
             if np.shape(array) != (len(names), 3):
-                raise InputError(f"{label} has the shape {np.shape(array)}", expected=f"({len(names)}, 3)")
+                raise InputError(
+                    f"{label} has the shape {np.shape(array)}",
+                    code="bad_shape",
+                    expected=f"({len(names)}, 3)",
+                )
             bad = [name for name, row in zip(names, array, strict=True) if not np.isfinite(row).all()]
             if bad:
                 raise InputError(
-                    f"{label} of {', '.join(bad[:_SHOWN])} is not finite", expected="finite numbers"
+                    f"{label} of {', '.join(bad[:_SHOWN])} is not finite",
+                    code="not_finite",
+                    expected="finite numbers",
                 )
         q0, qd0 = np.array(q0, dtype=float), np.array(qd0, dtype=float)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
             raise InputError(
                 f"the starting position violates the constraints: {self._worst(violation)}",
+                code="conflict",
                 expected="bodies that are rigid and loops that are closed",
                 remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
             )
@@ -166,6 +175,7 @@ class System:
         if np.abs(rate).max(initial=0.0) > _START:
             raise InputError(
                 f"the starting velocity violates the constraints: {self._worst(rate)} per second",
+                code="conflict",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
         self._check_masses(q0)
@@ -184,6 +194,7 @@ class System:
         raise InputError(
             f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
             f"(body {', '.join(bodies[:_SHOWN])})",
+            code="bad_model",
             expected="masses and inertias that resist every motion that the constraints allow",
         )
 
@@ -198,6 +209,7 @@ class System:
         if applied.size != 3 * len(self.model.standing):
             raise InputError(
                 f"the force {kind} has the shape {applied.shape}",
+                code="bad_shape",
                 expected=f"generalized forces (1, {len(self.model.standing)}, 3)",
             )
         bad = np.flatnonzero(~np.isfinite(applied.reshape(-1, 3)).all(axis=1))
@@ -217,6 +229,7 @@ def held_constraints(constraints: Constraints, model: Model, held: Sequence[str]
     if unknown:
         raise InputError(
             f"cannot hold {unknown[0]!r}, which {model.topology.name!r} does not have",
+            code="unknown_name",
             expected=f"some of {', '.join(model.topology.coordinate_names)}",
         )
     slots = [model.slot(name) for name in held]

@@ -164,6 +164,7 @@ def _times(duration: float | Array) -> Array:
     if len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
         raise InputError(
             f"a duration of {duration}" if np.ndim(duration) == 0 else "times of frames that do not increase",
+            code="bad_number",
             expected="a positive number of seconds, or increasing times of two frames or more",
         )
     return times
@@ -172,12 +173,17 @@ def _times(duration: float | Array) -> Array:
 def _check_settings(forces: Sequence[Force], tolerance: float, largest_step: float) -> None:
     """Refuse what no integrator can work with."""
     if not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance = {tolerance}", expected="a number between 0 and 1, such as 1e-9")
+        raise InputError(
+            f"tolerance = {tolerance}", code="bad_number", expected="a number between 0 and 1, such as 1e-9"
+        )
     if not largest_step > 0.0:
-        raise InputError(f"largest_step = {largest_step}", expected="a positive number of seconds")
+        raise InputError(
+            f"largest_step = {largest_step}", code="bad_number", expected="a positive number of seconds"
+        )
     if callable(forces) or not all(callable(force) for force in forces):
         raise InputError(
             f"forces = {forces!r:.60}",
+            code="bad_type",
             expected="a list of things that can be called with time, q and qd",
             remedy="put a single force into a list" if callable(forces) else None,
         )

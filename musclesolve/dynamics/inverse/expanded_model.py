@@ -55,6 +55,7 @@ class ExpandedModel(Model):
             raise InputError(
                 f"a motion of {motion.q.shape[1]} points and vectors for {self.topology.name!r}, made from a model "
                 f"with {self.original}",
+                code="bad_shape",
                 expected="the motion of the model that was expanded",
             )
         q, qd, qdd = (part[:, self.source] for part in (motion.q, motion.qd, motion.qdd))

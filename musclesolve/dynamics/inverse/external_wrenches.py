@@ -71,5 +71,6 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
         if len(wrench.force) != frames:
             raise InputError(
                 f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
+                code="bad_shape",
                 expected="a force and a moment for every frame of the motion",
             )

@@ -70,6 +70,7 @@ def joint_reactions(
     if not isinstance(expanded, ExpandedModel):
         raise InputError(
             f"the model {expanded.topology.name!r} is not expanded",
+            code="conflict",
             expected="a model in which no two bodies share points and vectors",
             remedy="joint_reactions(expand(model), motion, wrenches)",
         )

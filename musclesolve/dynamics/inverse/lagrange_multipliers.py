@@ -149,12 +149,14 @@ def _sorted_out(
     unknown = [name for name in (*drivers, *(couples or ())) if name not in names]
     if unknown:
         raise InputError(
-            f"no degree of freedom is called {unknown[0]!r}", expected=f"one of {', '.join(names)}"
+            f"no degree of freedom is called {unknown[0]!r}",
+            code="unknown_name",
+            expected=f"one of {', '.join(names)}",
         )
     driven = np.isin(names, list(drivers))
     held = ~driven if couples is None else np.isin(names, list(couples))
     if both := [name for name, d, h in zip(names, driven, held, strict=True) if d and h]:
-        raise InputError(f"{both} have a driver and a couple", expected="one actuator each")
+        raise InputError(f"{both} have a driver and a couple", code="conflict", expected="one actuator each")
     if missing := [name for name, d, h in zip(names, driven, held, strict=True) if not d and not h]:
         raise MuscleSolveError(
             f"nothing drives {', '.join(missing)}: give each degree of freedom a driver or a couple."

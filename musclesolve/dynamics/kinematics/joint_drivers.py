@@ -49,6 +49,7 @@ def driver_rows(
     if len(model.tree.spherical):
         raise InputError(
             f"model {model.topology.name!r} has spherical joints, which angle drivers cannot lead",
+            code="conflict",
             remedy="use projected_moments, which needs no drivers, or a model with composite joints",
         )
     q = motion.q if q is None else q

@@ -50,11 +50,17 @@ class Targets:
         """
         named = list(points.items()) + list(directions.items())
         if not named:
-            raise InputError("no points or directions to fit", expected="at least those of one body")
+            raise InputError(
+                "no points or directions to fit",
+                code="missing_argument",
+                expected="at least those of one body",
+            )
         slots = np.array([model.slot(name) for name, _ in named])
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
-                raise InputError(f"{name!r} is a direction of {model.topology.name!r}, not a point")
+                raise InputError(
+                    f"{name!r} is a direction of {model.topology.name!r}, not a point", code="conflict"
+                )
         frames = len(np.atleast_1d(named[0][1]))
         values = np.stack(
             [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1
@@ -79,5 +85,7 @@ def _factors(names: list[str], weights: Mapping[str, float]) -> Array:
         if name not in names:
             raise unknown_name(name, "measured point or direction", names, "weights")
         if not (isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 < weight < inf):
-            raise InputError(f"the weight of {name!r} is {weight!r}", expected="a finite number above 0")
+            raise InputError(
+                f"the weight of {name!r} is {weight!r}", code="bad_number", expected="a finite number above 0"
+            )
     return np.array([float(weights.get(name, 1.0)) for name in names])

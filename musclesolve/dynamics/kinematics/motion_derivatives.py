@@ -113,5 +113,6 @@ def check_fits(model: Model, motion: Motion) -> None:
         raise InputError(
             f"a motion of {have[0]} points and vectors and {have[1]} degrees of freedom for the model "
             f"{model.topology.name!r}, which has {want[0]} and {want[1]}",
+            code="bad_shape",
             expected="the motion of this model",
         )

@@ -177,6 +177,7 @@ def _start(model: Model, targets: Targets) -> Pose:
         base = model.topology.bodies[model.tree.root]
         raise InputError(
             f"no point of the base body {base.name!r} was measured",
+            code="conflict",
             expected=f"some of {', '.join(base.points)} among the targets",
         )
     middle = values[:, point].mean(axis=1)

@@ -85,7 +85,9 @@ def assemble(
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     if not (listed := list(constraints)):
         raise InputError(
-            "a mechanism of nothing", expected="one constraint of rows at least, as Rigid(constraints)"
+            "a mechanism of nothing",
+            code="missing_argument",
+            expected="one constraint of rows at least, as Rigid(constraints)",
         )
     return listed
 
@@ -98,6 +100,7 @@ def _guesses(start: Array, time: Array) -> Array:
     if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
         raise InputError(
             f"time {time.shape} and start {np.shape(start)} do not go together",
+            code="bad_shape",
             expected="time (T,), start (N, 3) or (T, N, 3)",
         )
     return guess
@@ -179,6 +182,7 @@ def check_finite(q: Array, names: tuple[str, ...]) -> None:
         raise InputError(
             f"{_names(names, q.shape[1])[slot]} is {q[frame, slot].tolist()} in frame {frame} "
             f"({len(bad)} such values in all)",
+            code="bad_model",
             expected="finite numbers",
         )
 

@@ -83,6 +83,7 @@ def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array
         frame, row = (int(part) for part in bad[0])
         raise InputError(
             f"row {names[row]!r} is no finite number in frame {frame}",
+            code="not_finite",
             expected="courses that give finite numbers at every time, and finite coordinates",
         )
     return Rows(names, value, jacobian, nu, gamma)
@@ -114,6 +115,7 @@ class Rigid:
         if q.shape[1] != own.size:
             raise InputError(
                 f"poses of {q.shape[1]} points and vectors for constraints of {own.size}",
+                code="bad_shape",
                 expected="the coordinates of one topology",
             )
         return Rows(own.names, value := own.value(q), own.jacobian(q), np.zeros_like(value), own.gamma(qd))

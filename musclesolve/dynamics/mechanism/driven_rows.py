@@ -37,6 +37,7 @@ def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array,
     except (TypeError, ValueError) as fault:
         raise InputError(
             f"the course of driver {name!r}: {fault}",
+            code="bad_type",
             expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
         ) from fault
     return value, rate, second
@@ -72,12 +73,15 @@ class AngleDriver:
         sizes = [float(np.linalg.norm(line)) for line in (n0, v0, u0)]
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
-            raise InputError(f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length")
+            raise InputError(
+                f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length", code="bad_model"
+            )
         for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
             slant = line @ n0 / (size * sizes[0])
             if abs(slant) > 1e-6:
                 raise InputError(
                     f"driver about {names[0]}: {name} is {np.degrees(np.arccos(slant)):.1f} degrees from the axis",
+                    code="bad_model",
                     expected="directions perpendicular to the joint axis",
                 )
         length = np.array([sizes[1] * sizes[2]])
@@ -165,6 +169,8 @@ class MotionDriver:
         nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
         if not np.array_equal(self.motion.time[nearest], time):
             raise InputError(
-                "the times are not those of the motion that drives", expected="times of its frames"
+                "the times are not those of the motion that drives",
+                code="bad_range",
+                expected="times of its frames",
             )
         return self.motion.frames(nearest)

@@ -36,6 +36,7 @@ class Mechanism(Model):
         if (len(self.standing), len(self.mass.mass)) != wanted:
             raise InputError(
                 f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} bodies",
+                code="bad_shape",
                 expected=f"positions ({wanted[0]}, 3) and {wanted[1]} bodies, as the topology has them",
             )
 
@@ -115,7 +116,9 @@ class MechanismForces:
         ]
         if not found:
             raise InputError(
-                f"no row is called {name!r}", expected=f"one of {', '.join(dict.fromkeys(self.rows.names))}"
+                f"no row is called {name!r}",
+                code="unknown_name",
+                expected=f"one of {', '.join(dict.fromkeys(self.rows.names))}",
             )
         return found
 
@@ -123,7 +126,9 @@ class MechanismForces:
         found = self._rows(name)
         if len(found) > 1:
             raise InputError(
-                f"{len(found)} rows are called {name!r}", expected="drivers with names of their own"
+                f"{len(found)} rows are called {name!r}",
+                code="duplicate_name",
+                expected="drivers with names of their own",
             )
         return found[0]
 

@@ -70,6 +70,8 @@ def combination(
     lines = lines[:, :-1]
     axes = (lines @ standing)[1:].T
     if abs(np.linalg.det(axes)) < 1e-9 * np.prod(np.linalg.norm(axes, axis=0)):
-        raise InputError(f"combination of {list(base)}", expected="three directions that span space")
+        raise InputError(
+            f"combination of {list(base)}", code="bad_model", expected="three directions that span space"
+        )
     alpha = np.linalg.solve(axes, lines[0] @ standing)
     return [f"{direction_text(target)} combined"], (lines[0] - alpha @ lines[1:])[None], np.zeros((1, 3))

@@ -42,16 +42,21 @@ class MassProperties:
             object.__setattr__(self, field, array)
         if names and len(names) != count:
             raise InputError(
-                f"{len(names)} names of {count} bodies", expected="one name for each body, or none"
+                f"{len(names)} names of {count} bodies",
+                code="bad_shape",
+                expected="one name for each body, or none",
             )
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
-            raise InputError(f"{self._called(body)} has a negative mass ({self.mass[body]:g} kg)")
+            raise InputError(
+                f"{self._called(body)} has a negative mass ({self.mass[body]:g} kg)", code="bad_model"
+            )
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
             raise InputError(
                 f"the inertia of {self._called(int(np.argmax(skew)))} is not symmetric",
+                code="bad_model",
                 expected="the same product of inertia on both sides of the diagonal",
             )
         if self.allow_impossible:
@@ -61,6 +66,7 @@ class MassProperties:
             body = int(np.argmin(smallest + 1e-9 * size))
             raise InputError(
                 f"the inertia of {self._called(body)} is one that no rigid body can have",
+                code="bad_model",
                 expected="each principal moment at most the sum of the other two",
             )
 
@@ -136,6 +142,7 @@ def inertia_on_bodies(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Arr
     if q.shape[1] != len(rigid_bodies.incidence):
         raise InputError(
             f"a motion of {q.shape[1]} points and vectors for a model that has {len(rigid_bodies.incidence)}",
+            code="bad_shape",
             expected="the motion of this model",
         )
     acceleration = rigid_bodies.basic_acceleration(q, qd, qdd)

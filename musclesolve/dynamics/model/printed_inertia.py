@@ -1,7 +1,7 @@
 """The inertia table of the thesis (Silva 2003, Table 3.8) on a subject, for reproducing its results.
 
-Ten of its bodies cannot exist: one moment of inertia exceeds the sum of the others (correction C2). Inverse dynamics
-computes with them all the same, so they can be had on request; a mass matrix made of them is not positive definite.
+Ten of its bodies cannot exist: one moment of inertia exceeds the sum of the others (correction C2). Inverse
+dynamics can use them all the same; a mass matrix made of them is not positive definite.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from musclesolve.errors import InputError
 
 
 def printed_inertia(
-    topology: Topology, standing: Array, mass: float, sex: str, allow_impossible: bool
+    topology: Topology, standing: Array, mass: float, sex: str, stature: float
 ) -> MassProperties:
     """Masses, centers and inertias of Table 3.8 scaled by (3.1): chi_m of the body masses, chi_L of each length.
 
@@ -28,21 +28,20 @@ def printed_inertia(
         standing: (N, 3) the subject's layout.
         mass: body mass [kg].
         sex: must be "male"; the scaling holds within one sex only (3.1.3).
-        allow_impossible: take bodies that cannot exist.
+        stature: not used; the lengths of the layout scale the table.
 
     Raises:
-        InputError: another sex, or impossible bodies that were not asked for; names them.
+        InputError: another sex.
     """
     if sex != "male":
         raise InputError(
             f"Table 3.8 describes a man, sex is {sex!r}",
+            code="conflict",
             expected='"male"',
             remedy='use the table "de_leva_1996"',
         )
     table = read_table("anthropometry", "silva_2003_table_3_8.toml")
     rows = {row["number"]: row for row in table["body"]}
-    if not allow_impossible:
-        _refuse_impossible(topology, rows)
     chi_m = mass / sum(row["mass"] for row in rows.values())
     where = _places(topology, standing, rows)
     parts = {}
@@ -52,18 +51,7 @@ def printed_inertia(
     chosen = [parts[body.number] for body in topology.bodies]
     masses, centers, inertias = zip(*chosen, strict=True)
     names = tuple(body.name for body in topology.bodies)
-    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), allow_impossible, names)
-
-
-def _refuse_impossible(topology: Topology, rows: dict[int, dict]) -> None:
-    wrong = [
-        body.name for body in topology.bodies if "impossible_inertia" in rows[body.number].get("flags", [])
-    ]
-    raise InputError(
-        f"Table 3.8 gives inertias that no rigid body can have to {', '.join(wrong)}",
-        expected="each principal moment at most the sum of the other two",
-        remedy='use the table "de_leva_1996", or pass allow_impossible=True to reproduce inverse dynamics of the print',
-    )
+    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), True, names)
 
 
 def _places(topology: Topology, standing: Array, rows: dict[int, dict]) -> dict[str, Array]:

@@ -95,6 +95,7 @@ class RigidBodies:
             raise InputError(
                 f"body {topology.bodies[body].name!r} has too few points and vectors for a spherical joint's axes or "
                 "extra points",
+                code="bad_model",
                 expected="two points and two vectors, three points and one vector, or four points",
             )
         c_i, c_j, c_u, c_v = coefficients
@@ -196,5 +197,6 @@ def _check_base(topology: Topology, base: Array) -> None:
         body = topology.bodies[int(np.flatnonzero(flat)[0])]
         raise InputError(
             f"body {body.name!r}: its points {list(body.points)} and vectors {list(body.vectors)} lie in one plane",
+            code="bad_model",
             expected="a line and two directions that span space",
         )

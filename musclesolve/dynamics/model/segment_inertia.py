@@ -13,6 +13,8 @@ from importlib import resources
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology, standing_layout
@@ -37,8 +39,7 @@ def segment_inertia(
     """
     table = read_table("anthropometry", "de_leva_1996.toml")
     places = read_table("definitions", "human_segments.toml")
-    if sex not in ("female", "male"):
-        raise InputError(f"sex {sex!r}", expected='"female" or "male"')
+    check_choice(sex, "sex", ("female", "male"))
     rows = table[sex]["segment"]
     height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
     where = _levels(topology, standing, rows, height / table[sex]["stature"])
@@ -111,15 +112,16 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     if not lengths:
         return {}
     pairs = read_table("definitions", "human_lengths.toml")["group"]
-    unknown = sorted(set(lengths) - set(pairs))
-    if unknown:
-        raise InputError(f"there is no length of {unknown[0]!r}", expected=f"some of {', '.join(pairs)}")
+    for name in sorted(set(lengths) - set(pairs)):
+        raise unknown_name(name, "segment with a length", pairs)
     where = named_points(topology, standing_layout(topology))
     scales = {}
     for name, length in lengths.items():
         reference = float(np.linalg.norm(where[pairs[name][1]] - where[pairs[name][0]]))
         if not 0.2 < length / reference < 5.0:
-            raise InputError(f"a {name} of {length:g} m", expected=f"something like {reference:.2f} m")
+            raise InputError(
+                f"a {name} of {length:g} m", code="bad_number", expected=f"something like {reference:.2f} m"
+            )
         scales[name] = length / reference
     return scales
 

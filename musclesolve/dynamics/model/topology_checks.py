@@ -46,7 +46,10 @@ def _check_unique(topology: Topology, file: Path | None) -> None:
         if twice:
             taken = f"; {', '.join(BASE_DOFS)} are those of the base" if twice[0] in BASE_DOFS else ""
             raise InputError(
-                f"two {kind} have the name {twice[0]!r}", file=file, expected=f"one name each{taken}"
+                f"two {kind} have the name {twice[0]!r}",
+                code="duplicate_name",
+                file=file,
+                expected=f"one name each{taken}",
             )
 
 
@@ -55,6 +58,7 @@ def _check_layout(topology: Topology, file: Path | None) -> None:
         if not _triple(point.offset):
             raise InputError(
                 f"the offset of point {point.name!r} is {point.offset!r}",
+                code="bad_model",
                 file=file,
                 expected="three finite numbers [m]",
             )
@@ -63,6 +67,7 @@ def _check_layout(topology: Topology, file: Path | None) -> None:
         if not abs(length - 1.0) <= _UNIT:
             raise InputError(
                 f"the direction of vector {name!r} is {direction!r}",
+                code="bad_model",
                 file=file,
                 expected="three finite numbers, a unit vector",
                 remedy=f"divide it by its length, {length:.9g}" if length > 0.0 else None,
@@ -74,6 +79,7 @@ def _check_layout(topology: Topology, file: Path | None) -> None:
         raise InputError(
             f"points {[point.name for point in missing]} hang from no placed point "
             f"({missing[0].name!r} from {missing[0].parent!r})",
+            code="bad_model",
             file=file,
             expected=f"a chain from the origin {topology.origin!r}",
             remedy=f"did you mean {' or '.join(near)}?" if near else None,
@@ -86,6 +92,7 @@ def _check_bodies(topology: Topology, file: Path | None) -> None:
         if (len(body.points), len(body.vectors)) not in BODY_KINDS:
             raise InputError(
                 f"body {body.name!r} has {len(body.points)} points and {len(body.vectors)} vectors",
+                code="bad_model",
                 file=file,
                 expected="2 points and 2 vectors, 3 and 1, 2 and 1, 3 and 0, or 4 and 0",
             )
@@ -94,6 +101,7 @@ def _check_bodies(topology: Topology, file: Path | None) -> None:
     if idle:
         raise InputError(
             f"{', '.join(idle)}: of no body",
+            code="bad_model",
             file=file,
             expected="points and vectors that some body has",
             remedy="name it among a body's points, vectors or extra, or leave it out",
@@ -118,6 +126,7 @@ def _check_tree(topology: Topology, file: Path | None) -> None:
             raise InputError(
                 f"{child!r} is the child of {' and '.join(map(repr, joints))}"
                 + (", but it is the root" if child == topology.root else ""),
+                code="bad_model",
                 file=file,
                 expected="a tree: one joint before every body, none before the root",
                 remedy="leave the joint out and close the loop by constraint rows",
@@ -128,6 +137,7 @@ def _check_tree(topology: Topology, file: Path | None) -> None:
             near = similar(cross, bodies)
             raise InputError(
                 f"{cross!r}, the child of {into[cross][0]!r}, is no body, and {len(out) or 'no'} joints go on from it",
+                code="bad_model",
                 file=file,
                 expected="a body, or the massless cross of a universal joint, with one joint in and one out",
                 remedy=f"did you mean {' or '.join(near)}?" if near else None,
@@ -136,6 +146,7 @@ def _check_tree(topology: Topology, file: Path | None) -> None:
         if body != topology.root and body not in into:
             raise InputError(
                 f"no joint leads to body {body!r}",
+                code="bad_model",
                 file=file,
                 expected=f"a degree of freedom or spherical joint with child = {body!r}",
             )
@@ -160,9 +171,13 @@ def _check_joint(topology: Topology, dof: Dof, file: Path | None) -> None:
     lines = [name for pair in (dof.axis, dof.reference, dof.follower) for name in pair if name]
     _check_names(topology, [*lines, dof.pivot], where, file)
     if dof.sign not in (-1, 1):
-        raise InputError(f"{where} has the sign {dof.sign!r}", file=file, expected="1 or -1")
+        raise InputError(
+            f"{where} has the sign {dof.sign!r}", code="bad_model", file=file, expected="1 or -1"
+        )
     if topology.slot[dof.pivot] >= topology.point_count:
-        raise InputError(f"{where} has the pivot {dof.pivot!r}, a vector", file=file, expected="a point")
+        raise InputError(
+            f"{where} has the pivot {dof.pivot!r}, a vector", code="bad_model", file=file, expected="a point"
+        )
     sides = bodies_of_joint(topology, dof)
     for body in sides:
         _check_held(topology, dof.pivot, body, f"{where}: its pivot", file)
@@ -179,6 +194,7 @@ def _check_held(topology: Topology, what: str | Direction, body: str, which: str
     if foreign or not names:
         raise InputError(
             f"{which} {'->'.join(names)} is not of body {body!r}",
+            code="bad_model",
             file=file,
             expected=f"some of {', '.join(members)}",
             remedy="let both bodies have it, as extra if need be",
@@ -212,6 +228,7 @@ def check_drivers(topology: Topology, standing: Array, file: Path | None = None)
                 raise InputError(
                     f"degree of freedom {dof.name!r}: the direction {'->'.join(n for n in direction if n)} of its "
                     "driver is not perpendicular to its axis",
+                    code="bad_model",
                     file=file,
                     expected="a direction of the parent and one of the child, both perpendicular to the axis",
                 )

@@ -131,7 +131,9 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
     try:
         return _parsed(read_regular(path, SETTINGS).decode("utf-8"), path)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise InputError(f"cannot read the model definition: {fault}", file=path) from fault
+        raise InputError(
+            f"cannot read the model definition: {fault}", code="unreadable_file", file=path
+        ) from fault
 
 
 @lru_cache(maxsize=16)
@@ -158,7 +160,12 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
     names = [row["name"] for row in rows["vector"]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"two vectors have the name {twice[0]!r}", file=file, expected="one name each")
+        raise InputError(
+            f"two vectors have the name {twice[0]!r}",
+            code="duplicate_name",
+            file=file,
+            expected="one name each",
+        )
     points = tuple(
         Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
     )
@@ -186,6 +193,7 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
             near = similar(given, keys)
             raise InputError(
                 f"unknown key {given!r}",
+                code="unknown_key",
                 file=file,
                 where=where,
                 expected=f"some of {', '.join(keys)}",
@@ -196,10 +204,16 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
         value = entry.get(name, key.default)
         if value is _NEEDED:
             raise InputError(
-                f"{name!r} is missing", file=file, where=where, expected=f"{name} = {key.expected}"
+                f"{name!r} is missing",
+                code="missing_key",
+                file=file,
+                where=where,
+                expected=f"{name} = {key.expected}",
             )
         if name in entry and not key.accepts(value):
-            raise InputError(f"{name} = {value!r}", file=file, where=where, expected=key.expected)
+            raise InputError(
+                f"{name} = {value!r}", code="bad_value", file=file, where=where, expected=key.expected
+            )
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1
@@ -249,6 +263,7 @@ def _parents_first(dofs: list[Dof], root: str, bodies: list[str], file: Path) ->
             near = [] if lost.parent in known else similar(lost.parent, known)
             raise InputError(
                 f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
+                code="bad_model",
                 file=file,
                 expected="joints that form a tree from the root on",
                 remedy=f"did you mean {' or '.join(near)}?" if near else None,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.planar.planar_dynamics import (
     Equations,
     Load,
@@ -46,8 +47,7 @@ def foot_support(tree: PlanarTree, mode: str, foot: str = "foot", toes: str = "t
     Raises:
         InputError: another mode, or a body without these segments.
     """
-    if mode not in ("flat", "toes"):
-        raise InputError(f"there is no support mode {mode!r}", expected='"flat" or "toes"')
+    check_choice(mode, "support mode", ("flat", "toes"))
     tree.segment(foot)
     return Support(foot, tree.mount[tree.segment(toes)], foot if mode == "flat" else toes)
 
@@ -141,6 +141,7 @@ def supported_inverse(
         raise InputError(
             f"{len(several)} supports at once: {3 * len(several)} reactions and {len(tree.joints)} torques from "
             f"{len(tree.names) + 2} equations",
+            code="conflict",
             expected="one support",
             remedy="give the measured force under each foot to `inverse_dynamics`, take both legs as one where they "
             "move together, or ask for `total_reaction`, which needs no share",

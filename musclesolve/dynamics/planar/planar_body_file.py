@@ -10,6 +10,10 @@ import numpy as np
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.human_model import check_size
+from musclesolve.dynamics.model.segment_inertia import read_table
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
@@ -34,22 +38,21 @@ def planar_body(
     Raises:
         InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.
     """
-    if not (1.0 <= mass <= 500.0 and 0.3 <= stature <= 2.8):
-        raise InputError(f"mass {mass:g} kg, stature {stature:g} m", expected="1 to 500 kg and 0.3 to 2.8 m")
-    if sex not in ("female", "male"):
-        raise InputError(f"sex {sex!r}", expected='"female" or "male"')
+    mass, stature = check_size(mass, stature)
+    check_choice(sex, "sex", ("female", "male"))
     path = _locate(name)
     try:
         raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
         scale = stature / raw["stature"]
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
-        composed = [_compose(segment["part"], scale, mass, _table()[sex]["segment"]) for segment in segments]
+        rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
+        composed = [_compose(segment["part"], scale, mass, rows) for segment in segments]
         parent = [-1 if segment["parent"] == "" else names.index(segment["parent"]) for segment in segments]
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
     except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as fault:
-        raise InputError(f"not a planar body: {fault!r}", file=path) from fault
+        raise InputError(f"not a planar body: {fault!r}", code="bad_model", file=path) from fault
     return PlanarTree(
         names=names,
         parent=np.array(parent),
@@ -67,13 +70,8 @@ def _locate(name: str | Path) -> Path:
     if path.suffix == ".toml":
         return path
     if str(name) not in MODELS:
-        raise InputError(f"there is no planar body {str(name)!r}", expected=f"one of {', '.join(MODELS)}")
+        raise unknown_name(str(name), "planar body", MODELS)
     return Path(str(resources.files("musclesolve.dynamics.planar") / "models" / f"{name}.toml"))
-
-
-def _table() -> dict:
-    file = resources.files("musclesolve.dynamics.model") / "anthropometry" / "de_leva_1996.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.planar.planar_joints import (
     allowed,
     bias,
@@ -23,7 +24,6 @@ from musclesolve.dynamics.planar.planar_joints import (
 )
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
-from musclesolve.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,8 @@ def load_force(tree: PlanarTree, p: Array, loads: Sequence[Load]) -> Array:
     force = np.zeros_like(center)
     for load in loads:
         b = tree.segment(load.segment)
-        if load.force.shape != (len(p), 2) or load.moment.shape != (len(p),):
-            raise InputError(
-                f"load on {load.segment!r}: force {load.force.shape}, moment {load.moment.shape}",
-                expected=f"({len(p)}, 2) and ({len(p)},)",
-            )
-        if not (np.isfinite(load.force).all() and np.isfinite(load.moment).all()):
-            raise InputError(f"the load on {load.segment!r} has a value that is not finite")
+        check_array(load.force, f"the force on {load.segment!r}", (len(p), 2))
+        check_array(load.moment, f"the moment on {load.segment!r}", (len(p),))
         arm = center[:, b]
         force[:, b, :2] += load.force
         force[:, b, 2] += load.moment - arm[:, 0] * load.force[:, 1] + arm[:, 1] * load.force[:, 0]

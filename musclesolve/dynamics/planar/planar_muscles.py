@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.planar.planar_dynamics import torque_matrix
 from musclesolve.dynamics.planar.planar_joints import allowed, material_points
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
@@ -60,10 +61,12 @@ class PlanarMuscles:
         points = np.bincount(self.line, minlength=self.share.shape[1])
         if (points < 2).any() or (np.diff(self.line) < 0).any():
             raise InputError(
-                f"lines with {points.tolist()} points", expected="at least two each, line after line"
+                f"lines with {points.tolist()} points",
+                code="bad_muscle_set",
+                expected="at least two each, line after line",
             )
-        if not (np.isfinite(self.local).all() and np.isfinite(self.lateral).all()):
-            raise InputError("an attachment point of a planar muscle is not a finite number")
+        check_array(self.local, "the place of an attachment point", ("P", 2), axis=0)
+        check_array(self.lateral, "the lateral place of an attachment point", ("P",), axis=0)
 
     @property
     def _starts(self) -> Indices:

@@ -18,6 +18,8 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.checks import check_array
+from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 
@@ -49,20 +51,20 @@ class PlanarTree:
         shapes = {"parent": (count,), "mount": (count, 2), "center": (count, 2), "mass": (count,)}
         shapes |= {"inertia": (count,), "rest": (count,)}
         for name, shape in shapes.items():
-            value = getattr(self, name)
-            if value.shape != shape or not np.isfinite(value).all():
-                raise InputError(f"{name} of a planar body: {value}", expected=f"finite numbers, {shape}")
+            check_array(getattr(self, name), f"the {name} of the planar body", shape, self.names, axis=0)
         wrong = np.flatnonzero((self.mass <= 0.0) | (self.inertia <= 0.0))
         if len(wrong):
             raise InputError(
                 f"segment {self.names[wrong[0]]!r} has mass {self.mass[wrong[0]]:g} kg and moment of inertia "
                 f"{self.inertia[wrong[0]]:g} kg m2",
+                code="bad_model",
                 expected="both positive",
             )
         if len(self.order) != count:
             raise InputError(
                 f"the segments {', '.join(self.names)} do not form one tree",
-                expected="one root (parent -1), every other segment carried by one that leads back to it",
+                code="bad_model",
+                expected="one root (parent -1), every other segment with a parent that leads back to it",
             )
 
     @cached_property
@@ -109,14 +111,14 @@ class PlanarTree:
             InputError: there is none of this name.
         """
         if name not in self.names:
-            raise InputError(f"there is no segment {name!r}", expected=f"one of {', '.join(self.names)}")
+            raise unknown_name(name, "segment", self.names)
         return self.names.index(name)
 
     def joint(self, name: str) -> int:
         """Index of the joint at the proximal end of a segment."""
         index = self.segment(name)
         if index == self.root:
-            raise InputError(f"{name!r} is the base segment: no joint carries it")
+            raise InputError(f"{name!r} is the base segment, which has no proximal joint", code="conflict")
         return int(np.flatnonzero(self.joints == index)[0])
 
 

@@ -132,5 +132,7 @@ def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int
     if names is None:
         return [place for place, slot in enumerate(targets.slots) if slot < model.topology.point_count]
     if unknown := [name for name in names if name not in measured]:
-        raise InputError(f"{unknown[0]!r} was not measured", expected=f"some of {', '.join(measured)}")
+        raise InputError(
+            f"{unknown[0]!r} was not measured", code="unknown_name", expected=f"some of {', '.join(measured)}"
+        )
     return [measured[name] for name in names]
