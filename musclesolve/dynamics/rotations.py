@@ -47,13 +47,7 @@ def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
-    """Angular velocity and acceleration (T, 3), global axes.
-
-    Args:
-        angles: (T, 3) tilt, list, rotation [rad].
-        rates: (T, 3) their first derivatives [rad/s].
-        second: (T, 3) their second derivatives [rad/s2].
-    """
+    """Angular velocity and acceleration (T, 3), global axes, of (T, 3) tilt, list, rotation and their derivatives."""
     tilt_rate, list_rate, turn_rate = (rate[:, None] for rate in rates.T)
     turn = rotation_about(_Z, angles[:, 2])
     list_axis = turn @ _X
@@ -120,7 +114,9 @@ def to_vector(rotation: Array) -> Array:
 
 
 def continuous(vectors: Array) -> Array:
-    """Rotation vectors over time (T, 3) without the jumps at 180 degrees: up to a full rotation from the start's side."""
+    """Rotation vectors over time (T, 3) without the jumps at 180 degrees: up to a full rotation from the start's
+    side.
+    """
     jump = np.linalg.norm(np.diff(vectors, axis=0, prepend=vectors[:1]), axis=1) > np.pi
     beyond = np.cumsum(jump) % 2 == 1
     angle = np.linalg.norm(vectors, axis=1)

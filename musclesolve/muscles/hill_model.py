@@ -35,18 +35,8 @@ class TendonForce(NamedTuple):
 def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus_quadratic") -> Array:
     """Isometric force of the contractile element over the maximum isometric force (Silva 2003, eq. 6.10).
 
-    f = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20). The print can be read as exp(-(x^4 - x^2 / 4)) too,
-    whose maximum is 1.0157; that is the form "quartic_minus_quadratic".
-
-    Args:
-        l_norm: fiber length over optimal fiber length.
-        form: which reading of the print.
-
-    Returns:
-        The normalised force, 1 at 0.95 optimal fiber lengths in the default form.
-
-    Raises:
-        InputError: there is no such form.
+    f = exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20), 1 at l = 0.95 L0. The print can be read as exp(-(x^4 - x^2
+    / 4)) too, whose maximum is 1.0157; that is the form "quartic_minus_quadratic".
     """
     check_choice(form, "force-length form", get_args(ForceLengthForm))
     sign = 1.0 if form == "quartic_plus_quadratic" else -1.0
@@ -56,15 +46,10 @@ def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus
 
 
 def force_velocity(v_norm: ArrayLike) -> Array:
-    """Force of the contractile element over its isometric force (Silva 2003, eq. 6.11).
+    """Force of the contractile element over its isometric force (Silva 2003, eq. 6.11); v > 0 while the fiber
+    lengthens.
 
-    f = 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) above.
-
-    Args:
-        v_norm: fiber velocity over maximum shortening velocity, positive when the fiber lengthens.
-
-    Returns:
-        The normalised force: 0 at v = -1, 1 at 0, 1.5719 from 0.2 on.
+    f = 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) = 1.5719 above.
     """
     v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 0.2)
     return np.asarray(1.0 + np.arctan(5.0 * v) / np.arctan(5.0))  # eq. 6.11
@@ -73,14 +58,8 @@ def force_velocity(v_norm: ArrayLike) -> Array:
 def passive_force_length(l_norm: ArrayLike) -> Array:
     """Force of the passive element over the maximum isometric force (Silva 2003, eq. 6.12).
 
-    f = 0 below l = L0, 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is 2.0004: the
-    printed curve steps down by 4e-4 there.
-
-    Args:
-        l_norm: fiber length over optimal fiber length.
-
-    Returns:
-        The normalised force.
+    f = 0 below l = L0, 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is 2.0004: the printed curve
+    steps down by 4e-4 there.
     """
     l_norm = np.asarray(l_norm, dtype=float)
     cubic = 8.0 * (np.clip(l_norm, 1.0, 1.63) - 1.0) ** 3
@@ -94,19 +73,10 @@ def capacity_and_passive(
     max_shortening_velocity: ArrayLike = MAX_SHORTENING_VELOCITY,
     form: ForceLengthForm = "quartic_plus_quadratic",
 ) -> TendonForce:
-    """Tendon force of the contractile element at activation 1, and of the passive one (Silva 2003, eq. 6.9).
+    """Tendon force of the contractile element at activation 1, and of the passive one (Silva 2003, eq. 6.9) [N].
 
-    capacity = F0 f_l(l) f_v(v) cos(a), passive = F0 f_p(l) cos(a).
-
-    Args:
-        fiber: (T, n) from `fiber_state`.
-        max_isometric_force: (n,) F0 [N].
-        optimal_fiber_length: (n,) L0 [m].
-        max_shortening_velocity: (n,) [optimal fiber lengths / s].
-        form: of the force-length curve.
-
-    Returns:
-        The two forces [N]; both 0 where the tendon is slack.
+    capacity = F0 f_l(l) f_v(v) cos(a), passive = F0 f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
+    (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s].
 
     Raises:
         InputError: a parameter is not positive.

@@ -154,15 +154,10 @@ class PathState:
         return np.ascontiguousarray(self.paths.of_muscles(own).transpose(1, 2, 0))
 
     def moment_arms(self, moved: Array, axis: Array, pivot: Array) -> Array:
-        """-dL_MT/dtheta (T, m, n) [m] of rotates about axes through pivots, both (T, m, 3).
+        """-dL_MT/dtheta (T, m, n) [m] of rotations about unit axes a through pivots o [m], both (T, m, 3).
 
         -dL/dtheta = -sum (a x (r - o)) . dL/dr = -(a . sum r x dL/dr + (o x a) . sum dL/dr): equal to the rows of the
-        Jacobian times the allowed directions of these turns, without forming either.
-
-        Args:
-            moved: (m, P) one where a turn moves a point, else zero.
-            axis: unit axes a.
-            pivot: o [m].
+        Jacobian times the allowed directions, without forming either. moved (m, P): one where a rotation moves a point.
         """
         screw = np.concatenate([axis, np.cross(pivot, axis)], axis=2)
         arms = np.empty((*screw.shape[:2], self.paths.count))

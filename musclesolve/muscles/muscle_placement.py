@@ -55,18 +55,12 @@ class LegMuscles:
 def place_muscles(
     model: Model, database: MuscleDatabase, side: str, strength_factor: float = 1.0
 ) -> LegMuscles:
-    """Put the muscles of a database on one leg of a subject.
+    """Put the muscles of a database on the leg "r" or "l" of a subject.
 
     Positions scale by segment (Silva 2003, 6.5): femur with the thigh, tibia with the shank, the width of the pelvis
     with the distance between the hips; its height and depth, and the foot, with stature. Optimal fiber and tendon
-    slack lengths scale with k = L_MT(person) / L_MT(source), both standing (correction A4), so normalised fiber length
+    slack lengths scale with k = L_MT(subject) / L_MT(source), both standing (correction A4), so normalised fiber length
     does not depend on body size. Maximum isometric force is as tabulated, times strength_factor.
-
-    Args:
-        model: the subject.
-        database: muscles of the right leg.
-        side: "r" or "l".
-        strength_factor: multiplies every maximum isometric force.
     """
     muscles = database.legs[side]
     paths = adjust_switches(model, _paths(model, database, muscles, side))

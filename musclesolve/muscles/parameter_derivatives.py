@@ -44,20 +44,11 @@ def muscle_change(
     musculotendon_length: ArrayLike = 0.0,
     musculotendon_velocity: ArrayLike = 0.0,
 ) -> MuscleChange:
-    """The derivative of a muscle state along changes of parameters of the muscles themselves.
+    """The derivative of a muscle state along changes of parameters of the muscles, broadcast to (..., T, n) each.
 
-    A relative change is given as such: `optimal_fiber_length=muscles.optimal_fiber_length` is the derivative by the
-    logarithm. Where the tendon is slack there is no force and none appears; at the kinks of the curves (l = L0 and
-    1.63 L0, v = -1 and 0.2) one of the two slopes is taken. The force-length curve is that of `muscle_state`.
-
-    Args:
-        state: muscles along a motion.
-        max_isometric_force: change of F0 [N], broadcast to (..., T, n), as all the others.
-        optimal_fiber_length: of L0 [m]; the maximum shortening velocity stays the same in L0 per second.
-        tendon_slack_length: of L_T [m].
-        pennation_angle: of a0 [rad].
-        musculotendon_length: of L_MT [m], as path points change it.
-        musculotendon_velocity: of its rate [m/s].
+    `optimal_fiber_length=muscles.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
+    velocity stays the same in optimal fiber lengths per second. Where the tendon is slack there is no force and none
+    appears; at the kinks of the curves (l = L0 and 1.63 L0, v = -1 and 0.2) one of the two slopes is taken.
     """
     muscles, length = state.muscles, state.fiber_length
     optimal, strongest = muscles.optimal_fiber_length, muscles.max_isometric_force

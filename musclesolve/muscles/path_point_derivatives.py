@@ -49,14 +49,9 @@ class PointDerivatives:
 
 
 def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> PointDerivatives:
-    """Differentiate the paths of the muscles of one leg.
+    """Differentiate the paths of the muscles of one leg along a motion, given their `muscle_state`.
 
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
-
-    Args:
-        model: the subject.
-        motion: T frames.
-        state: what `muscle_state` gives for them.
     """
     paths, places = state.muscles.paths, state.path
     segments = _Segments.of(paths, places.position, _on_path(paths, motion.coordinates))

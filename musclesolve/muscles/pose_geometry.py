@@ -33,7 +33,7 @@ def muscle_geometry(
 
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
-        subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless one is given.
+        subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless given.
         database: muscles; the bundled ones unless given.
 
     Returns:
@@ -41,7 +41,7 @@ def muscle_geometry(
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
-        InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full rotation.
+        InputError: an unknown angle, angles of different lengths, not finite or of more than 360 degrees.
     """
     import xarray as xr
 

@@ -12,12 +12,10 @@ from musclesolve.errors import InputError
 
 
 class FiberState(NamedTuple):
-    """Fibers behind a rigid tendon; unpacks as `length, velocity, cos_pennation`.
+    """Fibers behind a rigid tendon, (T, n) each; unpacks as `length, velocity, cos_pennation`.
 
-    Attributes:
-        length: (T, n) fiber length [m]; the thickness of the muscle where the tendon is slack.
-        velocity: (T, n) [m/s], positive when the fiber lengthens; 0 where the tendon is slack.
-        cos_pennation: (T, n) cosine of the pennation angle; 0 where the tendon is slack.
+    length [m] is the thickness of the muscle where the tendon is slack; velocity [m/s], positive when the fiber
+    lengthens, and the cosine of the pennation angle are 0 there.
     """
 
     length: Array
@@ -43,15 +41,7 @@ def fiber_state(
     dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but puts the musculotendon length itself into the
     curves, where most muscles would have no force at all in quiet standing.
 
-    Args:
-        mt_length: (T, n) musculotendon length [m].
-        mt_velocity: (T, n) its rate [m/s], positive when it lengthens.
-        optimal_fiber_length: (n,) L0 [m].
-        tendon_slack_length: (n,) L_T [m].
-        pennation_angle: (n,) a0, at optimal fiber length [rad].
-
-    Returns:
-        The state of the fibers. Where L_MT <= L_T the tendon is slack: cosine and velocity are 0.
+    mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; (n,) L0 [m], L_T [m] and a0 [rad].
 
     Raises:
         InputError: a parameter is not a possible one.

@@ -60,10 +60,6 @@ def sagittal_muscles(
         keep_lateral: keep the lateral distances in the lengths. Then forces are those of the muscles; otherwise they
             are projections on the plane, as in the source, and at most as large.
         hip_width: distance between the hips [m], for the lateral distances; from stature unless given.
-
-    Raises:
-        InputError: the body lacks one of the segments, or its stature.
-        MuscleDatabaseError: the database lacks one of the muscles.
     """
     database = muscle_db.load() if database is None else database
     groups = sagittal_groups() if groups is None else groups

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from planar_bodies import random_motion, sagittal_tree
-from planar_closed_forms import lower_limb_reactions
+from planar_closed_forms import constraint_jacobian, joint_reactions_classical, lower_limb_reactions
 
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -22,13 +22,12 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     base_load,
     inverse_dynamics,
     joint_reactions,
-    joint_reactions_classical,
     load_force,
     mass_diagonal,
     torque_matrix,
     weight_force,
 )
-from musclesolve.dynamics.planar.planar_joints import constraint_jacobian, place
+from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy

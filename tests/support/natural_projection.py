@@ -75,3 +75,18 @@ def _refuse_singular(light: list[str]) -> None:
             f"the mass matrix is singular: {', '.join(light)} without mass or inertia. Give them some, or use the "
             "formula that does not invert the mass matrix (2.10)."
         )
+
+
+def redundant_rows(jacobian: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of the rows of one frame, (c, n), that follow from the rows before them."""
+    basis = np.zeros((0, jacobian.shape[1]))
+    repeated = []
+    for row, name in zip(jacobian, names, strict=True):
+        rest = row
+        for _ in range(2):  # twice is enough for round-off
+            rest = rest - basis.T @ (basis @ rest)
+        if float(np.linalg.norm(rest)) <= 1e-9 * max(float(np.linalg.norm(row)), 1e-30):
+            repeated.append(name)
+        else:
+            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
+    return tuple(repeated)

@@ -1,12 +1,19 @@
-"""Hip, knee and ankle reactions of the seven-segment body written out (Blajer & Czaplicki 2005, 3.1-3.3)."""
+"""Independent checks of planar reactions: the classical formula, implicit constraints, and printed closed forms.
+
+Implicit constraints of a planar tree (Blajer & Czaplicki 2005, 2.1): z = Phi(p) = 0, C(p) pd = 0, C pdd = xi(p, pd),
+and the reactions that need the inverse of the mass matrix (2.11). Hip, knee and ankle reactions of the seven-segment
+body written out (3.1-3.3).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.planar.planar_dynamics import mass_diagonal, weight_force
+from musclesolve.dynamics.planar.planar_joints import bias, place
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
 from musclesolve.errors import InputError
 
 LEG = ("thigh", "shank", "foot")
@@ -60,3 +67,60 @@ def _arm(local: Array, motion: PlanarMotion, segment: int) -> Array:
     x = c * second * np.cos(phi) - c * rate**2 * np.sin(phi)
     y = c * second * np.sin(phi) + c * rate**2 * np.cos(phi)
     return np.column_stack([x, y])
+
+
+def joint_reactions_classical(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
+    """Joint reactions lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma), (T, 2J) [N] (2.11).
+
+    Needs no accelerations, hence every applied force and couple in `force` (T, 3B); gravity is added here.
+    """
+    jacobian, diagonal = constraint_jacobian(tree, place(tree, q)), mass_diagonal(tree)
+    free = (force + weight_force(tree)) / diagonal - bias(tree, q, qd)
+    light = jacobian / diagonal
+    right = np.einsum("tci,ti->tc", jacobian, free)
+    return np.linalg.solve(light @ np.swapaxes(jacobian, 1, 2), right[..., None])[..., 0]
+
+
+def open_coordinates(tree: PlanarTree, p: Array) -> Array:
+    """Openings of the joints z = Phi(p), (T, 2J) (2.1; Blajer et al. 2006, 5 and 7 with the sign of correction E3)."""
+    child, parent, near, far = _ends(tree)
+    center, angle = _split(p)
+    distal = center[:, child] + rotated(near, angle[:, child])
+    proximal = center[:, parent] + rotated(far, angle[:, parent])
+    return (distal - proximal).reshape(len(p), -1)
+
+
+def constraint_jacobian(tree: PlanarTree, p: Array) -> Array:
+    """C = dPhi/dp, (T, 2J, 3B) (2.1)."""
+    child, parent, near, far = _ends(tree)
+    _, angle = _split(p)
+    joint = np.arange(len(child))
+    jacobian = np.zeros((len(p), len(child), 2, len(tree.names), 3), dtype=p.dtype)
+    for axis in range(2):
+        jacobian[:, joint, axis, child, axis] = 1.0
+        jacobian[:, joint, axis, parent, axis] = -1.0
+        jacobian[:, joint, axis, child, 2] = rotated(near, angle[:, child] + 0.5 * np.pi)[..., axis]
+        jacobian[:, joint, axis, parent, 2] = -rotated(far, angle[:, parent] + 0.5 * np.pi)[..., axis]
+    return jacobian.reshape(len(p), 2 * len(child), -1)
+
+
+def constraint_bias(tree: PlanarTree, p: Array, pd: Array) -> Array:
+    """Accelerations xi = -Cd pd that the joints ask for, (T, 2J) (2.1)."""
+    child, parent, near, far = _ends(tree)
+    (_, angle), (_, rate) = _split(p), _split(pd)
+    distal = rotated(near, angle[:, child]) * rate[:, child, None] ** 2
+    proximal = rotated(far, angle[:, parent]) * rate[:, parent, None] ** 2
+    return (distal - proximal).reshape(len(p), -1)
+
+
+def _ends(tree: PlanarTree) -> tuple[Indices, Indices, Array, Array]:
+    """Child and parent of each joint (J,), and the joint as seen from their centers of mass (J, 2)."""
+    child = tree.joints
+    parent = tree.parent[child]
+    return child, parent, -tree.center[child], tree.mount[child] - tree.center[parent]
+
+
+def _split(p: Array) -> tuple[Array, Array]:
+    """Centers of mass (T, B, 2) and angles (T, B)."""
+    center = p.reshape(len(p), -1, 3)
+    return center[..., :2], center[..., 2]

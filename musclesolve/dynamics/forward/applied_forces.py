@@ -39,12 +39,9 @@ class JointMoments:
 
     @classmethod
     def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> JointMoments:
-        """Moments by the names of degrees of freedom.
+        """Moments [N m] by the names of degrees of freedom.
 
-        Args:
-            model: the model.
-            moments: [N m], constants, functions of time, or samples at `time`, between which cubic splines run.
-            time: (T,) [s] of the samples.
+        Constants, functions of time, or samples at `time` (T,) [s], interpolated by cubic splines.
 
         Raises:
             InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.

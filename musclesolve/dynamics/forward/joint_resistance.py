@@ -71,13 +71,9 @@ class JointResistance:
         damping: bool = True,
         limits: bool = True,
     ) -> JointResistance:
-        """Resistance from a data file, bundled (by name) or a subject's own (by path).
+        """Resistance from a data file, bundled (by name) or a user's own (by path).
 
-        Args:
-            model: the model.
-            table: the file.
-            damping: False leaves the viscous moments out.
-            limits: False leaves the motion-limiting moments out.
+        `damping` and `limits` say whether viscous and motion-limiting moments are included.
 
         Raises:
             InputError: the file is no such table, or names what the model does not have.

@@ -41,13 +41,6 @@ class System:
     forces: tuple[Force, ...]
     method: str
 
-    def __post_init__(self) -> None:
-        """Refuse a method that there is not."""
-        if self.method not in ROUTES:
-            raise InputError(
-                f"there is no method {self.method!r}", code="unknown_name", expected=" or ".join(ROUTES)
-            )
-
     @cached_property
     def _constant(self) -> tuple[Array, Array] | None:
         """Mass matrix and weight, where no body needs a cross product and they do not depend on the pose (2.62)."""

@@ -100,7 +100,8 @@ def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[Array, Arra
     """Constraint wrenches N and prohibited twists P of a joint at its pivot, (T, 6, c) each, with N^T P = 1.
 
     The wrenches do no work on the allowed twists [a x (p - o); a]: three unit forces, with the moment that keeps them
-    from turning the axes, and the moments perpendicular to all axes. The twists: three translations, turns perpendicular to the axes.
+    from turning the axes, and the moments perpendicular to all axes. The twists: three translations, turns
+    perpendicular to the axes.
     """
     q, tree = motion.q, model.tree
     axes, arm = tree.axes(q)[:, joint.dofs], q[:, None, joint.pivot] - q[:, tree.pivot[joint.dofs]]
@@ -116,7 +117,9 @@ def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[Array, Arra
 def constraint_rows(
     links: Links, center: Array, points: Array, wrenches: list[Array], columns: tuple[slice, ...]
 ) -> Array:
-    """C: relative velocity of the two bodies at the pivot, distal minus proximal, along the constraint wrenches (2.1)."""
+    """C: relative velocity of the two bodies at the pivot, distal minus proximal, along the constraint wrenches
+    (2.1).
+    """
     frames, count = center.shape[:2]
     constraint = np.zeros((frames, columns[-1].stop if columns else 0, count, 6))
     for j, joint in enumerate(links.joints):

@@ -18,9 +18,6 @@ class Wrench:
 
     Moment about the origin = point of application x force + free moment. Given this way an unloaded plate, whose
     center of pressure is meaningless, is simply zero.
-
-    Raises:
-        InputError: force or moment are not (T, 3) finite numbers.
     """
 
     body: str

@@ -67,17 +67,11 @@ def intersegmental_moment(
     M = -(r_r - r_lk) x F_r - sum (r_i - r_lk) x m_i g + sum (r_i - r_lk) x m_i a_i + sum d(I_i w_i)/dt - T_z e_z  (7)
     F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
 
-    Args:
-        model: the model.
-        motion: its motion.
-        segments: the motion of its bodies, from `segment_motion`.
-        wrenches: external forces; those on other bodies do not count.
-        dof: name of the degree of freedom.
-        height: height of the plates [m]. It shares the moment out between ground and free moment, no more. A wrench
-            of less than 20 N vertically has no center of pressure; its moment is all in `ground`.
+    External forces on other bodies do not count. The height [m] of the plates only divides the moment into ground and
+    free moment; where the vertical force is below 20 N it is all in `ground`.
 
     Raises:
-        InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
+        InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
@@ -115,17 +109,10 @@ def neglected_share(
 
 
 def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Point of the plane z = height where a force acts without moments about horizontal axes.
+    """Point (T, 3) [m] of the plane z = height where a force acts without moments about horizontal axes.
 
-    e_z x (r_r x F_r) = r_r F_r^z (11), with the moment taken about a point of the plane.
-
-    Args:
-        force: (T, 3) [N].
-        moment: (T, 3) about the global origin [N m].
-        height: height of the plate [m].
-
-    Returns:
-        (T, 3) [m]; NaN where the vertical force is below 20 N.
+    e_z x (r_r x F_r) = r_r F_r^z (11), moments about a point of the plane; force (T, 3) [N] and moment (T, 3) about the
+    global origin [N m]. NaN where the vertical force is below 20 N.
     """
     about_surface = moment - np.cross(height * _UP, force)
     return np.cross(_UP, about_surface) / _loaded(force[:, 2])[:, None] + height * _UP

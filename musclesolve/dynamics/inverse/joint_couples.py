@@ -1,9 +1,9 @@
 """Joint moments as pairs of couples on the two bodies of a joint, and joint rates from the bodies' angular velocities.
 
-A moment tau about the axis a of a joint is the couple tau a on the distal body and -tau a on the proximal one. The cross of a
-universal joint is massless and no body: the couples of both its joints act on the bodies on its two sides. Where its
-axes are not square, w = a_1 s_1 + a_2 s_2 asks for the couples tau_1 b_1 + tau_2 b_2 about the dual axes, b_k . a_l = 1
-for k = l, else 0, so that each moment works on its own angle alone and s_k = b_k . w.
+A moment tau about the axis a of a joint is the couple tau a on the distal body and -tau a on the proximal one. The
+cross of a universal joint is massless and no body: the couples of both its joints act on the bodies on its two sides.
+Where its axes are not square, w = a_1 s_1 + a_2 s_2 asks for the couples tau_1 b_1 + tau_2 b_2 about the dual axes,
+b_k . a_l = 1 for k = l, else 0, so that each moment works on its own angle alone and s_k = b_k . w.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def dual_axes(axes: Array) -> Array:
 class Couples:
     """Joint moments of one model as generalized forces.
 
-    distal, proximal (K,): the bodies on the two sides of every joint; spread (B, K): +1 on the distal one, -1 on the proximal one.
-    groups: joints that share both bodies, a massless cross lying between; those of a spherical joint are square anyway.
+    distal, proximal (K,): the bodies on the two sides of every joint; spread (B, K): +1 on the distal one, -1 on the
+    proximal one. groups: joints that share both bodies, a massless cross lying between; those of a spherical joint
+    are square anyway.
     """
 
     model: Model

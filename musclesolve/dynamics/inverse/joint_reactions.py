@@ -58,11 +58,7 @@ def joint_reactions(
 ) -> JointReactions:
     """Joint reactions and net joint moments from the multipliers of the expanded system (2.83, 2.86, 2.88).
 
-    Args:
-        expanded: from `expansion.expand`.
-        motion: of the original model.
-        wrenches: external forces.
-        drivers: degrees of freedom led by drivers; the others have unknown couples.
+    The motion is that of the original model. `drivers` are degrees of freedom led by drivers; the others have couples.
 
     Raises:
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.

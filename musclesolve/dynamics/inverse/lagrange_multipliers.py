@@ -71,12 +71,7 @@ def actuated_moments(
 ) -> Multipliers:
     """Inverse dynamics with each degree of freedom led by a driver or held by an unknown couple.
 
-    Args:
-        model: the subject or mechanism.
-        motion: its motion.
-        wrenches: external forces.
-        drivers: degrees of freedom led by driver constraints.
-        couples: those with unknown couples (forces and couples on the base); all others unless given.
+    `couples` (on the base forces and couples) are all degrees of freedom that are not in `drivers` unless given.
 
     Raises:
         InputError: a name is unknown, or a degree of freedom is in both lists.

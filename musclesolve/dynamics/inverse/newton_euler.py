@@ -20,7 +20,9 @@ from musclesolve.dynamics.rotations import from_cardan
 
 @dataclass(frozen=True)
 class JointLoad:
-    """What the distal segment receives from the proximal one: force (T, 3) [N], moment about the center (T, 3) [N m]."""
+    """What the distal segment receives from the proximal one: force (T, 3) [N], moment about the center (T, 3) [N
+    m].
+    """
 
     force: Array
     moment: Array
@@ -78,14 +80,7 @@ def joint_loads(
     wrenches: list[Wrench],
     dofs: Sequence[str] | None = None,
 ) -> dict[str, JointLoad]:
-    """Net load at the pivot of every joint degree of freedom, in one pass from the ends to the base.
-
-    Args:
-        model: the model.
-        motion: its motion, T frames.
-        segments: the same by segments.
-        wrenches: external forces.
-        dofs: only these, by the recursion over what is distal to them.
+    """Net load at the pivot of every joint degree of freedom (or of `dofs`), in one pass from the ends to the base.
 
     Raises:
         InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.

@@ -1,7 +1,7 @@
 """Projection on allowed and on prohibited directions (Blajer & Czaplicki 2005): joint reactions without inversion.
 
-Absolute coordinates: the velocity of the center of mass and the angular velocity of every body that has mass. With s the
-speeds of the degrees of freedom and z the prohibited relative motions of the joints,
+Absolute coordinates: the velocity of the center of mass and the angular velocity of every body that has mass. With s
+the speeds of the degrees of freedom and z the prohibited relative motions of the joints,
 
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
@@ -11,8 +11,8 @@ rotates about the directions perpendicular to its axes. From the accelerations v
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
     lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma)                  (2.11), the classical formula
 
-lambda is the force and moment of the distal body on the proximal one; reported is what the distal body receives. In natural
-coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
+lambda is the force and moment of the distal body on the proximal one; reported is what the distal body receives. In
+natural coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
 """
 
 from __future__ import annotations

@@ -79,10 +79,8 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
 def base_closure_errors(model: Model, motion: Motion, q: Array, turn: float) -> tuple[Array, Array, Array]:
     """How far the base's point and its directions a and b are from where they should be.
 
-    The rows above base as well where the base is turned by 180 degrees about one of its axes; these do not.
-
-    Returns:
-        the gaps (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a turn by `turn` [rad] at most closes.
+    Unlike the rows above not zero where the base is rotated by 180 degrees about one of its axes. Returns the errors
+    (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `turn` [rad] closes.
     """
     base, joints = BaseDriver.of(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)

@@ -46,18 +46,7 @@ def drive_pose(
     """The pose of every frame with the base and the joint angles as they were measured, body by body.
 
     An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
-
-    Args:
-        model: the model.
-        targets: measured points and directions.
-        time: (T,) [s], to name frames by; their numbers are named without it.
-        tolerance: largest change of an angle [rad] or position [m] in the last step.
-        max_iterations: give up after so many steps.
-        start: for the nearest pose, as in `fit_pose`.
-
-    Raises:
-        InputError: no point of the base body was measured.
-        MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
+    Arguments and exceptions are those of `fit_pose`.
     """
     frames, joints = len(targets.values), model.tree.joint_count
     free, rest = observable_dofs(model, targets), resting(model, targets)

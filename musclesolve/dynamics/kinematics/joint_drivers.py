@@ -41,10 +41,10 @@ def driver_rows(
 ) -> DriverRows:
     """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
 
-    The last six rows lead the base; they are left out unless `base`.
+    The last six rows drive the base; they are left out unless `base`.
 
     Raises:
-        InputError: the model has spherical joints, which no three angles lead everywhere.
+        InputError: the model has spherical joints, which no three angles drive everywhere.
     """
     if len(model.tree.spherical):
         raise InputError(
@@ -91,16 +91,10 @@ def angle_rows(
 ) -> tuple[Array, ...]:
     """Rows that hold the angle from v to u about n, both perpendicular to n, at given values (2.13, 2.16-2.18, B3).
 
-    Args:
-        lines: from- and to-slots (K, 2) of "n", "v" and "u"; n turns with one of the two bodies or both.
-        length: (K,) product of the lengths of v and u.
-        axial: (K,) that times the length of n.
-        angle: the angle from v to u, its rate and its second derivative, (T, K) each [rad].
-        q: (T, N, 3) natural coordinates.
-        qd: (T, N, 3) their velocities.
-
-    Returns:
-        value (T, K), Jacobian (T, K, N, 3), nu, gamma and moment about n per unit multiplier, (T, K) each.
+    lines: from- and to-slots (K, 2) of "n", "v" and "u"; n is fixed in one of the two bodies or both. length (K,):
+    product of the lengths of v and u; axial (K,): that times the length of n. angle: from v to u, with its first and
+    second derivative, (T, K) each [rad]. Returns value (T, K), Jacobian (T, K, N, 3), nu, gamma, and moment about n
+    per unit multiplier, (T, K) each.
     """
     n, v, u = (_line(q, slots) for slots in lines.values())
     nd, vd, ud = (_line(qd, slots) for slots in lines.values())
@@ -129,13 +123,11 @@ def angle_rows(
 def angle_errors(
     lines: dict[str, Indices], length: Array, axial: Array, angle: Array, q: Array
 ) -> tuple[Array, Array]:
-    """How far the angle from v to u about n is from a given one, a - phi (T, K) within 180 degrees [rad].
+    """How far the angle from v to u about n is from a given one, a - phi (T, K) within 180 degrees [rad], and its
+    Jacobian.
 
     With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
     at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
-
-    Returns:
-        a - phi, and its Jacobian (T, K, N, 3).
     """
     n, v, u = (_line(q, slots) for slots in lines.values())
     size = axial / length

@@ -37,16 +37,12 @@ class Targets:
     ) -> Targets:
         """Targets from named points [m] and unit directions, each (T, 3), by the model's names.
 
-        Args:
-            model: whose points and directions they are.
-            points: positions by name.
-            directions: unit directions by name.
-            weights: factors on squared distances by name, 1 where absent: a point of weight 4 is trusted as if it had
-                been measured four times.
+        weights: factors on squared distances by name, 1 where absent.
 
         Raises:
-            InputError: nothing was measured, a name that the model does not have or of the other kind, or values that
-                are not finite or not as many as the others; a weight of what was not measured or not above zero.
+            InputError: nothing was measured, a name that the model does not have or of the other kind, values that
+            are not
+                finite or not as many as the others; a weight of what was not measured or not above zero.
         """
         named = list(points.items()) + list(directions.items())
         if not named:

@@ -18,12 +18,8 @@ class Motion:
     """Natural coordinates and their derivatives, all satisfying the constraints and their time derivatives.
 
     time (T,) [s]; coordinates, rates, second (T, K+6): joint angles [rad], then base position [m] and Cardan angles
-    (those of a spherical joint are a rotation vector);
-    speeds and speed_rates (T, K+6): joint rates, base velocity, base angular velocity (global axes), and derivatives;
-    q, qd, qdd (T, N, 3).
-
-    Raises:
-        InputError: arrays that do not fit together, or a number that is not finite.
+    (those of a spherical joint are a rotation vector); speeds and speed_rates (T, K+6): joint rates, base velocity,
+    base angular velocity (global axes), and derivatives; q, qd, qdd (T, N, 3).
     """
 
     time: Array
@@ -56,14 +52,9 @@ class Motion:
 
 
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
-    """Velocities and accelerations of joint coordinates given over time, by quintic splines.
+    """Velocities and accelerations of joint coordinates (T, K+6) given over time (T,) [s], by quintic splines.
 
     qd = D s and qdd = D ds/dt + Ddot s satisfy Phi_q qd = 0 and Phi_q qdd = gamma exactly (5.8, 5.9).
-
-    Args:
-        model: whose coordinates they are.
-        time: (T,) [s], increasing, at least six frames.
-        coordinates: (T, K+6).
 
     Raises:
         InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.

@@ -125,12 +125,9 @@ class NearestPose:
         return Pose(angles, position, rotation)
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """Steps until no frame moves any more: Gauss-Newton from afar, Newton when near, damped where it gets worse.
+        """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
 
-        Args:
-            pose: where to start.
-            tolerance: largest change of an angle [rad] or position [m] in the last step of a frame.
-            max_iterations: give up after so many steps.
+        Steps are damped where the fit gets worse.
 
         Raises:
             PoseError: frames that do not converge.

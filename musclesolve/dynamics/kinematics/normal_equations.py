@@ -1,6 +1,7 @@
 """The linear system of one step towards the nearest pose, from sums over what is distal to each joint.
 
-A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it is distal to the joint. So
+A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it is
+distal to the joint. So
 
     gradient_j = sum_n D_nj . p_n            = a_j . sum r x p + c_j . sum p
     H_ij       = sum_n w_n D_ni . D_nj       = a_i . (a tr C - C a + h x c)_j + c_i . (a x h + m c)_j
@@ -33,17 +34,10 @@ def normal_equations(
     free: Mask,
     near: Array | Mask,
 ) -> tuple[Array, Array]:
-    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds.
+    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds (K+6,).
 
-    Args:
-        tree: the joints.
-        q: (T, N, 3) natural coordinates.
-        origin: (T, 3) where the standing layout's origin is [m].
-        slots: (n,) what has a target.
-        weights: (n,) w.
-        pull: (T, n, 3) p.
-        free: (K+6,) speeds that count.
-        near: (T,) how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
+    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
+    how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
     """
     axis, offset = _screws(tree, q, origin, free)
     point = slots < tree.point_count

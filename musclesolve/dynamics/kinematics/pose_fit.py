@@ -55,17 +55,16 @@ def fit_pose(
 ) -> Fit:
     """Nearest consistent pose of every frame.
 
-    Every tenth frame is found from the standing pose, the others from splines through those. A good guess spares most
-    of that; where one does not lead to an answer it is left aside.
+    Every tenth frame is found from the standing pose, the others from splines through those. A good start spares most
+    of that; one that does not lead to an answer is left aside.
 
     Args:
         model: the model.
         targets: measured points and directions.
         time: (T,) [s], to name frames by; their numbers are named without it.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
-        max_iterations: give up after so many steps.
-        start: (T, K+6) coordinates near the answer, those of the same motion with other markers or lengths, say; they
-            do not show in the answer.
+        max_iterations: largest number of steps.
+        start: (T, K+6) coordinates near the answer, which do not show in it.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.

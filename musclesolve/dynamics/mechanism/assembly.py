@@ -42,7 +42,7 @@ def assemble(
     max_iterations: int = 100,
     driven: bool = False,
 ) -> Array:
-    """Pose of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
+    """Pose (T, N, 3) of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
 
     Args:
         constraints: what the mechanism consists of.
@@ -51,17 +51,13 @@ def assemble(
             a guess for every frame. Guesses that are all alike count as one.
         coordinate_names: names of the N points and vectors, for messages.
         tolerance: how well every row is to be met [m or 1].
-        max_iterations: give up after so many steps.
+        max_iterations: largest number of steps.
         driven: refuse a mechanism that can still move.
 
-    Returns:
-        (T, N, 3).
-
     Raises:
-        InputError: a coordinate of the start, or what a course gives, is not a finite number.
-        MuscleSolveError: the rows contradict each other, as in a loop that cannot close, or an angle that cannot get
-            to its course; names them with the amounts. A body closes as its mirror image; names it. Or nothing drives
-            something that should be; names it.
+        InputError: a start or a value of a driver that is not finite.
+        MuscleSolveError: a loop that cannot close, an angle that cannot be reached, a body that closes as its mirror
+            image, or something that nothing drives; names it with the amounts.
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     guess = _guesses(start, time)
@@ -146,18 +142,12 @@ def consistent_rates(
     coordinate_names: tuple[str, ...] = (),
     driven: bool = True,
 ) -> tuple[Array, Array]:
-    """Velocities and accelerations (T, N, 3) of a pose that satisfies the rows (5.8, 5.9).
+    """Velocities and accelerations (T, N, 3) of a pose q (T, N, 3) that satisfies the rows (5.8, 5.9).
 
-    Args:
-        constraints: what the mechanism consists of.
-        time: (T,) [s].
-        q: (T, N, 3), from `assemble`.
-        coordinate_names: names of the N points and vectors, for messages.
-        driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
+    driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
 
     Raises:
-        MuscleSolveError: the pose is open. Two drivers, or a driver and a joint, ask for different things; names the
-            rows. Nothing drives something; names the points and vectors.
+        MuscleSolveError: the pose is open, rows contradict each other, or nothing drives something; names them.
     """
     constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)

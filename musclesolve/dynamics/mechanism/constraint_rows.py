@@ -1,8 +1,8 @@
 """Constraint rows of any mechanism, closed loops and drivers included (Silva 2003, section 2.3, Table 2.1).
 
-A mechanism is a list of constraints of rows. Each gives, for all frames at once, its value Phi, its Jacobian Phi_q, and the
-right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7). `assembly`
-closes it; `guided` has the constraints that know the time.
+A mechanism is a list of constraints of rows. Each gives, for all frames at once, its value Phi, its Jacobian Phi_q,
+and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7).
+`assembly` closes it; `guided` has the constraints that know the time.
 
     Rigid         what stays: lengths, unit norms, angles of any two directions (2.13), linear combinations (2.19),
                   spherical joints (2.20), common axes (2.21), fixed points
@@ -10,8 +10,8 @@ closes it; `guided` has the constraints that know the time.
     LengthDriver  distance of two points of different bodies as a function of time
     MotionDriver  every degree of freedom of a model through a motion
 
-The row of an angle is met at two angles. A constraint whose rows have such a second solution also says how far it is from
-the first (`HasClosureErrors`), and `assembly` goes by that.
+The row of an angle is met at two angles. A constraint whose rows have such a second solution also says how far it is
+from the first (`HasClosureErrors`), and `assembly` goes by that.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ class AngleDriver:
         """Driver by names.
 
         Raises:
-            InputError: v or u is not perpendicular to the axis, so that no angle about it can be driven, or has no length.
+            InputError: v or u is not perpendicular to the axis, so that no angle about it can be driven, or has no
+            length.
         """
         lines = {
             key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)

@@ -74,15 +74,11 @@ class MechanismForces:
         return driver.tension(self.time, multiplier)
 
     def reaction(self, names: Iterable[str], body: str, about: str) -> Reaction:
-        """What some rows together exert on a body, about one of the points.
+        """What the rows of one joint together exert on a body, moments about the point `about`.
 
-        The body's points and vectors feel every row that holds them, so a joint whose reaction is asked for should be
-        made of points and vectors of each body's own (`coincident`); what two bodies share belongs to neither alone.
-
-        Args:
-            names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`, all of the joint.
-            body: the one that feels them.
-            about: the point about which moments are taken.
+        names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`. The body's points and vectors receive the
+        force of every row that holds them: make the joint of points and vectors of each body's own, for what two
+        bodies share belongs to neither alone.
 
         Raises:
             InputError: no row, body or point of that name.
@@ -140,15 +136,10 @@ def mechanism_forces(
     q: Array,
     wrenches: Iterable[Wrench] = (),
 ) -> MechanismForces:
-    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88).
+    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88) in the poses q (T, N, 3) that `assemble` found.
 
-    Args:
-        model: its bodies with their masses, and gravity: a `Model`, whose joints form a tree and whose loops are closed
-            by rows, or a `Mechanism`, all of whose joints are rows.
-        constraints: constraints and drivers, those that `assemble` closed.
-        time: (T,) [s].
-        q: (T, N, 3), from `assemble`.
-        wrenches: external forces.
+    model: a `Model`, whose joints form a tree and whose loops are closed by rows, or a `Mechanism`, all of whose joints
+    are rows. constraints: those that `assemble` closed, drivers included.
 
     Raises:
         MuscleSolveError: nothing drives something, or drivers contradict each other; names what.

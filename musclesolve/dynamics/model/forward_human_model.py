@@ -14,13 +14,11 @@ from musclesolve.dynamics.model.topology_file import load_topology
 
 
 def forward_human_model(person: Model | None = None) -> Model:
-    """The forward model (Silva 2003, 3.2.1, Tables 3.5, 3.6) of a subject given by the inverse model.
+    """The forward model (Silva 2003, 3.2.1, Tables 3.5, 3.6) of a subject, given as a `human_model` (the standard
+    subject).
 
-    Joints lie where the subject's are, and each body has the inertia of the subject's segments that it stands for, so
-    the two models are the same body while wrists, ankles and shoulder girdle do not move.
-
-    Args:
-        person: a model made by `human_model`; the standard subject unless given.
+    Joints lie where the subject's are, and each body has the inertia of the segments that it stands for, so the two
+    models are the same body while wrists, ankles and shoulder girdle do not move.
     """
     person = human_model() if person is None else person
     topology = load_topology("forward_human")

@@ -31,9 +31,9 @@ from musclesolve.dynamics.rotations import (
 class Tree:
     """Arrays over joints (K): frames, axes and pivots as slots, and what each joint moves.
 
-    distal_slots (N, K), distal_frames (F, K): one where a slot or frame is distal to a joint. owner (N,): the frame nearest the base that holds slot n.
-    spherical: the joints of each spherical joint, (S, 3), with their axes in the parent, (S, 3 axes, 3), and the same
-    axes as linear combinations of the coordinates, (S, 3 axes, N).
+    distal_slots (N, K), distal_frames (F, K): one where a slot or frame is distal to a joint. owner (N,): the frame
+    nearest the base that holds slot n. spherical: the joints of each spherical joint, (S, 3), with their axes in the
+    parent, (S, 3 axes, 3), and the same axes as linear combinations of the coordinates, (S, 3 axes, N).
     """
 
     root: int
@@ -97,11 +97,9 @@ class Tree:
     ) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
 
-        Args:
-            angles: (T, K) joint coordinates [rad]; those of a spherical joint are a rotation vector.
-            base_position: (T, 3) where the standing layout's origin goes [m].
-            base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
-            moving: (K,) the joints that count, the others stay as in standing; all unless given.
+        angles (T, K) [rad], those of a spherical joint a rotation vector; base_position (T, 3): where the origin of
+        the standing layout goes [m]; base_rotation (T, 3, 3) from the standing pose; moving (K,): the joints that
+        count, the others stay as in standing; all unless given.
         """
         rotation, shift = self._frames(angles, base_position, base_rotation, moving)
         return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
@@ -242,15 +240,10 @@ class Tree:
     def allowed(
         self, q: Array, origin: Array, slots: Indices | None = None, speeds: Mask | None = None
     ) -> Array:
-        """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
+        """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed (or of the mask `speeds`).
 
-        The last six speeds are the velocity of `origin` (T, 3) and the angular velocity of the base, global axes.
-
-        Args:
-            q: (T, N, 3) natural coordinates.
-            origin: (T, 3) where the standing layout's origin is [m].
-            slots: only these rows; all unless given.
-            speeds: (K+6,) only these columns; all unless given.
+        The last six speeds are the velocity of `origin` (T, 3), where the origin of the standing layout is [m], and the
+        angular velocity of the base, global axes.
         """
         kept = np.arange(q.shape[1]) if slots is None else slots
         points, joints = kept < self.point_count, self.joint_count

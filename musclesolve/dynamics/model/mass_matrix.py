@@ -17,14 +17,11 @@ _SKEW = 1e-9
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass, center of mass and inertia of every body in the standing pose.
+    """Mass (B,) [kg], center of mass (B, 3) [m] in the standing pose and inertia (B, 3, 3) [kg m2] about it, global
+    axes.
 
-    mass (B,) [kg]; center (B, 3) [m] standing position; inertia (B, 3, 3) [kg m2] about the center, global axes.
     allow_impossible: take inertias that no body can have, such as printed ones; good for inverse dynamics only.
-    names: of the bodies, for messages; they must be those of the model, in its order.
-
-    Raises:
-        InputError: shapes that do not fit, numbers that are not finite, or what no body can have; names the body.
+    names: of the bodies of the model, in its order, for messages.
     """
 
     mass: Array
@@ -135,9 +132,6 @@ def inertia_on_bodies(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Arr
     """The same as forces on the basic coordinates of the bodies (T, B, 4, 3).
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
-
-    Raises:
-        InputError: the coordinates are those of another model.
     """
     if q.shape[1] != len(rigid_bodies.incidence):
         raise InputError(

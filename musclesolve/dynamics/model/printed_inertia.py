@@ -18,20 +18,13 @@ from musclesolve.errors import InputError
 def printed_inertia(
     topology: Topology, standing: Array, mass: float, sex: str, stature: float
 ) -> MassProperties:
-    """Masses, centers and inertias of Table 3.8 scaled by (3.1): chi_m of the body masses, chi_L of each length.
+    """Masses, centers and inertias of Table 3.8 scaled by (3.1): chi_m of the body mass [kg], chi_L of each length.
 
     chi_L = L / L_50th, chi_m = m / 81.52 kg, chi_I = chi_m chi_L^2. The printed moments refer to the seated pose; they
-    are turned into the standing one.
-
-    Args:
-        topology: the inverse human model, whose bodies carry the numbers of the table.
-        standing: (N, 3) the subject's layout.
-        mass: body mass [kg].
-        sex: must be "male"; the scaling holds within one sex only (3.1.3).
-        stature: not used; the lengths of the layout scale the table.
+    are rotated into the standing one. The scaling holds within one sex only (3.1.3); stature is in the layout already.
 
     Raises:
-        InputError: another sex.
+        InputError: a sex other than "male".
     """
     if sex != "male":
         raise InputError(

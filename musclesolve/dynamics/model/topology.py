@@ -157,15 +157,10 @@ def standing_layout(
     scale: dict[str, float] | None = None,
     offsets: dict[str, np.ndarray] | None = None,
 ) -> np.ndarray:
-    """Points and vectors of one model in the standing pose.
+    """Points [m], then unit vectors, of one model in the standing pose, (N, 3).
 
-    Args:
-        topology: the model.
-        scale: factor on the file's offsets by scale group (1 where absent).
-        offsets: measured offsets of points from their parents [m], or directions of vectors; they win over the file.
-
-    Returns:
-        (N, 3): points [m], then unit vectors.
+    scale: factor on the file's offsets by scale group (1 where absent). offsets: measured offsets of points from their
+    parents [m], or directions of vectors; they win over the file.
 
     Raises:
         InputError: an offset that is not three finite numbers.

@@ -9,7 +9,6 @@ from .planar_dynamics import Load as Load
 from .planar_dynamics import PlanarMoments as PlanarMoments
 from .planar_dynamics import inverse_dynamics as inverse_dynamics
 from .planar_dynamics import joint_reactions as joint_reactions
-from .planar_dynamics import joint_reactions_classical as joint_reactions_classical
 from .planar_muscles import PlanarMuscles as PlanarMuscles
 from .planar_muscles import Switches as Switches
 from .planar_muscles import into_plane as into_plane

@@ -87,14 +87,8 @@ def constraint_force(
 ) -> Array:
     """Multipliers lambda (T, 3s) of (16) for known drives; what the body does to the ground, support by support.
 
-    lambda = (Cbar Mbar^-1 Cbar^T)^-1 (Cbar Mbar^-1 (fbar_g - dbar + Bbar u) - xibar)
-
-    Args:
-        tree: the body.
-        q: (T, B+2).
-        qd: (T, B+2).
-        drive: (T, B+2) Bbar u, the projected forces of muscles and torques (and of other loads).
-        supports: one, or several: with the drives known, the share of each foot is determined.
+    lambda = (Cbar Mbar^-1 Cbar^T)^-1 (Cbar Mbar^-1 (fbar_g - dbar + Bbar u) - xibar), for the projected forces Bbar u
+    (T, B+2) of muscles, torques and other loads; with these known, the share of each of several feet is determined.
 
     Raises:
         MuscleSolveError: the supports ask more of the body than it can move.

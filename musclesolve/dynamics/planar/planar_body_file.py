@@ -24,16 +24,11 @@ MODELS = ("seven_segment", "nine_segment", "two_leg")
 def planar_body(
     name: str | Path = "nine_segment", mass: float = 73.0, stature: float = 1.741, sex: str = "male"
 ) -> PlanarTree:
-    """A planar body of a subject.
+    """A planar body of a subject of this mass [kg], stature [m] and sex: a bundled one, or the path of a file like
+    those.
 
-    Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse) are
-    those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
-
-    Args:
-        name: a bundled body ("seven_segment", "nine_segment", "two_leg") or the path of a file like those.
-        mass: body mass [kg].
-        stature: body height [m].
-        sex: "female" or "male".
+    Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse)
+    are those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
 
     Raises:
         InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.

@@ -18,9 +18,7 @@ from musclesolve._util.checks import check_array
 from musclesolve.dynamics.planar.planar_joints import (
     allowed,
     bias,
-    constraint_jacobian,
     open_directions,
-    place,
 )
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
@@ -148,22 +146,7 @@ def base_load(tree: PlanarTree, motion: PlanarMotion, residual: Array) -> Load:
 def joint_reactions(tree: PlanarTree, motion: PlanarMotion, force: Array) -> Array:
     """Joint reactions lambda = E^T (h - M (D qdd + gamma)), (T, 2J) [N] (2.10): no matrix is inverted.
 
-    Args:
-        tree: the body.
-        motion: its motion.
-        force: (T, 3B) applied forces, gravity not included. Couples make no difference.
+    force (T, 3B): applied forces without gravity. Couples make no difference.
     """
     _, _, pdd = motion.absolute(tree)
     return (force + weight_force(tree) - mass_diagonal(tree) * pdd) @ open_directions(tree)
-
-
-def joint_reactions_classical(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
-    """Joint reactions lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma), (T, 2J) [N] (2.11).
-
-    Needs no accelerations, hence every applied force and couple in `force` (T, 3B); gravity is added here.
-    """
-    jacobian, diagonal = constraint_jacobian(tree, place(tree, q)), mass_diagonal(tree)
-    free = (force + weight_force(tree)) / diagonal - bias(tree, q, qd)
-    light = jacobian / diagonal
-    right = np.einsum("tci,ti->tc", jacobian, free)
-    return np.linalg.solve(light @ np.swapaxes(jacobian, 1, 2), right[..., None])[..., 0]

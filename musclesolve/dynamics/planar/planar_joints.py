@@ -55,38 +55,6 @@ def open_directions(tree: PlanarTree) -> Array:
     return directions.reshape(3 * count, 2 * joints)
 
 
-def open_coordinates(tree: PlanarTree, p: Array) -> Array:
-    """Openings of the joints z = Phi(p), (T, 2J) (2.1; Blajer et al. 2006, 5 and 7 with the sign of correction E3)."""
-    child, parent, near, far = _ends(tree)
-    center, angle = _split(p)
-    distal = center[:, child] + rotated(near, angle[:, child])
-    proximal = center[:, parent] + rotated(far, angle[:, parent])
-    return (distal - proximal).reshape(len(p), -1)
-
-
-def constraint_jacobian(tree: PlanarTree, p: Array) -> Array:
-    """C = dPhi/dp, (T, 2J, 3B) (2.1)."""
-    child, parent, near, far = _ends(tree)
-    _, angle = _split(p)
-    joint = np.arange(len(child))
-    jacobian = np.zeros((len(p), len(child), 2, len(tree.names), 3), dtype=p.dtype)
-    for axis in range(2):
-        jacobian[:, joint, axis, child, axis] = 1.0
-        jacobian[:, joint, axis, parent, axis] = -1.0
-        jacobian[:, joint, axis, child, 2] = rotated(near, angle[:, child] + 0.5 * np.pi)[..., axis]
-        jacobian[:, joint, axis, parent, 2] = -rotated(far, angle[:, parent] + 0.5 * np.pi)[..., axis]
-    return jacobian.reshape(len(p), 2 * len(child), -1)
-
-
-def constraint_bias(tree: PlanarTree, p: Array, pd: Array) -> Array:
-    """Accelerations xi = -Cd pd that the joints ask for, (T, 2J) (2.1)."""
-    child, parent, near, far = _ends(tree)
-    (_, angle), (_, rate) = _split(p), _split(pd)
-    distal = rotated(near, angle[:, child]) * rate[:, child, None] ** 2
-    proximal = rotated(far, angle[:, parent]) * rate[:, parent, None] ** 2
-    return (distal - proximal).reshape(len(p), -1)
-
-
 def material_points(p: Array, segment: Indices, from_center: Array) -> Array:
     """Positions (T, P, 2) of points given in the frames of their segments (P,), from the centers of mass (P, 2)."""
     center, angle = _split(p)
@@ -97,10 +65,3 @@ def _split(p: Array) -> tuple[Array, Array]:
     """Centers of mass (T, B, 2) and angles (T, B)."""
     by_segment = p.reshape(len(p), -1, 3)
     return by_segment[..., :2], by_segment[..., 2]
-
-
-def _ends(tree: PlanarTree) -> tuple[Indices, Indices, Array, Array]:
-    """Child and parent of each joint (J,), and the joint as seen from their centers of mass (J, 2)."""
-    child = tree.joints
-    parent = tree.parent[child]
-    return child, parent, -tree.center[child], tree.mount[child] - tree.center[parent]

@@ -112,12 +112,8 @@ class PlanarMuscles:
         return np.einsum("nbp,tpc->tbcn", taken, acting, optimize=True).reshape(len(p), -1, len(self.names))
 
     def control_matrix(self, tree: PlanarTree, p: Array, muscled: tuple[str, ...]) -> Array:
-        """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints without muscles] (1).
-
-        Args:
-            tree: the body.
-            p: (T, 3B).
-            muscled: distal segments of the joints whose torque the muscles make up.
+        """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints whose distal segment is not in
+        `muscled`] (1).
         """
         left = np.delete(torque_matrix(tree), [tree.joint(name) for name in muscled], axis=1)
         forces = self.force_matrix(tree, p)
@@ -130,14 +126,9 @@ class PlanarMuscles:
 
 
 def into_plane(points: Array, rest: Array) -> tuple[Array, Array]:
-    """Points of the standing body projected on the sagittal plane, in the frames of their segments.
+    """Points (P, 3) of the standing body (forward, left, up from the proximal joint) [m] on the sagittal plane.
 
-    Args:
-        points: (P, 3) forward, left, up from the proximal joint of the segment, standing [m].
-        rest: (P,) standing angle of each point's segment [rad].
-
-    Returns:
-        local (P, 2) xi, eta, and the lateral coordinate (P,) that the projection drops [m].
+    Returns local (P, 2) xi, eta in segments that stand at the angles rest (P,) [rad], and the lateral coordinate (P,).
     """
     forward, left, up = points.T
     sine, cosine = np.sin(rest), np.cos(rest)

@@ -28,12 +28,9 @@ from musclesolve.errors import InputError
 class PlanarTree:
     """Segments (B) of a planar body; the root's own origin is the base point H.
 
-    parent (B,): index of the segment that carries each one, -1 for the root; mount (B, 2): the joint to the parent in
-    the parent's frame [m]; center (B, 2): center of mass in the own frame [m]; mass (B,) [kg]; inertia (B,) about the
-    center of mass [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
-
-    Raises:
-        InputError: no or several roots, a ring, arrays of different lengths, masses that cannot be.
+    parent (B,): index of the proximal segment, -1 for the root; mount (B, 2): the joint to the parent in the parent's
+    frame [m]; center (B, 2): center of mass in the own frame [m]; mass (B,) [kg]; inertia (B,) about the center of mass
+    [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
     """
 
     names: tuple[str, ...]
@@ -96,7 +93,9 @@ class PlanarTree:
 
     @cached_property
     def chain(self) -> Array:
-        """(B, B, 2): the center of mass of b is H plus the sum over a of these local vectors, each in the frame of a."""
+        """(B, B, 2): the center of mass of b is H plus the sum over a of these local vectors, each in the frame of
+        a.
+        """
         reach = np.zeros((len(self.names), len(self.names), 2))
         for index in self.order[1:]:
             reach[index] = reach[self.parent[index]]

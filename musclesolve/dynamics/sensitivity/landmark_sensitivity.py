@@ -47,14 +47,8 @@ def landmark_sensitivity(
 ) -> Sensitivity:
     """By the coordinates of measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
 
-    Args:
-        model: the subject.
-        time: (T,) [s].
-        targets: what was measured, frames (T, n, 3).
-        fit: the consistent pose of it, from `fit_pose`.
-        wrenches: external forces at the frames that are kept.
-        names: measured points (or directions, then per unit); all measured points unless given.
-        keep: frames that are asked for; the others serve the splines.
+    names: measured points (or directions, then per unit), all points unless given. keep: the frames wanted, at which
+    the external forces are given; the others only support the splines.
 
     Raises:
         InputError: a name that was not measured.

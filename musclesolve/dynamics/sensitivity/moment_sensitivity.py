@@ -65,12 +65,7 @@ def mass_sensitivity(
     """By the masses of the anatomical segments, their centers of mass kept [per kg].
 
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
-
-    Args:
-        model: the model.
-        motion: its motion.
-        segments: the motion of its bodies, from `segment_motion`.
-        inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
+    inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
     """
     names = tuple(dict.fromkeys(body.segment for body in model.topology.bodies))
     totals = {name: 0.0 for name in names}
@@ -93,12 +88,9 @@ def mass_sensitivity(
 
 
 def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
-    """By the components of a force on a body, its point of application (T, 3) [m] kept [per N].
+    """By the components of a force on a body, its point of application (T, 3) [m] kept [per N]; NaN where the point is.
 
-    d tau_k / d F = -(a_k x (p - o_k)). NaN where the point is.
-
-    Raises:
-        InputError: no such body, or a point of another shape.
+    d tau_k / d F = -(a_k x (p - o_k)).
     """
     point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
     _, reach = body_directions(model, motion, model.body(body), point)
@@ -109,9 +101,6 @@ def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sen
     """By the coordinates of the point where a force acts, such as a center of pressure, the force kept [per m].
 
     d tau_k / d p = a_k x F, for the joints between the body and the base.
-
-    Raises:
-        InputError: a wrench on a body that the model does not have, or with another number of frames.
     """
     check_frames([wrench], len(motion.q))
     spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
@@ -128,15 +117,9 @@ def free_moment_sensitivity(model: Model, motion: Motion, body: str) -> Sensitiv
 
 
 def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tuple[Array, Array]:
-    """Angular velocity of a body and velocity of one of its points per unit speed, (T, K+6, 3) each.
+    """Angular velocity of a body and velocity of its point (T, 3) [m] per unit speed, (T, K+6, 3) each.
 
     These are the columns of D for a point that is not among the coordinates.
-
-    Args:
-        model: the model.
-        motion: the pose.
-        body: index of the body.
-        point: (T, 3) where the point is now [m].
     """
     check_fits(model, motion)
     tree, joints = model.tree, model.tree.joint_count
