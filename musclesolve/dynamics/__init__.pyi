@@ -1,6 +1,7 @@
 from .forward.applied_forces import ExternalForces as ExternalForces
 from .forward.applied_forces import JointMoments as JointMoments
 from .forward.joint_resistance import JointResistance as JointResistance
+from .forward.simulate import Integration as Integration
 from .forward.simulate import Simulation as Simulation
 from .forward.simulate import simulate as simulate
 from .inverse.expanded_model import expand as expand

@@ -51,12 +51,10 @@ def muscle_change(
     appears; at the kinks of the curves (l = L0 and 1.63 L0, v = -1 and 0.2) one of the two slopes is taken.
     """
     muscles, length = state.muscles, state.fiber_length
-    optimal, strongest = muscles.optimal_fiber_length, muscles.max_isometric_force
-    longer = np.asarray(optimal_fiber_length, dtype=float)
-    taut = ~state.slack
-    x = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0)
-    size = np.where(length > 0.0, length, 1.0)
-    cosine, sine = x / size, optimal * np.sin(muscles.pennation_angle) / size
+    optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
+    taut, size = ~state.slack, np.where(length > 0.0, length, 1.0)
+    cosine = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0) / size
+    sine = optimal * np.sin(muscles.pennation_angle) / size
 
     along = (np.asarray(musculotendon_length) - np.asarray(tendon_slack_length)) * taut
     across = longer * np.sin(muscles.pennation_angle)
@@ -65,26 +63,32 @@ def muscle_change(
     rotated = sine * (sine * along - cosine * across) / size * taut
     rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
 
-    normal = length / optimal
-    velocity = state.fiber_velocity / (muscles.max_shortening_velocity * optimal)
+    def force(share: Array, change: Array) -> Array:
+        """d(F0 share cos)."""
+        stronger = np.asarray(max_isometric_force) * share * cosine
+        return np.asarray(stronger + muscles.max_isometric_force * (change * cosine + share * rotated))
+
+    active, passive = _curve_changes(state, fiber, rate, longer)
+    fiber, rate = np.broadcast_arrays(fiber, rate)
+    return MuscleChange(fiber, rate, force(*active), force(*passive))
+
+
+def _curve_changes(
+    state: MuscleState, fiber: Array, rate: Array, longer: Array
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """F and df of the contractile and of the passive element, for changes of fiber length, velocity and L0."""
+    optimal = state.muscles.optimal_fiber_length
+    fastest = state.muscles.max_shortening_velocity * optimal
+    normal, velocity = state.fiber_length / optimal, state.fiber_velocity / fastest
     normal_change = (fiber - normal * longer) / optimal
-    velocity_change = rate / (muscles.max_shortening_velocity * optimal) - velocity * longer / optimal
+    velocity_change = rate / fastest - velocity * longer / optimal
     at_length, at_velocity = active_force_length(normal), force_velocity(velocity)
-    active = at_length * at_velocity
     active_change = (
         _active_slope(normal) * at_velocity * normal_change
         + at_length * _velocity_slope(velocity) * velocity_change
     )
-
-    def force(share: Array, change: Array) -> Array:
-        """d(F0 share cos)."""
-        stronger = np.asarray(max_isometric_force) * share * cosine
-        return np.asarray(stronger + strongest * (change * cosine + share * rotated))
-
-    passive = passive_force_length(normal)
     passive_change = _passive_slope(normal) * normal_change
-    fiber, rate = np.broadcast_arrays(fiber, rate)
-    return MuscleChange(fiber, rate, force(active, active_change), force(passive, passive_change))
+    return (at_length * at_velocity, active_change), (passive_force_length(normal), passive_change)
 
 
 def _active_slope(normal: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import muscle_db
+from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
@@ -51,34 +52,39 @@ def muscle_geometry(
     still = np.zeros_like(coordinates)
     motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
     states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
-    dofs = [name for state in states for name in state.muscles.dof_names]
-    muscles = [name for state in states for name in state.muscles.names]
-    arm = np.zeros((len(coordinates), len(dofs), len(muscles)))
-    row = column = 0
-    for state in states:
-        rows, columns = state.moment_arm.shape[1:]
-        arm[:, row : row + rows, column : column + columns] = state.moment_arm
-        row, column = row + rows, column + columns
+    per_muscle, arms = ("pose", "muscle"), [state.moment_arm for state in states]
     optimal = np.concatenate([state.muscles.optimal_fiber_length for state in states])
 
-    def join(name: str) -> np.ndarray:
+    def join(name: str) -> Array:
         return np.concatenate([getattr(state, name) for state in states], axis=1)
 
     return xr.Dataset(
         {
-            "musculotendon_length": (("pose", "muscle"), join("musculotendon_length"), {"units": "m"}),
-            "fiber_length": (("pose", "muscle"), join("fiber_length"), {"units": "m"}),
-            "normalized_fiber_length": (("pose", "muscle"), join("fiber_length") / optimal, {"units": "1"}),
-            "moment_arm": (("pose", "dof", "muscle"), arm, {"units": "m"}),
-            "force_capacity": (("pose", "muscle"), join("force_capacity"), {"units": "N"}),
-            "passive_force": (("pose", "muscle"), join("passive_force"), {"units": "N"}),
+            "musculotendon_length": (per_muscle, join("musculotendon_length"), {"units": "m"}),
+            "fiber_length": (per_muscle, join("fiber_length"), {"units": "m"}),
+            "normalized_fiber_length": (per_muscle, join("fiber_length") / optimal, {"units": "1"}),
+            "moment_arm": (("pose", "dof", "muscle"), _block_diagonal(*arms), {"units": "m"}),
+            "force_capacity": (per_muscle, join("force_capacity"), {"units": "N"}),
+            "passive_force": (per_muscle, join("passive_force"), {"units": "N"}),
         },
-        coords={"dof": dofs, "muscle": muscles}
+        coords={
+            "dof": [name for state in states for name in state.muscles.dof_names],
+            "muscle": [name for state in states for name in state.muscles.names],
+        }
         | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
     )
 
 
-def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
+def _block_diagonal(right: Array, left: Array) -> Array:
+    """Moment arms of both legs (P, 14, 2n); muscles of one leg do not act on the other."""
+    none_right, none_left = (
+        np.zeros((*right.shape[:2], left.shape[2])),
+        np.zeros((*left.shape[:2], right.shape[2])),
+    )
+    return np.concatenate([np.dstack([right, none_right]), np.dstack([none_left, left])], axis=1)
+
+
+def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> Array:
     """Joint coordinates (P, K+6) of the poses."""
     known = model.topology.dof_names[: model.tree.joint_count]
     values = {name: _radians(name, value, known) for name, value in angles.items()}
@@ -95,7 +101,7 @@ def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
     return coordinates
 
 
-def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> np.ndarray:
+def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:
     """One angle (P,) or (1,) [rad], checked."""
     if name not in known:
         raise unknown_name(name, "joint angle", known)

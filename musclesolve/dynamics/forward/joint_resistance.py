@@ -13,16 +13,15 @@ the opposite of all.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from importlib import resources
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
+from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -78,40 +77,33 @@ class JointResistance:
         Raises:
             InputError: the file is no such table, or names what the model does not have.
         """
-        path = Path(table)
-        if path.suffix != ".toml":
-            path = Path(str(resources.files("musclesolve.dynamics.model") / "definitions" / f"{table}.toml"))
+        path = locate(table)
+        raw = tomllib.loads(read_text(path, "table of joint resistance"))
+        what = f"not a table of joint resistance for the model {model.topology.name!r}"
         try:
-            raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
-            cones, stops = raw.get("cone", []), raw.get("stop", [])
-            viscous = np.zeros(model.tree.joint_count)
-            for row in cones:
-                viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
-            for row in stops:
-                viscous[model.dof(row["dof"])] = row["damping"]
-            made = _cones(model, cones), _stops(model, stops)
+            cones, stops = _cones(model, raw.get("cone", [])), _stops(model, raw.get("stop", []))
+            viscous = _damping(model, raw)
         except InputError as fault:
+            remedy = fault.remedy or "pass table=, a file of your own for this model"
             raise InputError(
-                f"not a table of joint resistance for the model {model.topology.name!r}: {fault.problem}",
-                code="bad_shape",
+                f"{what}: {fault.problem}",
+                code="bad_model",
                 file=path,
                 expected=fault.expected,
-                remedy=fault.remedy or "pass table=, a file of your own for this model",
+                remedy=remedy,
             ) from fault
-        except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError, TypeError, IndexError) as fault:
-            raise InputError(
-                f"not a table of joint resistance for the model {model.topology.name!r}: {fault}",
-                code="bad_shape",
-                file=path,
-            ) from fault
-        if (viscous < 0.0).any() or any((part.margin <= 0.0).any() for part in made):
+        except (KeyError, ValueError, TypeError, IndexError) as fault:
+            raise InputError(f"{what}: {fault}", code="bad_model", file=path) from fault
+        if (viscous < 0.0).any() or (cones.margin <= 0.0).any() or (stops.margin <= 0.0).any():
             raise InputError(
                 "damping must not be negative, margins must be positive", code="bad_model", file=path
             )
-        strength = 1.0 if limits else 0.0
-        for part in made:
-            part.moment[:] *= strength
-        return cls(Couples.build(model), viscous if damping else 0.0 * viscous, *made)
+        if not limits:
+            cones, stops = (
+                replace(cones, moment=0.0 * cones.moment),
+                replace(stops, moment=0.0 * stops.moment),
+            )
+        return cls(Couples.build(model), viscous if damping else 0.0 * viscous, cones, stops)
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
@@ -167,6 +159,16 @@ def rise(x: Array) -> Array:
     """3 x^2 - 2 x^3 between 0 and 1, constant outside: the print falls again beyond 1 (3.8, correction C11)."""
     x = np.clip(x, 0.0, 1.0)
     return x**2 * (3.0 - 2.0 * x)
+
+
+def _damping(model: Model, raw: dict) -> Array:
+    """(K,) [N m s] about each joint axis."""
+    viscous = np.zeros(model.tree.joint_count)
+    for row in raw.get("cone", []):
+        viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
+    for row in raw.get("stop", []):
+        viscous[model.dof(row["dof"])] = row["damping"]
+    return viscous
 
 
 def _cones(model: Model, rows: list[dict]) -> Cones:

@@ -121,12 +121,17 @@ def simulate(
     own = model.constraints if constraints is None else constraints
     system = System(model, held_constraints(own, model, held, q0), tuple(forces), how.method)
     run = _integrate(system, times, system.checked_start(q0, qd0), how)
+    return _simulated(system, times, run)
+
+
+def _simulated(system: System, times: Array, run: _Run) -> Simulation:
+    """Accelerations, multipliers and errors at the times of the frames."""
     q, qd = np.moveaxis(run.states.reshape(len(times), 2, -1, 3), 1, 0)
     found = [system.accelerations(t, *pair) for t, *pair in zip(times, q, qd, strict=True)]
     rows = system.constraints
     rates = np.einsum("tcnx,tnx->tc", rows.jacobian(q), qd)
     return Simulation(
-        model,
+        system.model,
         times,
         q,
         qd,

@@ -20,13 +20,13 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_vector, nearest_rotation
 from musclesolve.errors import PoseError
 
-_LARGEST_TURN = 0.5
+_LARGEST_ROTATION = 0.5
 """Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
 
 _NEAR = 0.1
 """Frames whose last step was shorter than this [rad, m] are near the optimum."""
 
-_LEAP = 2.0
+_JUMP = 2.0
 """A change of an angle between key frames that no movement makes [rad]."""
 
 _WORST = 3
@@ -56,17 +56,14 @@ class Pose:
 
     def where(self, chosen: Mask, other: Pose) -> Pose:
         """Another pose in the chosen frames (T,), this one in the rest."""
-        return Pose(
-            np.where(chosen[:, None], other.angles, self.angles),
-            np.where(chosen[:, None], other.position, self.position),
-            np.where(chosen[:, None, None], other.rotation, self.rotation),
-        )
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return Pose(*(np.where(chosen[(..., *[None] * (a.ndim - 1))], b, a) for a, b in pairs))
 
     def frames(self, keep: slice | Indices | Mask) -> Pose:
         """The same at some frames."""
-        return Pose(self.angles[keep], self.position[keep], self.rotation[keep])
+        return Pose(*(array[keep] for array in self._arrays()))
 
-    def put(self, places: Indices, other: Pose) -> None:
+    def put(self, places: Indices | slice, other: Pose) -> None:
         """Write the frames of another pose into some frames of this one."""
         for own, new in zip(self._arrays(), other._arrays(), strict=True):
             own[places] = new
@@ -109,20 +106,14 @@ class NearestPose:
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
     def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
-        """Frames whose angles leap from those before are found again from there: an arm bent the wrong way, say."""
-        angles, position, rotation = pose.angles.copy(), pose.position.copy(), pose.rotation.copy()
-        for frame in range(1, len(angles)):
-            if np.abs(angles[frame] - angles[frame - 1]).max() > _LEAP:
-                before = Pose(
-                    angles[frame - 1 : frame], position[frame : frame + 1], rotation[frame : frame + 1]
-                )
-                again = self.frames(slice(frame, frame + 1)).converge(before, 1e-3, max_iterations)
-                angles[frame], position[frame], rotation[frame] = (
-                    again.angles[0],
-                    again.position[0],
-                    again.rotation[0],
-                )
-        return Pose(angles, position, rotation)
+        """Frames whose angles jump from those before are found again from there: an arm bent the wrong way, say."""
+        found = pose.copy()
+        for frame in range(1, len(found.angles)):
+            if np.abs(found.angles[frame] - found.angles[frame - 1]).max() > _JUMP:
+                here = slice(frame, frame + 1)
+                before = replace(found.frames(here), angles=found.angles[frame - 1 : frame])
+                found.put(here, self.frames(here).converge(before, 1e-3, max_iterations))
+        return found
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
         """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
@@ -196,7 +187,7 @@ class NearestPose:
         step = np.zeros((len(q), len(self.free)))
         step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
-        return step * np.minimum(1.0, _LARGEST_TURN / np.maximum(turns, 1e-12))[:, None]
+        return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(turns, 1e-12))[:, None]
 
     def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
         failed = self.names[largest >= tolerance]

@@ -51,8 +51,8 @@ def normal_equations(
     moments += [*(point * heavy), *(point * pull)]
     sums = np.stack(moments) @ moved
     mass = (point * weights) @ moved
-    second, turning, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
-    torque = np.stack([turning[5] - turning[7], turning[6] - turning[2], turning[1] - turning[3]])
+    second, product, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
+    torque = np.stack([product[5] - product[7], product[6] - product[2], product[1] - product[3]])
     gradient = (axis * torque + offset * force).sum(axis=0)
     cxx, cxy, cxz, cyy, cyz, czz = second
     ax, ay, az = axis
@@ -62,17 +62,21 @@ def normal_equations(
     angular[2] += (cxx + cyy) * az - cxz * ax - cyz * ay
     linear = cross(axis, first) + mass * offset
     if near.any():
-        trace = turning[0] + turning[4] + turning[8]
-        bent = cross(offset, force) - axis * trace
-        for x in range(3):
-            bent[x] += turning[3 * x] * ax + turning[3 * x + 1] * ay + turning[3 * x + 2] * az
-        turns = np.abs(axis).any(axis=0)
-        angular -= near[:, None] * turns * bent
+        angular -= near[:, None] * _curvature(axis, offset, product, force)
     rows = np.ascontiguousarray(np.concatenate([axis, offset]).transpose(1, 2, 0))
     columns = np.ascontiguousarray(np.concatenate([angular, linear]).transpose(1, 0, 2))
     share = tree.share[np.ix_(free, free)]
     half = share * (rows @ columns)
     return half + half.transpose(0, 2, 1), gradient
+
+
+def _curvature(axis: Array, offset: Array, product: Array, force: Array) -> Array:
+    """P a - a tr P + c x f (3, T, F) of S, zero for the speeds that are no rotations."""
+    trace = product[0] + product[4] + product[8]
+    bent = cross(offset, force) - axis * trace
+    for x in range(3):
+        bent[x] += product[3 * x] * axis[0] + product[3 * x + 1] * axis[1] + product[3 * x + 2] * axis[2]
+    return np.abs(axis).any(axis=0) * bent
 
 
 def _screws(tree: Tree, q: Array, origin: Array, free: Mask) -> tuple[Array, Array]:
@@ -81,6 +85,6 @@ def _screws(tree: Tree, q: Array, origin: Array, free: Mask) -> tuple[Array, Arr
     axis, offset = np.zeros((2, 3, frames, joints + 6))
     axis[:, :, :joints] = components(tree.axes(q))
     offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
-    # The base: three shifts, then three rotates about its origin.
+    # The base: three translations, then three rotations about its origin.
     offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
     return axis[:, :, free], offset[:, :, free]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.segment_inertia import named_points, read_table
+from musclesolve.dynamics.model.segment_inertia import named_points
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 

@@ -5,16 +5,14 @@ Lengths are those of the subject's model, so that measured ones count (Silva 200
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology, standing_layout
@@ -59,12 +57,6 @@ def segment_inertia(
         inertia=share[:, None, None] * np.array([i for _, _, i in chosen]),
         names=tuple(body.name for body in topology.bodies),
     )
-
-
-@cache
-def read_table(folder: str, file: str) -> dict:
-    """A bundled data file of this package, read once; not to be changed."""
-    return tomllib.loads((resources.files(__package__) / folder / file).read_text(encoding="utf-8"))
 
 
 def _levels(topology: Topology, standing: Array, rows: dict, scale: float) -> dict[str, Array]:

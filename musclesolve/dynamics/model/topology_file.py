@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.names import similar
+from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.topology import (
     NO_DIRECTION,
     Body,
@@ -112,7 +111,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "child": _TEXT,
         "pivot": _TEXT,
         "axes": _Key(
-            "three perpendicular unit vectors by the names of the rotates about them",
+            "three perpendicular unit vectors by the names of the rotations about them",
             lambda value: isinstance(value, dict) and _perpendicular(list(value.values())),
         ),
     },
@@ -120,20 +119,13 @@ _KEYS: dict[str, dict[str, _Key]] = {
 
 
 def load_topology(name: str | Path = "inverse_human") -> Topology:
-    """Read a model definition, bundled (by name) or a subject's own (by path); the same object for the same text.
+    """Read a model definition, bundled (by name) or a user's own (by path); the same object for the same text.
 
     Raises:
         InputError: the file is not a model definition; says which entry is at fault.
     """
-    path = Path(name)
-    if path.suffix != ".toml":
-        path = Path(str(resources.files("musclesolve.dynamics.model") / "definitions" / f"{name}.toml"))
-    try:
-        return _parsed(read_regular(path, SETTINGS).decode("utf-8"), path)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
-        raise InputError(
-            f"cannot read the model definition: {fault}", code="unreadable_file", file=path
-        ) from fault
+    path = locate(name)
+    return _parsed(read_text(path, "model definition"), path)
 
 
 @lru_cache(maxsize=16)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
-from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.data_files import locate, read_table, read_text
 from musclesolve.dynamics.model.human_model import check_size
-from musclesolve.dynamics.model.segment_inertia import read_table
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
@@ -24,8 +22,7 @@ MODELS = ("seven_segment", "nine_segment", "two_leg")
 def planar_body(
     name: str | Path = "nine_segment", mass: float = 73.0, stature: float = 1.741, sex: str = "male"
 ) -> PlanarTree:
-    """A planar body of a subject of this mass [kg], stature [m] and sex: a bundled one, or the path of a file like
-    those.
+    """A planar body, bundled or from a file (path), of a subject of this mass [kg], stature [m] and sex.
 
     Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse)
     are those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
@@ -35,9 +32,11 @@ def planar_body(
     """
     mass, stature = check_size(mass, stature)
     check_choice(sex, "sex", ("female", "male"))
-    path = _locate(name)
+    if Path(name).suffix != ".toml" and str(name) not in MODELS:
+        raise unknown_name(str(name), "planar body", MODELS)
+    path = locate(name, "musclesolve.dynamics.planar", "models")
+    raw = tomllib.loads(read_text(path, "planar body"))
     try:
-        raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
         scale = stature / raw["stature"]
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
@@ -46,7 +45,7 @@ def planar_body(
         parent = [-1 if segment["parent"] == "" else names.index(segment["parent"]) for segment in segments]
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as fault:
+    except (KeyError, TypeError, ValueError) as fault:
         raise InputError(f"not a planar body: {fault!r}", code="bad_model", file=path) from fault
     return PlanarTree(
         names=names,
@@ -58,15 +57,6 @@ def planar_body(
         rest=rest,
         stature=stature,
     )
-
-
-def _locate(name: str | Path) -> Path:
-    path = Path(name)
-    if path.suffix == ".toml":
-        return path
-    if str(name) not in MODELS:
-        raise unknown_name(str(name), "planar body", MODELS)
-    return Path(str(resources.files("musclesolve.dynamics.planar") / "models" / f"{name}.toml"))
 
 
 def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:
