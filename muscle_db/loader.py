@@ -12,14 +12,7 @@ from pathlib import Path
 from muscle_db.deviations import read_deviations, require_as_used
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.lines import Region
-from muscle_db.model import (
-    FRAMES,
-    SIDES,
-    Muscle,
-    MuscleDatabase,
-    PathPoint,
-    ReferenceSkeleton,
-)
+from muscle_db.model import FRAMES, SIDES, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton
 from muscle_db.points import LIMIT, read_point
 from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
 from muscle_db.table import Table

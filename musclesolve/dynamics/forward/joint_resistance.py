@@ -64,11 +64,7 @@ class JointResistance:
 
     @classmethod
     def build(
-        cls,
-        model: Model,
-        table: str | Path = "forward_resistance",
-        damping: bool = True,
-        limits: bool = True,
+        cls, model: Model, table: str | Path = "forward_resistance", damping: bool = True, limits: bool = True
     ) -> JointResistance:
         """Resistance from a data file, bundled (by name) or a user's own (by path).
 

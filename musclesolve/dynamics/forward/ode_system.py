@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.accelerations import (
     ROUTES,
     Accelerations,
@@ -70,7 +70,7 @@ class System:
         for force in self.forces:
             applied = np.asarray(force(at, q, qd))
             if applied.size != total.size or not np.isfinite(applied).all():
-                self._complain_of_force(force, applied, time)
+                self._refuse_force(force, applied, time)
             total = total + applied.reshape(total.shape)
         return total
 
@@ -141,21 +141,8 @@ class System:
             InputError: wrong shape, not finite, off the constraints, or a motion that no mass resists.
         """
         names, rows = self.model.topology.coordinate_names, self.constraints
-        for label, array in (("q0", q0), ("qd0", qd0)):
-            if np.shape(array) != (len(names), 3):
-                raise InputError(
-                    f"{label} has the shape {np.shape(array)}",
-                    code="bad_shape",
-                    expected=f"({len(names)}, 3)",
-                )
-            bad = [name for name, row in zip(names, array, strict=True) if not np.isfinite(row).all()]
-            if bad:
-                raise InputError(
-                    f"{label} of {', '.join(bad[:_SHOWN])} is not finite",
-                    code="not_finite",
-                    expected="finite numbers",
-                )
-        q0, qd0 = np.array(q0, dtype=float), np.array(qd0, dtype=float)
+        q0 = check_array(q0, "q0", (len(names), 3), names, axis=0)
+        qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
             raise InputError(
@@ -181,9 +168,7 @@ class System:
         size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
         topology = self.model.topology
         moved = [topology.coordinate_names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
-        bodies = [
-            body.name for body in topology.bodies if {*body.points, *body.vectors, *body.extra} & set(moved)
-        ]
+        bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
         raise InputError(
             f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
             f"(body {', '.join(bodies[:_SHOWN])})",
@@ -197,7 +182,7 @@ class System:
         more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
         return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
 
-    def _complain_of_force(self, force: Force, applied: Array, time: float) -> None:
+    def _refuse_force(self, force: Force, applied: Array, time: float) -> None:
         kind = getattr(force, "__name__", type(force).__name__)
         if applied.size != 3 * len(self.model.standing):
             raise InputError(
@@ -210,24 +195,3 @@ class System:
         raise MuscleSolveError(
             f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(names)} is not finite"
         )
-
-
-def held_constraints(constraints: Constraints, model: Model, held: Sequence[str], q0: Array) -> Constraints:
-    """The same and rows that hold points and vectors where they are at the start.
-
-    Raises:
-        InputError: a name that the model does not have.
-    """
-    unknown = [name for name in held if name not in model.topology.slot]
-    if unknown:
-        raise InputError(
-            f"cannot hold {unknown[0]!r}, which {model.topology.name!r} does not have",
-            code="unknown_name",
-            expected=f"some of {', '.join(model.topology.coordinate_names)}",
-        )
-    slots = [model.slot(name) for name in held]
-    weights = np.zeros((len(slots), len(model.standing)))
-    weights[np.arange(len(slots)), slots] = 1.0
-    if not slots:
-        return constraints
-    return constraints.with_linear([f"{name} held" for name in held], weights, np.asarray(q0)[slots])

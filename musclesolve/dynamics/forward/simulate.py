@@ -15,13 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_choice
+from musclesolve._util.checks import check_choice, check_increasing, check_number
 from musclesolve.dynamics.forward.accelerations import ROUTES
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.energy import kinetic_energy, potential_energy
-from musclesolve.dynamics.forward.ode_system import System, held_constraints
+from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.joint_constraints import fixed
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError, MuscleSolveError
@@ -72,18 +73,11 @@ class Integration:
 
     def __post_init__(self) -> None:
         check_choice(self.method, "method", tuple(ROUTES))
-        if not 0.0 < self.tolerance < 1.0:
-            raise InputError(
-                f"tolerance = {self.tolerance}",
-                code="bad_number",
-                expected="a number between 0 and 1, such as 1e-9",
-            )
-        if not self.largest_step > 0.0:
-            raise InputError(
-                f"largest_step = {self.largest_step}",
-                code="bad_number",
-                expected="a positive number of seconds",
-            )
+        check_number(
+            self.tolerance, "tolerance", "a number between 0 and 1, such as 1e-9", above=0.0, most=1.0
+        )
+        if self.largest_step != np.inf:
+            check_number(self.largest_step, "largest_step", "a positive number of seconds", above=0.0)
 
 
 def simulate(
@@ -118,8 +112,10 @@ def simulate(
     times = _times(duration)
     _check_forces(forces)
     how = Integration() if integration is None else integration
-    own = model.constraints if constraints is None else constraints
-    system = System(model, held_constraints(own, model, held, q0), tuple(forces), how.method)
+    rows = model.constraints if constraints is None else constraints
+    if held:
+        rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
+    system = System(model, rows, tuple(forces), how.method)
     run = _integrate(system, times, system.checked_start(q0, qd0), how)
     return _simulated(system, times, run)
 
@@ -188,16 +184,10 @@ def _integrate(system: System, times: Array, start: Array, how: Integration) -> 
 
 
 def _times(duration: float | Array) -> Array:
-    times = check_array(duration, "the duration", ("T",) if np.ndim(duration) else (), axis=0, finite=False)
-    if times.ndim == 0:
-        times = np.linspace(0.0, float(times), 101) if np.isfinite(times) else np.full(2, np.nan)
-    if len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
-        raise InputError(
-            f"a duration of {duration}" if np.ndim(duration) == 0 else "times of frames that do not increase",
-            code="bad_number",
-            expected="a positive number of seconds, or increasing times of two frames or more",
-        )
-    return times
+    if np.ndim(duration):
+        return check_increasing(duration, 2)
+    end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
+    return np.linspace(0.0, end, 101)
 
 
 def _check_forces(forces: Sequence[Force]) -> None:

@@ -130,12 +130,7 @@ def constraint_rows(
 
 
 def prohibited_motions(
-    model: Model,
-    links: Links,
-    center: Array,
-    points: Array,
-    twists: list[Array],
-    columns: tuple[slice, ...],
+    model: Model, links: Links, center: Array, points: Array, twists: list[Array], columns: tuple[slice, ...]
 ) -> Array:
     """E: a prohibited twist of a joint moves all links beyond it as one body (2.4)."""
     frames, count = center.shape[:2]

@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames, external_on_bodies
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.mass_matrix import inertia_on_bodies, weight_on_bodies
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import blocks
@@ -14,6 +14,7 @@ from musclesolve.dynamics.vectors import blocks
 
 def required_force(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """M qdd - g, (T, N, 3): the generalized force that joints and actuators together must supply."""
+    check_fits(model, motion)
     rigid_bodies, q = model.rigid_bodies, motion.q
     # On the bodies first: what is added up there goes over to the generalized coordinates once.
     force = inertia_on_bodies(rigid_bodies, model.basic_mass, q, motion.qd, motion.qdd)

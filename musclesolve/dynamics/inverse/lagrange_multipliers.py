@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
@@ -141,13 +142,9 @@ def _sorted_out(
     names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
 ) -> tuple[Mask, Mask]:
     """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""
-    unknown = [name for name in (*drivers, *(couples or ())) if name not in names]
-    if unknown:
-        raise InputError(
-            f"no degree of freedom is called {unknown[0]!r}",
-            code="unknown_name",
-            expected=f"one of {', '.join(names)}",
-        )
+    for name in (*drivers, *(couples or ())):
+        if name not in names:
+            raise unknown_name(name, "degree of freedom", names)
     driven = np.isin(names, list(drivers))
     held = ~driven if couples is None else np.isin(names, list(couples))
     if both := [name for name, d, h in zip(names, driven, held, strict=True) if d and h]:

@@ -61,10 +61,7 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
 
 
-METHODS: dict[str, Callable[..., Fit]] = {
-    "nearest": fit_pose,
-    "joint_angles": drive_pose,
-}
+METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": drive_pose}
 
 DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
     "constraints": lambda model, time, fit: differentiate(model, time, fit.coordinates),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
-from numbers import Real
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
@@ -80,8 +78,5 @@ def _factors(names: list[str], weights: Mapping[str, float]) -> Array:
     for name, weight in weights.items():
         if name not in names:
             raise unknown_name(name, "measured point or direction", names, "weights")
-        if not (isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 < weight < inf):
-            raise InputError(
-                f"the weight of {name!r} is {weight!r}", code="bad_number", expected="a finite number above 0"
-            )
+        check_number(weight, f"the weight of {name!r}", "a finite number above 0", above=0.0)
     return np.array([float(weights.get(name, 1.0)) for name in names])

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.inverse.redundant_constraints import least_squares, undriven
 from musclesolve.dynamics.mechanism.constraint_rows import (
     ClosureErrors,
@@ -165,16 +166,8 @@ def consistent_rates(
 
 
 def check_finite(q: Array, names: tuple[str, ...]) -> None:
-    """Refuse coordinates (T, N, 3) that are no finite numbers, by name and frame."""
-    bad = np.argwhere(~np.isfinite(q).all(axis=2))
-    if len(bad):
-        frame, slot = (int(part) for part in bad[0])
-        raise InputError(
-            f"{_names(names, q.shape[1])[slot]} is {q[frame, slot].tolist()} in frame {frame} "
-            f"({len(bad)} such values in all)",
-            code="bad_model",
-            expected="finite numbers",
-        )
+    """Refuse coordinates (T, N, 3) that are not finite, by name and frame."""
+    check_array(q, "the pose", ("T", "N", 3), _names(names, q.shape[1]))
 
 
 def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError
 
@@ -78,14 +79,7 @@ def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array
     value, jacobian, nu, gamma = (
         np.concatenate([getattr(p, f) for p in parts], axis=1) for f in ("value", "jacobian", "nu", "gamma")
     )
-    bad = np.argwhere(~np.isfinite(value + nu + gamma))
-    if len(bad):
-        frame, row = (int(part) for part in bad[0])
-        raise InputError(
-            f"row {names[row]!r} is no finite number in frame {frame}",
-            code="not_finite",
-            expected="courses that give finite numbers at every time, and finite coordinates",
-        )
+    check_array(value + nu + gamma, "the constraint row", ("T", "c"), names)
     return Rows(names, value, jacobian, nu, gamma)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
@@ -111,11 +112,7 @@ class MechanismForces:
             if row == name or (row[:-4] == name and row[-4:-2] == " [")
         ]
         if not found:
-            raise InputError(
-                f"no row is called {name!r}",
-                code="unknown_name",
-                expected=f"one of {', '.join(dict.fromkeys(self.rows.names))}",
-            )
+            raise unknown_name(name, "constraint row", dict.fromkeys(self.rows.names))
         return found
 
     def _row(self, name: str) -> int:
@@ -130,11 +127,7 @@ class MechanismForces:
 
 
 def mechanism_forces(
-    model: Model,
-    constraints: Iterable[Constraint],
-    time: Array,
-    q: Array,
-    wrenches: Iterable[Wrench] = (),
+    model: Model, constraints: Iterable[Constraint], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:
     """Inverse dynamics of a mechanism with closed loops (2.83, 2.88) in the poses q (T, N, 3) that `assemble` found.
 

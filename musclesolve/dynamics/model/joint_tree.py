@@ -89,11 +89,7 @@ class Tree:
         return len(self.child)
 
     def frames(
-        self,
-        angles: Array,
-        base_position: Array,
-        base_rotation: Array,
-        moving: Mask | None = None,
+        self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None = None
     ) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
 
@@ -194,11 +190,7 @@ class Tree:
         return smooth
 
     def pose(
-        self,
-        angles: Array,
-        base_position: Array,
-        base_rotation: Array,
-        moving: Mask | None = None,
+        self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None = None
     ) -> Array:
         """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
 
@@ -293,13 +285,7 @@ class Tree:
         return self._moved_by(q, rotations, q[:, self.pivot], angular, origin, linear)
 
     def acceleration(
-        self,
-        q: Array,
-        qd: Array,
-        speeds: Array,
-        rates: Array,
-        origin: Array,
-        origin_velocity: Array,
+        self, q: Array, qd: Array, speeds: Array, rates: Array, origin: Array, origin_velocity: Array
     ) -> Array:
         """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), without forming D.
 
@@ -322,13 +308,7 @@ class Tree:
         return self.distal_frames @ rotations
 
     def _moved_by(
-        self,
-        q: Array,
-        rotations: Array,
-        pivot: Array,
-        angular: Array,
-        origin: Array,
-        linear: Array,
+        self, q: Array, rotations: Array, pivot: Array, angular: Array, origin: Array, linear: Array
     ) -> Array:
         """Sum over joints of rotation x (q - pivot), plus the base's own: its vectors do not feel pivots."""
         spin = (self._sum(rotations) + angular[:, None])[:, self.owner]

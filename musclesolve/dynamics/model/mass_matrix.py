@@ -133,12 +133,6 @@ def inertia_on_bodies(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Arr
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
     """
-    if q.shape[1] != len(rigid_bodies.incidence):
-        raise InputError(
-            f"a motion of {q.shape[1]} points and vectors for a model that has {len(rigid_bodies.incidence)}",
-            code="bad_shape",
-            expected="the motion of this model",
-        )
     acceleration = rigid_bodies.basic_acceleration(q, qd, qdd)
     return np.einsum("bef,tbfx->tbex", basic, acceleration)
 

@@ -153,9 +153,7 @@ class Topology:
 
 
 def standing_layout(
-    topology: Topology,
-    scale: dict[str, float] | None = None,
-    offsets: dict[str, np.ndarray] | None = None,
+    topology: Topology, scale: dict[str, float] | None = None, offsets: dict[str, np.ndarray] | None = None
 ) -> np.ndarray:
     """Points [m], then unit vectors, of one model in the standing pose, (N, 3).
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -27,7 +28,6 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit, resting
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
-from musclesolve.errors import InputError
 
 _STEP = 1e-30
 """Imaginary step; nothing is subtracted, so it may be as small as numbers get."""
@@ -125,8 +125,7 @@ def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int
     measured = {model.topology.coordinate_names[slot]: place for place, slot in enumerate(targets.slots)}
     if names is None:
         return [place for place, slot in enumerate(targets.slots) if slot < model.topology.point_count]
-    if unknown := [name for name in names if name not in measured]:
-        raise InputError(
-            f"{unknown[0]!r} was not measured", code="unknown_name", expected=f"some of {', '.join(measured)}"
-        )
+    for name in names:
+        if name not in measured:
+            raise unknown_name(name, "measured point or direction", measured)
     return [measured[name] for name in names]
