@@ -14,6 +14,7 @@ import numpy as np
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.serial_chains import random_chain
 from benchmarks.timing import console
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -21,7 +22,6 @@ from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_mom
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.serial_chains import random_chain
 from musclesolve.pipeline.run import mechanics
 
 

@@ -36,8 +36,8 @@ from benchmarks.thesis_methods import ALONE, BOUNDED, METHODS, Form, Method
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data.bundled import reference_stride
-from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import full_problem
 from musclesolve.pipeline.run import mechanics
 from musclesolve.sharing.certificate import kkt_residual

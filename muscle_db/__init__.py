@@ -2,14 +2,7 @@
 
 from muscle_db.errors import MuscleDatabaseError
 from muscle_db.loader import available, load
-from muscle_db.model import (
-    ActiveRange,
-    Deviation,
-    Muscle,
-    MuscleDatabase,
-    PathPoint,
-    ReferenceSkeleton,
-)
+from muscle_db.model import ActiveRange, Deviation, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton
 from muscle_db.standing import standing_length
 
 __all__ = [

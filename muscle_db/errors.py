@@ -8,16 +8,10 @@ from pathlib import Path
 
 
 class MuscleDatabaseError(ValueError):
-    """A muscle database, or a name looked up in it, is at fault.
+    """A muscle database, or a name looked up in it, is at fault; the message says where, and what was expected.
 
-    Args:
-        problem: what is wrong, with the offending value.
-        code: the kind of fault, which stays the same when the wording changes.
-        file: the file at fault, if there is one.
-        line: the line in that file, counted from 1.
-        field: the muscle and key at fault, such as "muscle 3 (soleus), path".
-        expected: what would have been right.
-        remedy: how to fix it.
+    `code` is the kind of fault, which stays the same when the wording changes; `line` counts from 1; `field` is the
+    muscle and key, such as "muscle 3 (soleus), path".
     """
 
     def __init__(

@@ -12,14 +12,7 @@ from pathlib import Path
 from muscle_db.deviations import read_deviations, require_as_used
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.lines import Region
-from muscle_db.model import (
-    FRAMES,
-    SIDES,
-    Muscle,
-    MuscleDatabase,
-    PathPoint,
-    ReferenceSkeleton,
-)
+from muscle_db.model import FRAMES, SIDES, Muscle, MuscleDatabase, PathPoint, ReferenceSkeleton
 from muscle_db.points import LIMIT, read_point
 from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
 from muscle_db.table import Table
@@ -44,13 +37,9 @@ def _bundled() -> tuple[str, ...]:
 
 
 def load(name_or_path: str | Path = "silva_2003") -> MuscleDatabase:
-    """Read a muscle database.
+    """Read a muscle database: one of `available()`, or the path of a TOML file of the same form.
 
-    Args:
-        name_or_path: one of `available()`, or the path of a TOML file of the same form.
-
-    Returns:
-        The database, every value checked, in SI units; the same object for the same text, so do not change it.
+    Every value is checked and in SI units. The same text gives the same object, so do not change it.
 
     Raises:
         MuscleDatabaseError: there is no such database, or the file is wrong; it says where and why.

@@ -26,12 +26,9 @@ Vector = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class ActiveRange:
-    """The range of one joint angle within which a point is on the path, bounds included.
+    """The range of one joint angle (without side: "knee_flexion") within which a point is on the path.
 
-    Attributes:
-        dof: degree of freedom, without side: "knee_flexion".
-        lower: smallest angle [rad].
-        upper: largest angle [rad].
+    lower, upper: smallest and largest angle [rad], included.
     """
 
     dof: str
@@ -48,13 +45,10 @@ class ActiveRange:
 
 @dataclass(frozen=True)
 class PathPoint:
-    """One point of a muscle's path.
+    """One point of a muscle's path: position forward, left, up [m] in a frame parallel to the global one in standing.
 
-    Attributes:
-        frame: "pelvis", "femur", "tibia" or "foot"; axes parallel to the global frame in the standing pose.
-            Origins: midpoint of the front iliac spines, hip centre, knee centre, ankle centre.
-        position: (3,) forward, left, up [m].
-        active: the range in which the point is on the path; None: always.
+    Origins of the frames "pelvis", "femur", "tibia", "foot": midpoint of the front iliac spines, hip center, knee
+    center, ankle center. active: the range in which the point is on the path; None: always.
     """
 
     frame: str
@@ -76,15 +70,10 @@ Value = float | str | Vector | PathPoint | ActiveRange | None
 
 @dataclass(frozen=True)
 class Deviation:
-    """One value that differs from the print, and why.
+    """One value that differs from the print: the field of the muscle, or of its point number `point` (from 1), and why.
 
-    Attributes:
-        field: the field of the muscle ("tendon_slack_length"), or of the point where `point` is given
-            ("position", "active"; "point" for a whole point that is added to the path).
-        printed: the value as printed; None for a range or a point that the print does not have.
-        used: the value that the database holds.
-        reason: why it was changed.
-        point: number of the point from 1, or None.
+    Fields of points are "position", "active", and "point" for a whole point that was added to the path.
+    printed: None for a range or a point that the print does not have.
     """
 
     field: str
@@ -110,20 +99,12 @@ def _shown(value: Value) -> str:
 
 @dataclass(frozen=True)
 class Muscle:
-    """One muscle-tendon unit of the right leg.
+    """One muscle-tendon unit of the right leg, its path from origin to insertion.
 
-    Attributes:
-        name: lower snake case without side, "gluteus_medius_anterior".
-        short_name: stable alias, "glut_med1".
-        group: functional group, "hip_abductors".
-        max_isometric_force: [N].
-        pennation_angle: at optimal fiber length [rad].
-        optimal_fiber_length: [m], of the skeleton before scaling (`ReferenceSkeleton.position_scale`).
-        tendon_slack_length: [m], of the same skeleton.
-        max_shortening_velocity: [optimal fiber lengths / s].
-        path: points from origin to insertion.
-        origin, insertion, action: a few words for people.
-        deviations: what differs from the print.
+    name is lower snake case without side ("gluteus_medius_anterior"), short_name a stable alias ("glut_med1").
+    max_isometric_force [N]; pennation_angle at optimal fiber length [rad]; max_shortening_velocity [optimal fiber
+    lengths / s]; optimal_fiber_length and tendon_slack_length [m] of the skeleton before scaling
+    (`ReferenceSkeleton.position_scale`). origin, insertion, action: a few words.
     """
 
     name: str
@@ -177,18 +158,10 @@ class Muscle:
 
 @dataclass(frozen=True)
 class ReferenceSkeleton:
-    """The standing skeleton that the positions of a database are scaled to.
+    """The standing skeleton that the positions of a database are scaled to: lengths between joint centers [m].
 
-    Dividing every length of a segment by the `position_scale` of its frame gives the skeleton to which the
-    optimal fiber lengths and tendon slack lengths belong.
-
-    Attributes:
-        thigh_length: hip centre to knee centre [m].
-        shank_length: knee centre to ankle centre [m].
-        hip_width: between the hip centres [m].
-        stature: body height that goes with the unscaled skeleton [m].
-        hip_center: (3,) right hip in the pelvic frame [m].
-        position_scale: factor per frame.
+    Divided by the `position_scale` of their frame they give the skeleton to which stature, optimal fiber lengths and
+    tendon slack lengths belong. hip_center: the right hip in the pelvic frame [m].
     """
 
     thigh_length: float
@@ -201,15 +174,9 @@ class ReferenceSkeleton:
 
 @dataclass(frozen=True)
 class MuscleDatabase:
-    """The muscles of one source, for the right leg.
+    """The muscles of one source, for the right leg, in the order of the file.
 
-    Attributes:
-        name: of the database.
-        source: where the numbers come from.
-        reference: the skeleton of the positions.
-        muscles: in the order of the file.
-        groups: functional groups, each with a remark (may be empty).
-        deviations: what was changed for the table as a whole.
+    groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole.
     """
 
     name: str

@@ -20,13 +20,7 @@ RESULT = 16384 * MEBIBYTE
 
 
 class UnsuitableFileError(OSError):
-    """A file that must not be read.
-
-    Args:
-        problem: what is wrong with it.
-        expected: what would have been right.
-        remedy: the way out.
-    """
+    """A file that must not be read: what is wrong with it, what was expected, and the remedy."""
 
     def __init__(self, problem: str, expected: str, remedy: str) -> None:
         super().__init__(f"{problem}, expected: {expected}")

@@ -9,17 +9,10 @@ from muscle_db.model import Muscle, PathPoint, ReferenceSkeleton, Vector
 
 
 def standing_length(muscle: Muscle, reference: ReferenceSkeleton, *, unscaled: bool = False) -> float:
-    """Musculotendon length with all joint angles zero: L_MT = sum_k |p_{k+1} - p_k|.
+    """Musculotendon length [m] of a muscle of the right leg with all joint angles zero: sum_k |p_{k+1} - p_k|.
 
-    Args:
-        muscle: of the right leg.
-        reference: the skeleton of its database.
-        unscaled: divide the lengths of each segment by its factor, which gives the skeleton that the optimal
-            fiber and tendon slack lengths belong to. A person scales both by
-            L_MT(person) / L_MT(unscaled).
-
-    Returns:
-        The length [m].
+    unscaled: of the skeleton that the optimal fiber and tendon slack lengths belong to; both scale to a subject by
+    L_MT(subject) / L_MT(unscaled).
     """
     origins = _origins(reference, unscaled)
     points = [

@@ -24,13 +24,9 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Table:
-    """One TOML table.
+    """One TOML table: values as tomllib read them, its lines, its file.
 
-    Attributes:
-        values: as tomllib read them.
-        region: its lines.
-        file: for messages.
-        place: for messages: "muscle 3 (soleus)"; "" for the file itself.
+    place: for messages, such as "muscle 3 (soleus)"; "" for the file itself.
     """
 
     values: dict[str, Any]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Indices = NDArray[np.intp]
 AnyArray = NDArray[Any]
 """Numbers of any kind: whole, real, complex or truth values."""
 

@@ -6,7 +6,7 @@ With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin 
     d(F0 f cos) = dF0 f cos + F0 df cos + F0 f dcos
 
 where f is f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or f_p(l / L0) of the passive one. Lengths and
-strength are those of the person: after the scaling of `place_muscles`.
+strength are those of the subject: after the scaling of `place_muscles`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.muscles.hill import active_force_length, force_velocity, passive_force_length
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve._util.arrays import Array
+from musclesolve.muscles.hill_model import active_force_length, force_velocity, passive_force_length
+from musclesolve.muscles.leg_muscle_state import MuscleState
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,10 @@ class MuscleChange:
     fiber_length [m], fiber_velocity [m/s], force_capacity and passive_force [N].
     """
 
-    fiber_length: AnyArray
-    fiber_velocity: AnyArray
-    force_capacity: AnyArray
-    passive_force: AnyArray
+    fiber_length: Array
+    fiber_velocity: Array
+    force_capacity: Array
+    passive_force: Array
 
 
 def muscle_change(
@@ -44,70 +44,65 @@ def muscle_change(
     musculotendon_length: ArrayLike = 0.0,
     musculotendon_velocity: ArrayLike = 0.0,
 ) -> MuscleChange:
-    """The derivative of a muscle state along changes of parameters of the muscles themselves.
+    """The derivative of a muscle state along changes of parameters of the muscles, broadcast to (..., T, n) each.
 
-    A relative change is given as such: `optimal_fiber_length=muscles.optimal_fiber_length` is the derivative by the
-    logarithm. Where the tendon is slack there is no force and none appears; at the kinks of the curves (l = L0 and
-    1.63 L0, v = -1 and 0.2) one of the two slopes is taken. The force-length curve is that of `muscle_state`.
-
-    Args:
-        state: muscles along a motion.
-        max_isometric_force: change of F0 [N], broadcast to (..., T, n), as all the others.
-        optimal_fiber_length: of L0 [m]; the maximum shortening velocity stays the same in L0 per second.
-        tendon_slack_length: of L_T [m].
-        pennation_angle: of a0 [rad].
-        musculotendon_length: of L_MT [m], as path points change it.
-        musculotendon_velocity: of its rate [m/s].
+    `optimal_fiber_length=muscles.optimal_fiber_length` is the derivative by the logarithm; the maximum shortening
+    velocity stays the same in optimal fiber lengths per second. Where the tendon is slack there is no force and none
+    appears; at the kinks of the curves (l = L0 and 1.63 L0, v = -1 and 0.2) one of the two slopes is taken.
     """
     muscles, length = state.muscles, state.fiber_length
-    optimal, strongest = muscles.optimal_fiber_length, muscles.max_isometric_force
-    longer = np.asarray(optimal_fiber_length, dtype=float)
-    taut = ~state.slack
-    x = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0)
-    size = np.where(length > 0.0, length, 1.0)
-    cosine, sine = x / size, optimal * np.sin(muscles.pennation_angle) / size
+    optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
+    taut, size = ~state.slack, np.where(length > 0.0, length, 1.0)
+    cosine = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0) / size
+    sine = optimal * np.sin(muscles.pennation_angle) / size
 
     along = (np.asarray(musculotendon_length) - np.asarray(tendon_slack_length)) * taut
     across = longer * np.sin(muscles.pennation_angle)
     across = across + optimal * np.cos(muscles.pennation_angle) * np.asarray(pennation_angle)
     fiber = cosine * along + sine * across
-    turned = sine * (sine * along - cosine * across) / size * taut
-    rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * turned
+    rotated = sine * (sine * along - cosine * across) / size * taut
+    rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
 
-    normal = length / optimal
-    velocity = state.fiber_velocity / (muscles.max_shortening_velocity * optimal)
+    def force(share: Array, change: Array) -> Array:
+        """d(F0 share cos)."""
+        stronger = np.asarray(max_isometric_force) * share * cosine
+        return np.asarray(stronger + muscles.max_isometric_force * (change * cosine + share * rotated))
+
+    active, passive = _curve_changes(state, fiber, rate, longer)
+    fiber, rate = np.broadcast_arrays(fiber, rate)
+    return MuscleChange(fiber, rate, force(*active), force(*passive))
+
+
+def _curve_changes(
+    state: MuscleState, fiber: Array, rate: Array, longer: Array
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """F and df of the contractile and of the passive element, for changes of fiber length, velocity and L0."""
+    optimal = state.muscles.optimal_fiber_length
+    fastest = state.muscles.max_shortening_velocity * optimal
+    normal, velocity = state.fiber_length / optimal, state.fiber_velocity / fastest
     normal_change = (fiber - normal * longer) / optimal
-    velocity_change = rate / (muscles.max_shortening_velocity * optimal) - velocity * longer / optimal
+    velocity_change = rate / fastest - velocity * longer / optimal
     at_length, at_velocity = active_force_length(normal), force_velocity(velocity)
-    active = at_length * at_velocity
     active_change = (
         _active_slope(normal) * at_velocity * normal_change
         + at_length * _velocity_slope(velocity) * velocity_change
     )
-
-    def force(share: AnyArray, change: AnyArray) -> AnyArray:
-        """d(F0 share cos)."""
-        stronger = np.asarray(max_isometric_force) * share * cosine
-        return np.asarray(stronger + strongest * (change * cosine + share * turned))
-
-    passive = passive_force_length(normal)
     passive_change = _passive_slope(normal) * normal_change
-    fiber, rate = np.broadcast_arrays(fiber, rate)
-    return MuscleChange(fiber, rate, force(active, active_change), force(passive, passive_change))
+    return (at_length * at_velocity, active_change), (passive_force_length(normal), passive_change)
 
 
-def _active_slope(normal: AnyArray) -> AnyArray:
+def _active_slope(normal: Array) -> Array:
     """df_l / d(l / L0)."""
     x = 2.25 * (normal - 0.95)
     return -2.25 * (4.0 * x**3 + 0.5 * x) * active_force_length(normal)
 
 
-def _velocity_slope(velocity: AnyArray) -> AnyArray:
+def _velocity_slope(velocity: Array) -> Array:
     """df_v / d(v / v_max)."""
     slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * velocity**2))
     return np.where((velocity > -1.0) & (velocity < 0.2), slope, 0.0)
 
 
-def _passive_slope(normal: AnyArray) -> AnyArray:
+def _passive_slope(normal: Array) -> Array:
     """df_p / d(l / L0)."""
     return np.where((normal > 1.0) & (normal < 1.63), 24.0 * (normal - 1.0) ** 2, 0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import muscle_db
+from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscles import place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import place_muscles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,7 +34,7 @@ def muscle_geometry(
 
     Args:
         angles: joint angles [rad] by name ("knee_flexion_r"), scalars or (P,) arrays; every other angle is zero.
-        subject: a person's model; the standard subject (1.70 m, 70.25 kg, male) unless one is given.
+        subject: a subject's model; the standard subject (1.70 m, 70.25 kg, male) unless given.
         database: muscles; the bundled ones unless given.
 
     Returns:
@@ -41,7 +42,7 @@ def muscle_geometry(
         moment_arm, force_capacity, passive_force, and the angles as coordinates of pose.
 
     Raises:
-        InputError: an unknown angle, angles of different lengths, what is no finite number or more than a full turn.
+        InputError: an unknown angle, angles of different lengths, not finite or of more than 360 degrees.
     """
     import xarray as xr
 
@@ -51,41 +52,48 @@ def muscle_geometry(
     still = np.zeros_like(coordinates)
     motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
     states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
-    dofs = [name for state in states for name in state.muscles.dof_names]
-    muscles = [name for state in states for name in state.muscles.names]
-    arm = np.zeros((len(coordinates), len(dofs), len(muscles)))
-    row = column = 0
-    for state in states:
-        rows, columns = state.moment_arm.shape[1:]
-        arm[:, row : row + rows, column : column + columns] = state.moment_arm
-        row, column = row + rows, column + columns
+    per_muscle, arms = ("pose", "muscle"), [state.moment_arm for state in states]
     optimal = np.concatenate([state.muscles.optimal_fiber_length for state in states])
 
-    def join(name: str) -> np.ndarray:
+    def join(name: str) -> Array:
         return np.concatenate([getattr(state, name) for state in states], axis=1)
 
     return xr.Dataset(
         {
-            "musculotendon_length": (("pose", "muscle"), join("musculotendon_length"), {"units": "m"}),
-            "fiber_length": (("pose", "muscle"), join("fiber_length"), {"units": "m"}),
-            "normalized_fiber_length": (("pose", "muscle"), join("fiber_length") / optimal, {"units": "1"}),
-            "moment_arm": (("pose", "dof", "muscle"), arm, {"units": "m"}),
-            "force_capacity": (("pose", "muscle"), join("force_capacity"), {"units": "N"}),
-            "passive_force": (("pose", "muscle"), join("passive_force"), {"units": "N"}),
+            "musculotendon_length": (per_muscle, join("musculotendon_length"), {"units": "m"}),
+            "fiber_length": (per_muscle, join("fiber_length"), {"units": "m"}),
+            "normalized_fiber_length": (per_muscle, join("fiber_length") / optimal, {"units": "1"}),
+            "moment_arm": (("pose", "dof", "muscle"), _block_diagonal(*arms), {"units": "m"}),
+            "force_capacity": (per_muscle, join("force_capacity"), {"units": "N"}),
+            "passive_force": (per_muscle, join("passive_force"), {"units": "N"}),
         },
-        coords={"dof": dofs, "muscle": muscles}
+        coords={
+            "dof": [name for state in states for name in state.muscles.dof_names],
+            "muscle": [name for state in states for name in state.muscles.names],
+        }
         | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
     )
 
 
-def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
+def _block_diagonal(right: Array, left: Array) -> Array:
+    """Moment arms of both legs (P, 14, 2n); muscles of one leg do not act on the other."""
+    none_right, none_left = (
+        np.zeros((*right.shape[:2], left.shape[2])),
+        np.zeros((*left.shape[:2], right.shape[2])),
+    )
+    return np.concatenate([np.dstack([right, none_right]), np.dstack([none_left, left])], axis=1)
+
+
+def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> Array:
     """Joint coordinates (P, K+6) of the poses."""
     known = model.topology.dof_names[: model.tree.joint_count]
     values = {name: _radians(name, value, known) for name, value in angles.items()}
     sizes = {value.size for value in values.values()} - {1} or {1}
     if len(sizes) > 1:
         raise InputError(
-            f"angles of different lengths: {sorted(sizes)}", expected="scalars or arrays of one length"
+            f"angles of different lengths: {sorted(sizes)}",
+            code="bad_shape",
+            expected="scalars or arrays of one length",
         )
     coordinates = np.zeros((sizes.pop(), len(model.topology.dof_names)))
     for name, value in values.items():
@@ -93,26 +101,25 @@ def _poses(model: Model, angles: Mapping[str, ArrayLike]) -> np.ndarray:
     return coordinates
 
 
-def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> np.ndarray:
+def _radians(name: str, value: ArrayLike, known: Sequence[str]) -> Array:
     """One angle (P,) or (1,) [rad], checked."""
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
-        raise InputError(
-            f"there is no joint angle {name!r}",
-            expected=f"one of {', '.join(known)}",
-            remedy=f"did you mean {near[0]!r}?" if near else None,
-        )
+        raise unknown_name(name, "joint angle", known)
     try:
         array = np.atleast_1d(np.asarray(value, dtype=float))
     except (TypeError, ValueError):
         array = np.full(1, np.nan)
     if array.ndim > 1 or not array.size or not np.isfinite(array).all():
         raise InputError(
-            f"{value!r} is no angle", where=name, expected="a finite number or a list of them, in radians"
+            f"{value!r} is no angle",
+            code="bad_number",
+            where=name,
+            expected="a finite number or a list of them, in radians",
         )
     if np.abs(array).max() > LARGEST_ANGLE:
         raise InputError(
-            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full turn",
+            f"an angle of {array[np.abs(array).argmax()]:g} rad is more than a full rotation",
+            code="bad_number",
             where=name,
             expected="radians",
             remedy="if these are degrees, give numpy.radians(angle)",

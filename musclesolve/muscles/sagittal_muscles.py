@@ -10,7 +10,7 @@ from importlib import resources
 import numpy as np
 
 import muscle_db
-from muscle_db import MuscleDatabase, PathPoint
+from muscle_db import Muscle, MuscleDatabase, PathPoint
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
@@ -51,46 +51,46 @@ def sagittal_muscles(
     with the thigh (femur), the shank (tibia) and stature (pelvis, foot); conditional points join and leave the path
     where it does not jump.
 
-    Args:
-        tree: the planar body; its stature must be known.
-        database: muscles; the bundled ones unless given.
-        groups: muscles and their members; the fifteen of `sagittal_groups` unless given.
-        segments: which segment holds the points of each frame of the database.
-        legs: how many legs the body's leg stands for; strengths are multiplied by it.
-        keep_lateral: keep the lateral distances in the lengths. Then forces are those of the muscles; otherwise they
-            are projections on the plane, as in the source, and at most as large.
-        hip_width: distance between the hips [m], for the lateral distances; from stature unless given.
-
-    Raises:
-        InputError: the body lacks one of the segments, or its stature.
-        MuscleDatabaseError: the database lacks one of the muscles.
+    segments: which segment holds the points of each frame of the database. legs: how many legs the body's leg stands
+    for; strengths are multiplied by it. keep_lateral: keep the lateral distances in the lengths; then forces are those
+    of the muscles, otherwise projections on the plane, as in the source, and at most as large. hip_width: distance
+    between the hips [m], for the lateral distances; from stature unless given.
     """
     database = muscle_db.load() if database is None else database
     groups = sagittal_groups() if groups is None else groups
     owner = {name: tree.segment(segment) for name, segment in segments.items()}
     members = [database[name] for names in groups.values() for name in names]
     group = np.repeat(np.arange(len(groups)), [len(names) for names in groups.values()])
-    strength = np.array([muscle.max_isometric_force for muscle in members])
-    share = (group == np.arange(len(groups))[:, None]) * strength
+    points = [point for muscle in members for point in muscle.path]
+    standing = _standing(points, database, _scales(tree, database, owner, hip_width))
+    lines = _lines(tree, members, standing, owner, keep_lateral)
+    share = (group == np.arange(len(groups))[:, None]) * lines.max_force
     total = share.sum(axis=1)
-    path = [(number, point) for number, muscle in enumerate(members) for point in muscle.path]
-    segment = np.array([owner[point.frame] for _, point in path])
-    standing = _standing([point for _, point in path], database, _scales(tree, database, owner, hip_width))
+    return replace(
+        lines,
+        names=tuple(groups),
+        max_force=legs * total,
+        share=share / total[:, None],
+        switches=_switches(tree, lines, points, owner),
+    )
+
+
+def _lines(
+    tree: PlanarTree, members: list[Muscle], standing: Array, owner: dict[str, int], keep_lateral: bool
+) -> PlanarMuscles:
+    """Every muscle of the database by itself, from the standing positions (P, 3) of its points."""
+    segment = np.array([owner[point.frame] for muscle in members for point in muscle.path])
     local, lateral = into_plane(standing, tree.rest[segment])
     # Positions in the pelvis are here from the hip; the hip may not be the origin of the segment.
     local[segment == owner["pelvis"]] += tree.mount[owner["femur"]]
-    lines = PlanarMuscles(
+    return PlanarMuscles(
         names=tuple(muscle.name for muscle in members),
-        max_force=strength,
+        max_force=np.array([muscle.max_isometric_force for muscle in members]),
         share=np.eye(len(members)),
-        line=np.array([number for number, _ in path]),
+        line=np.repeat(np.arange(len(members)), [len(muscle.path) for muscle in members]),
         segment=segment,
         local=local,
         lateral=lateral if keep_lateral else np.zeros(len(lateral)),
-    )
-    switches = _switches(tree, lines, [point for _, point in path], owner)
-    return replace(
-        lines, names=tuple(groups), max_force=legs * total, share=share / total[:, None], switches=switches
     )
 
 
@@ -100,7 +100,9 @@ def _scales(
     """Factors (3,) forward, left, up on the positions of each frame; the same as for the leg in space."""
     if tree.stature is None:
         raise InputError(
-            "the stature of the planar body is not known", remedy="give PlanarTree its stature [m]"
+            "the stature of the planar body is not known",
+            code="missing_argument",
+            remedy="give PlanarTree its stature [m]",
         )
     reference = database.reference
     stature = tree.stature / reference.stature
@@ -140,14 +142,14 @@ def _switches(
         gap = _gaps(tree, lines, Switches(point, joint, *edges.T), int(distal), sense[own[0]] * angles)
         for c in own:
             edges[c] = [settled(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
-    turned = np.sort(sense[:, None] * edges, axis=1)
-    return Switches(point, joint, turned[:, 0], turned[:, 1])
+    rotated = np.sort(sense[:, None] * edges, axis=1)
+    return Switches(point, joint, rotated[:, 0], rotated[:, 1])
 
 
 def _gaps(tree: PlanarTree, lines: PlanarMuscles, switches: Switches, distal: int, angle: Array) -> Array:
-    """Length through all conditional points less length past them, (P, l) [m], one joint turned from standing."""
+    """Length through all conditional points less length past them, (P, l) [m], one joint rotated from standing."""
     q = np.tile(np.concatenate([np.zeros(2), tree.rest]), (len(angle), 1))
-    q[:, 2:] += angle[:, None] * tree.behind[:, distal]
+    q[:, 2:] += angle[:, None] * tree.distal_segments[:, distal]
     p, always = place(tree, q), np.full(len(switches.point), np.inf)
     through = replace(lines, switches=replace(switches, lower=-always, upper=always)).length(tree, p)
     past = replace(lines, switches=replace(switches, lower=always, upper=always)).length(tree, p)

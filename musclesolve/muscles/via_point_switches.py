@@ -1,9 +1,9 @@
-"""Where conditional via points join and leave the path of one person.
+"""Where conditional via points join and leave the path of a subject.
 
 A via point stands for bone or a retinaculum that the muscle wraps around, so it can only lengthen the path, and it
 belongs to it just as long as it does. Where the path through the point is shortest against the path past it, the two
 have the same moment arm (the derivative of their difference is zero) and all but the same length: switching there,
-the path does not jump. That angle depends on the proportions of the person, so the tabulated one is where the search
+the path does not jump. That angle depends on the proportions of the subject, so the tabulated one is where the search
 begins.
 """
 
@@ -24,7 +24,7 @@ _STEP = np.deg2rad(2.0)
 _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
 
 
-def settle_switches(model: Model, paths: Paths) -> Paths:
+def adjust_switches(model: Model, paths: Paths) -> Paths:
     """The same paths with every reachable end of a conditional range moved to where the path does not jump."""
     lower, upper = paths.switch_lower.copy(), paths.switch_upper.copy()
     for dof in np.unique(paths.switch_dof):
@@ -52,7 +52,7 @@ def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
     coordinates = np.zeros((size, joints))
     coordinates[:, dof] = angles
     base = np.broadcast_to(np.eye(3), (size, 3, 3))
-    q = model.tree.pose(coordinates, np.zeros((size, 3)), base, turned=np.arange(joints) == dof)
+    q = model.tree.pose(coordinates, np.zeros((size, 3)), base, moving=np.arange(joints) == dof)
     every = np.ones((size, len(paths.switched)), dtype=bool)
     return paths.lengths(q, every) - paths.lengths(q, ~every)
 

@@ -16,15 +16,16 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.names import unknown_name
-from musclesolve.dynamics.inverse.expanded_system import ExpandedModel, reactions_of
+from musclesolve.dynamics.inverse.expanded_model import ExpandedModel
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
-from musclesolve.dynamics.inverse.joint_actuators import couple_rows
+from musclesolve.dynamics.inverse.joint_reactions import reactions_of
+from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.full.full_problem import FullProblem
 
@@ -117,7 +118,7 @@ def _rows(model: Model, moved: Motion, state: MuscleState) -> AnyArray:
     """dL_MT/dq (T, n, N, 3) in the coordinates of a model, which may be expanded."""
     if not isinstance(model, ExpandedModel):
         return state.path.rows
-    paths = replace(state.muscles.paths, elements=model.elements)
+    paths = replace(state.muscles.paths, rigid_bodies=model.rigid_bodies)
     return paths.evaluate(moved.q, moved.coordinates).rows
 
 

@@ -18,13 +18,13 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import joint_loads as net_loads
-from musclesolve.dynamics.kinematics.cardan_angles import angle_between
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import angle_between
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import GroundReaction, ground_reactions
 from musclesolve.motion.motion_plausibility import (
@@ -34,8 +34,8 @@ from musclesolve.motion.motion_plausibility import (
     foot_doubts,
     leap_doubts,
 )
-from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
-from musclesolve.muscles.leg_state import MuscleState, muscle_state
+from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.run_options import Options, find_options
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.trial.trial_file import read_trial
@@ -82,7 +82,7 @@ class Mechanics:
         turns = {}
         for side in SIDES:
             own = np.array([self.model.body(name) for name in _chain(side)])
-            chain = np.moveaxis(self.model.elements.subset(own).rotation(self.motion.q), 1, 0)
+            chain = np.moveaxis(self.model.rigid_bodies.subset(own).rotation(self.motion.q), 1, 0)
             for joint, (near, far) in zip(JOINTS, pairwise(chain), strict=True):
                 relative = np.swapaxes(near, 1, 2) @ far
                 turns[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
@@ -389,5 +389,5 @@ def joint_loads(
     net = net_loads(model, motion, segments, wrenches, list(names.values()))
     return JointLoads(
         net={joint: net[name].force for joint, name in names.items()},
-        across={joint: state.path.pull(model.behind(name)) for joint, name in names.items()},
+        across={joint: state.path.pull(model.distal_bodies(name)) for joint, name in names.items()},
     )

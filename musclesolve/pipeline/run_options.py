@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import muscle_db
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.muscles.muscle_placement import LEG_DOFS
 from musclesolve.recording.data import SIDE_NAMES, Trial
 from musclesolve.recording.trial.schema import Document
 from musclesolve.sharing.cost.cost_base import Cost

@@ -12,7 +12,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.pipeline.run import (
     JointLoads,
     Mechanics,

@@ -21,9 +21,9 @@ from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
-from musclesolve.muscles.point_derivatives import PointDerivatives, point_derivatives
+from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
 from musclesolve.pipeline.run import JOINTS, LegResult, Progress, mechanics, shared_legs
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial
@@ -124,7 +124,7 @@ class LegSensitivity:
         if "reaction_matrix" not in self.derivatives.cost.data:
             return None
         side = self.leg.side
-        pulls = [found.pull(model.behind(f"{dof}_{side}")) for dof in JOINTS.values()]
+        pulls = [found.pull(model.distal_bodies(f"{dof}_{side}")) for dof in JOINTS.values()]
         return np.concatenate(pulls, axis=1)
 
 

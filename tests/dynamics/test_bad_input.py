@@ -6,24 +6,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
 from musclesolve.dynamics.forward.simulate import simulate
-from musclesolve.dynamics.inverse.expanded_system import joint_reactions
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.mechanism.constraint_rows import coincident, fixed, scalar_products
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.serial_chains import random_chain
-from musclesolve.dynamics.model.topology import load_topology
+from musclesolve.dynamics.model.joint_constraints import coincident, fixed, scalar_products
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     application_sensitivity,
     force_sensitivity,
@@ -113,7 +114,7 @@ def test_names_that_the_model_does_not_have(model, still):
         "degree of freedom 'knee_flexion'": lambda: model.dof("knee_flexion"),
         "body 'fot_r'": lambda: model.body("fot_r"),
         "point or vector 'kne_r'": lambda: model.slot("kne_r"),
-        "joint degree of freedom 'knee'": lambda: model.behind("knee"),
+        "joint degree of freedom 'knee'": lambda: model.distal_bodies("knee"),
         "joint degree of freedom 'pelvis_tx'": lambda: intersegmental_moment(
             model, still, segments, [], "pelvis_tx"
         ),
@@ -127,7 +128,7 @@ def test_names_that_the_model_does_not_have(model, still):
         lambda: joint_loads(model, still, segments, lost),
         lambda: force_sensitivity(model, still, "fot_r", ZERO),
         lambda: application_sensitivity(model, still, lost[0]),
-        lambda: OutsideForces.build(model, TIME, lost),
+        lambda: ExternalForces.build(model, TIME, lost),
     ):
         with pytest.raises(InputError, match=r"(?s)no body 'fot_r'.*did you mean 'foot_r'"):
             call()
@@ -246,7 +247,7 @@ def test_forces_through_time_that_are_none(body):
         JointMoments.build(body, {"knee_flexion_r": np.zeros(FRAMES)}, TIME[::-1])
     with pytest.raises(InputError, match="'knee_flexion_r' is nan in frame 1"):
         JointMoments.build(body, {"knee_flexion_r": holed(FRAMES, 1)}, TIME)
-    none = OutsideForces.build(body, TIME, [])
+    none = ExternalForces.build(body, TIME, [])
     assert not none(TIME, np.repeat(body.standing[None], FRAMES, 0), np.zeros((FRAMES, 33, 3))).any()
 
 

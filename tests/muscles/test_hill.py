@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 import muscle_db
 from musclesolve.errors import InputError
-from musclesolve.muscles.hill import (
-    FiberState,
+from musclesolve.muscles.hill_model import (
     active_force_length,
     capacity_and_passive,
-    fiber_state,
     force_velocity,
     passive_force_length,
 )
+from musclesolve.muscles.rigid_tendon import FiberState, fiber_state
 
 PLUS, MINUS = "quartic_plus_quadratic", "quartic_minus_quadratic"
 REAL = st.floats(-1e6, 1e6)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import muscle_db
-from musclesolve.muscles.leg_muscles import place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import place_muscles
 from musclesolve.muscles.parameter_derivatives import muscle_change
-from musclesolve.muscles.point_derivatives import point_derivatives
+from musclesolve.muscles.path_point_derivatives import point_derivatives
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "passive_force")
@@ -109,7 +109,7 @@ def test_path_points(model, muscles, motion):
             theirs = difference(states, name, step)
             atol = 1e-7 * max(1.0, np.abs(theirs).max())
             np.testing.assert_allclose(value, theirs, rtol=0, atol=atol, err_msg=name)
-        shank = model.behind(f"knee_flexion_{muscles.side}")
+        shank = model.distal_bodies(f"knee_flexion_{muscles.side}")
         pulls = [state.path.pull(shank) for state in states]
         theirs = (8 * (pulls[0] - pulls[1]) - (pulls[2] - pulls[3])) / (12 * step)
         value = np.einsum("txps,ps,pn->tnx", found.pull(shank), direction, of_muscle)

@@ -11,8 +11,8 @@ import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.muscles.leg_muscles import place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import place_muscles
 from musclesolve.pipeline.run import joint_loads
 
 
@@ -65,7 +65,7 @@ def weight(model, indices):
 
 def momentum_rate(model, motion, indices):
     """Sum of m a, with the acceleration of each mass centre from its natural coordinates (2.44)."""
-    own = model.elements.subset(np.array(indices))
+    own = model.rigid_bodies.subset(np.array(indices))
     basic = own.basic_acceleration(motion.q, motion.qd, motion.qdd)
     place = own.coordinates(model.mass.center[indices])
     return np.einsum("b,be,tbex->tx", model.mass.mass[indices], place, basic)

@@ -9,11 +9,12 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import assemble
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid, coincident, fixed, scalar_products
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism_forces
-from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.joint_constraints import coincident, fixed, scalar_products
 from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError, MuscleSolveError
 
 X, Y, Z = np.eye(3)
@@ -40,7 +41,7 @@ def test_a_rod_driven_through_straight_takes_the_moment_of_a_pendulum(by):
     )
     turn, speed = np.radians(10.0), 2.0 * np.pi
 
-    def guide(time):
+    def course(time):
         return (
             np.pi - turn * np.cos(speed * time),
             turn * speed * np.sin(speed * time),
@@ -48,12 +49,12 @@ def test_a_rod_driven_through_straight_takes_the_moment_of_a_pendulum(by):
         )
 
     lines = (("o", "top"), ("o", "far")) if by == "points" else ((None, "ahead"), (None, "front"))
-    driver = AngleDriver.build(topology, standing, (None, "y"), *lines, guide)
+    driver = AngleDriver.build(topology, standing, (None, "y"), *lines, course)
     ground = fixed(topology, standing, ["o", "top", "y", "ahead"])
     kinds = [Rigid(Constraints.build(topology, standing).with_linear(*ground)), driver]
     moment = forces(topology, standing, mass, kinds).of(driver)
-    hanging = guide(TIME)[0] - np.pi
-    expected = (inertia + m * c**2) * guide(TIME)[2] + m * 9.80665 * c * np.sin(hanging)
+    hanging = course(TIME)[0] - np.pi
+    expected = (inertia + m * c**2) * course(TIME)[2] + m * 9.80665 * c * np.sin(hanging)
     np.testing.assert_allclose(moment, expected, atol=1e-9 * np.abs(expected).max())
     assert np.degrees(hanging.min()) == pytest.approx(-10.0) and np.degrees(hanging.max()) == pytest.approx(
         10.0
@@ -72,10 +73,10 @@ def test_a_weight_drawn_up_a_mast_loads_the_rod_with_its_own_inertia():
     )
     slot = topology.slot
 
-    def guide(time):
+    def course(time):
         return 1.0 - 0.3 * np.sin(2.0 * time), -0.6 * np.cos(2.0 * time), 1.2 * np.sin(2.0 * time)
 
-    rod = LengthDriver("rod", slot["head"], slot["hook"], guide)
+    rod = LengthDriver("rod", slot["head"], slot["hook"], course)
     upright = Constraints.build(topology, standing).with_linear(
         *fixed(topology, standing, ["head", "side", "front", "up", "wx", "wy"])
     )
@@ -85,8 +86,8 @@ def test_a_weight_drawn_up_a_mast_loads_the_rod_with_its_own_inertia():
     pairs = [(("head", "hook"), (None, "wx")), (("head", "hook"), (None, "wy"))]
     plumb = Rigid(scalar_products(topology, standing, pairs))
     found = forces(topology, standing, mass, [Rigid(hanging), plumb, rod])
-    np.testing.assert_allclose(found.q[:, slot["hook"], 2], -guide(TIME)[0], atol=1e-12)
-    np.testing.assert_allclose(found.of(rod), m * (9.80665 - guide(TIME)[2]), rtol=1e-10)
+    np.testing.assert_allclose(found.q[:, slot["hook"], 2], -course(TIME)[0], atol=1e-12)
+    np.testing.assert_allclose(found.of(rod), m * (9.80665 - course(TIME)[2]), rtol=1e-10)
 
 
 def crank(time):
@@ -146,9 +147,9 @@ def test_a_loop_opened_by_its_reaction_moves_as_before(loop):
 def test_the_crank_supplies_the_energy_of_the_loop(loop):
     """Moment times speed is the rate of kinetic and potential energy, by their differences over time."""
     model, driver, found = loop
-    elements = model.elements
-    places = elements.coordinates(model.mass.center)
-    moving, basic = elements.basic_velocity(found.q, found.qd), elements.basic(found.q)
+    rigid_bodies = model.rigid_bodies
+    places = rigid_bodies.coordinates(model.mass.center)
+    moving, basic = rigid_bodies.basic_velocity(found.q, found.qd), rigid_bodies.basic(found.q)
     energy = 0.5 * np.einsum("tbex,bef,tbfx->t", moving, model.basic_mass, moving)
     energy += 9.80665 * np.einsum("be,tbe->tb", places, basic[..., 2]) @ model.mass.mass
     power = make_interp_spline(TIME, energy, k=7)(TIME, 1)

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
-from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.energy import kinetic_energy, mass_center, momentum
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -148,7 +148,7 @@ def test_outside_forces_do_their_work(body):
     time = np.linspace(0.0, 0.1, 51)
     pull = np.column_stack([200.0 * np.sin(30.0 * time), 50.0 * np.cos(20.0 * time), 300.0 + 0.0 * time])
     wrench = Wrench("thorax", pull, 0.1 * pull[:, ::-1])
-    forces = OutsideForces.build(body, time, [wrench])
+    forces = ExternalForces.build(body, time, [wrench])
     sim = simulate(body, start.q[0], start.qd[0], time, [forces])
     power = np.einsum("tnx,tnx->t", forces(time, sim.q, sim.qd), sim.qd)
     work = make_interp_spline(time, power, k=5).antiderivative()(time)

@@ -11,7 +11,7 @@ from musclesolve.dynamics.inverse.hof_moment import (
     neglected_share,
     whole_body_wrench,
 )
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
@@ -27,11 +28,11 @@ def test_newton_euler_agrees_with_projection_at_every_joint(model, motion, wrenc
 
 def test_kinetic_energy_of_natural_coordinates_is_that_of_rigid_bodies(model, motion):
     flat = motion.qd.reshape(len(motion.time), -1)
-    matrix = mass_matrix(model.elements, model.basic_mass, motion.q)
+    matrix = mass_matrix(model.rigid_bodies, model.basic_mass, motion.q)
     energy = 0.5 * np.einsum("ti,tij,tj->t", flat, matrix, flat)
     seg = segment_motion(model, motion)
-    arm = seg.center - motion.q[:, model.elements.slots[:, 0]]
-    velocity = motion.qd[:, model.elements.slots[:, 0]] + np.cross(seg.velocity, arm)
+    arm = seg.center - motion.q[:, model.rigid_bodies.slots[:, 0]]
+    velocity = motion.qd[:, model.rigid_bodies.slots[:, 0]] + np.cross(seg.velocity, arm)
     inertia = seg.rotation @ model.mass.inertia @ np.swapaxes(seg.rotation, -1, -2)
     rigid = 0.5 * np.einsum("b,tbx,tbx->t", model.mass.mass, velocity, velocity)
     rigid += 0.5 * np.einsum("tbx,tbxy,tby->t", seg.velocity, inertia, seg.velocity)
@@ -42,18 +43,18 @@ def test_power_balances(model, motion, wrenches):
     """Moments and outside forces together do the work that changes kinetic and potential energy."""
     moments = projected_moments(model, motion, wrenches)
     outside = external_force(model, motion.q, wrenches) + weight_force(
-        model.elements, model.mass, motion.q, model.gravity
+        model.rigid_bodies, model.mass, motion.q, model.gravity
     )
     supplied = np.einsum("tk,tk->t", moments, motion.speeds) + np.einsum("tnx,tnx->t", outside, motion.qd)
-    inertial = inertia_force(model.elements, model.basic_mass, motion.q, motion.qd, motion.qdd)
+    inertial = inertia_force(model.rigid_bodies, model.basic_mass, motion.q, motion.qd, motion.qdd)
     np.testing.assert_allclose(supplied, np.einsum("tnx,tnx->t", inertial, motion.qd), rtol=1e-9, atol=1e-9)
 
 
 def test_inertia_force_is_mass_times_acceleration_at_rest(model, motion):
     still = np.zeros_like(motion.qd)
-    matrix = mass_matrix(model.elements, model.basic_mass, motion.q)
+    matrix = mass_matrix(model.rigid_bodies, model.basic_mass, motion.q)
     expected = np.einsum("tij,tj->ti", matrix, motion.qdd.reshape(len(motion.qdd), -1))
-    force = inertia_force(model.elements, model.basic_mass, motion.q, still, motion.qdd)
+    force = inertia_force(model.rigid_bodies, model.basic_mass, motion.q, still, motion.qdd)
     np.testing.assert_allclose(force.reshape(expected.shape), expected, atol=1e-11)
 
 

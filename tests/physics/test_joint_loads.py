@@ -7,8 +7,8 @@ import pytest
 
 import muscle_db
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.muscles.leg_muscles import place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import place_muscles
 from musclesolve.pipeline.run import joint_loads
 
 

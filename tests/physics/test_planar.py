@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from planar_bodies import random_motion, sagittal_tree
+from planar_closed_forms import constraint_jacobian, joint_reactions_classical, lower_limb_reactions
 
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -14,7 +15,6 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.planar.closed_forms import lower_limb_reactions
 from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
 from musclesolve.dynamics.planar.planar_dynamics import (
     Load,
@@ -22,13 +22,12 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     base_load,
     inverse_dynamics,
     joint_reactions,
-    joint_reactions_classical,
     load_force,
     mass_diagonal,
     torque_matrix,
     weight_force,
 )
-from musclesolve.dynamics.planar.planar_joints import constraint_jacobian, place
+from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
@@ -199,7 +198,7 @@ def test_motion_in_the_plane_has_the_moments_and_reactions_of_the_model_in_space
     for name, (segment, sign) in turns.items():
         value = rng.normal(size=(3, frames))
         space[..., model.dof(name)] = value
-        plane[..., 2:] += sign * value[..., None] * tree.behind[:, tree.segment(segment)]
+        plane[..., 2:] += sign * value[..., None] * tree.distal_segments[:, tree.segment(segment)]
     motion = motion_from(model, np.arange(frames, dtype=float), *space)
     wrenches, loads = [], []
     for side in "rl":

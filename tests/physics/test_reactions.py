@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics.inverse.expanded_system import joint_reactions
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
+from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
 from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,
@@ -16,7 +17,6 @@ from musclesolve.dynamics.inverse.projection import (
     reactions_classical,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
 
 
@@ -114,7 +114,7 @@ def check_projection(model, motion, wrenches, formula):
     force, moment = joint_wrenches(system, formula(system))
     for j, joint in enumerate(system.links.joints):
         load = joint_load(model, motion, segments, wrenches, model.topology.dof_names[joint.dofs[-1]])
-        far = system.links.names[joint.far]
+        far = system.links.names[joint.distal]
         assert np.abs(force[:, j] - load.force).max() < 1e-9 * np.abs(force).max(), far
         assert (
             np.abs(moment[:, j] + system.couples[:, j] - load.moment).max() < 1e-9 * np.abs(moment).max()
@@ -145,7 +145,7 @@ def test_projection_and_multipliers_give_the_same_reactions(model, few, pushes, 
     pairs = {names: k for k, names in enumerate(other.joints)}
     compared = 0
     for j, joint in enumerate(system.links.joints):
-        k = pairs.get((system.links.names[joint.far], system.links.names[joint.near]))
+        k = pairs.get((system.links.names[joint.distal], system.links.names[joint.proximal]))
         if k is not None:
             compared += 1
             assert np.abs(force[:, j] - other.force[:, k]).max() < 1e-9 * np.abs(force).max()

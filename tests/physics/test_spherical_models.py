@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import muscle_db
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscles import LEG_DOFS, place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
 from musclesolve.pipeline.run import joint_loads, mechanics
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
@@ -152,7 +152,7 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     """The joint reactions that the cost keeps small are those of the multipliers in the one, of pulls in the other."""
     model, motion, pushes, states = walk
     state = states["r"]
-    across = np.swapaxes(state.path.pull(model.behind("knee_flexion_r")), 1, 2)
+    across = np.swapaxes(state.path.pull(model.distal_bodies("knee_flexion_r")), 1, 2)
     loads = joint_loads(model, motion, segment_motion(model, motion), pushes, state)
     net = loads.contact(state.passive_force)
     data = {"reaction_matrix": across, "reaction_offset": net["knee"]}

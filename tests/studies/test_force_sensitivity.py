@@ -10,8 +10,8 @@ import pytest
 import musclesolve as ms
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.muscles.leg_muscles import place_muscles
-from musclesolve.muscles.leg_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.muscle_placement import place_muscles
 from musclesolve.pipeline.run import joint_loads, mechanics, share_leg
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.sharing.solver.batch import Batch

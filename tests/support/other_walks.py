@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import at_times, true_runs
-from musclesolve.dynamics.kinematics.cardan_angles import rotation_about
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.synthetic.faults.trial_copy import Copy
 from musclesolve.synthetic.recording.plate_places import LOADED
 

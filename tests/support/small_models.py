@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid, coincident, fixed
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver
+from musclesolve.dynamics.model.joint_constraints import coincident, fixed
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Body, Dof, Point, Topology
@@ -94,8 +95,8 @@ def _dof(name, parent, child, axis, pivot) -> Dof:
     return Dof(name, parent, child, axis, 1, pivot, axis, axis)
 
 
-def four_bar(guide) -> tuple[Model, list, Rigid]:
-    """A four-bar in the plane of x and z, its crank led from the line of its ground by a guide; and what of it stays.
+def four_bar(course) -> tuple[Model, list, Rigid]:
+    """A four-bar in the plane of x and z, its crank led from the line of its ground by a course; and what of it stays.
 
     A tree of three bars, whose loop is closed where the coupler's end c and the rocker's end e are one.
     """
@@ -122,5 +123,5 @@ def four_bar(guide) -> tuple[Model, list, Rigid]:
     model = Model(topology, standing, random_mass(standing, topology, 3))
     rows = model.constraints.with_linear(*fixed(topology, standing, ["a", "d", "up", "axis"]))
     rigid = Rigid(rows.with_linear(*coincident(topology, [("c", "e")])))
-    driver = AngleDriver.build(topology, standing, (None, "axis"), ("a", "d"), ("a", "b"), guide)
+    driver = AngleDriver.build(topology, standing, (None, "axis"), ("a", "d"), ("a", "b"), course)
     return model, [rigid, driver], rigid

@@ -11,7 +11,7 @@ from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import between, facing, smooth
 from musclesolve.checking.forces.support import measured, sampled, smooth_force, within
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.model.segment_inertia import read_table
+from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Trial
 

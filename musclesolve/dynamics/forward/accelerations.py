@@ -38,17 +38,12 @@ def augmented_lagrangian(
     """Iterate (M + Phi_q^T alpha Phi_q) qdd' = M qdd + Phi_q^T alpha right, from M qdd = g (2.37).
 
     Each iteration solves for the change, (M + Phi_q^T alpha Phi_q) d = g - M qdd - Phi_q^T (lambda + alpha (Phi_q qdd -
-    right)), and adds alpha (Phi_q qdd - right) to lambda (2.33): the same iterates, but round-off does not pile up.
-
-    Args:
-        mass: (n, n), positive semidefinite; definite on the directions that the constraints allow.
-        jacobian: (c, n), rows may be redundant.
-        force: (n,) g.
-        right: (c,) gamma - 2 omega mu Phi_dot - omega^2 Phi.
-        penalty: alpha.
+    right)), and adds alpha (Phi_q qdd - right) to lambda (2.33): the same iterates without accumulated round-off.
+    mass (n, n) may be semidefinite, if definite on the allowed directions; rows of jacobian (c, n) may be redundant;
+    force (n,) g; right (c,) gamma - 2 omega mu Phi_dot - omega^2 Phi; penalty alpha.
 
     Raises:
-        MuscleSolveError: a direction that is allowed has no mass, or the iteration does not settle.
+        MuscleSolveError: a direction that is allowed has no mass, or the iteration does not converge.
     """
     try:
         factor = _Factor.of(mass + penalty * _product(np.ascontiguousarray(jacobian.T), jacobian))

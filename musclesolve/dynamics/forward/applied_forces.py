@@ -1,4 +1,4 @@
-"""Forces that act during a simulation: joint moments and outside wrenches, as functions of time or recorded arrays.
+"""Forces that act during a simulation: joint moments and external wrenches, as functions of time or recorded arrays.
 
 A force is anything that can be called with time (T,), q and qd (T, N, 3) and gives a generalized force (T, N, 3).
 """
@@ -39,12 +39,9 @@ class JointMoments:
 
     @classmethod
     def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> JointMoments:
-        """Moments by the names of degrees of freedom.
+        """Moments [N m] by the names of degrees of freedom.
 
-        Args:
-            model: the model.
-            moments: [N m], constants, functions of time, or samples at `time`, between which cubic splines run.
-            time: (T,) [s] of the samples.
+        Constants, functions of time, or samples at `time` (T,) [s], interpolated by cubic splines.
 
         Raises:
             InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.
@@ -54,7 +51,7 @@ class JointMoments:
 
     def values(self, time: Array) -> Array:
         """The moments (T, K) [N m] at times (T,)."""
-        moments = np.zeros((len(time), len(self.couples.far)))
+        moments = np.zeros((len(time), len(self.couples.distal)))
         for k, course in self.courses.items():
             moments[:, k] = course(time)
         return moments
@@ -65,7 +62,7 @@ class JointMoments:
 
 
 @dataclass(frozen=True)
-class OutsideForces:
+class ExternalForces:
     """Wrenches on bodies through time; between samples cubic splines run.
 
     courses: force and moment (T, 6) of each body at times (T,).
@@ -76,7 +73,7 @@ class OutsideForces:
     courses: tuple[Callable[[Array], Array], ...]
 
     @classmethod
-    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> OutsideForces:
+    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> ExternalForces:
         """Forces and moments that were sampled at times (T,) [s].
 
         Raises:
@@ -108,6 +105,7 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
     if time is None or len(time) != len(samples):
         raise InputError(
             f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
+            code="bad_shape",
             remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)
@@ -118,6 +116,7 @@ def _course(name: str, value: Course, time: Array | None) -> Callable[[Array], A
         if at.min() < first - 1e-12 or at.max() > last + 1e-12:
             raise InputError(
                 f"{name!r} is sampled from {first:g} to {last:g} s, but wanted at {float(at.max()):g} s",
+                code="bad_range",
                 remedy="simulate within the samples",
             )
         return spline(np.clip(at, first, last))

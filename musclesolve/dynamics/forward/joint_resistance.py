@@ -13,16 +13,15 @@ the opposite of all.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from importlib import resources
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_coordinates import revolute_angles, single_joints
+from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
@@ -33,10 +32,10 @@ class Cones:
     and axis in the parent as rows; limits (C, 4) [rad]: front, side, back, opposite; margin [rad], moment [N m] (C,).
     """
 
-    parent: Array
-    child: Array
-    pivot: Array
-    tip: Array
+    parent: Indices
+    child: Indices
+    pivot: Indices
+    tip: Indices
     frame: Array
     limits: Array
     margin: Array
@@ -47,7 +46,7 @@ class Cones:
 class Stops:
     """Ends of the range of single angles (S): joints, lower and upper [rad], margin [rad], moment [N m]."""
 
-    joint: Array
+    joint: Indices
     lower: Array
     upper: Array
     margin: Array
@@ -65,52 +64,42 @@ class JointResistance:
 
     @classmethod
     def build(
-        cls,
-        model: Model,
-        table: str | Path = "forward_resistance",
-        damping: bool = True,
-        limits: bool = True,
+        cls, model: Model, table: str | Path = "forward_resistance", damping: bool = True, limits: bool = True
     ) -> JointResistance:
-        """Resistance from a data file, bundled (by name) or a person's own (by path).
+        """Resistance from a data file, bundled (by name) or a user's own (by path).
 
-        Args:
-            model: the model.
-            table: the file.
-            damping: False leaves the viscous moments out.
-            limits: False leaves the motion-limiting moments out.
+        `damping` and `limits` say whether viscous and motion-limiting moments are included.
 
         Raises:
             InputError: the file is no such table, or names what the model does not have.
         """
-        path = Path(table)
-        if path.suffix != ".toml":
-            path = Path(str(resources.files("musclesolve.dynamics.model") / "definitions" / f"{table}.toml"))
+        path = locate(table)
+        raw = tomllib.loads(read_text(path, "table of joint resistance"))
+        what = f"not a table of joint resistance for the model {model.topology.name!r}"
         try:
-            raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
-            cones, stops = raw.get("cone", []), raw.get("stop", [])
-            viscous = np.zeros(model.tree.joint_count)
-            for row in cones:
-                viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
-            for row in stops:
-                viscous[model.dof(row["dof"])] = row["damping"]
-            made = _cones(model, cones), _stops(model, stops)
+            cones, stops = _cones(model, raw.get("cone", [])), _stops(model, raw.get("stop", []))
+            viscous = _damping(model, raw)
         except InputError as fault:
+            remedy = fault.remedy or "pass table=, a file of your own for this model"
             raise InputError(
-                f"not a table of joint resistance for the model {model.topology.name!r}: {fault.problem}",
+                f"{what}: {fault.problem}",
+                code="bad_model",
                 file=path,
                 expected=fault.expected,
-                remedy=fault.remedy or "pass table=, a file of your own for this model",
+                remedy=remedy,
             ) from fault
-        except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError, TypeError, IndexError) as fault:
+        except (KeyError, ValueError, TypeError, IndexError) as fault:
+            raise InputError(f"{what}: {fault}", code="bad_model", file=path) from fault
+        if (viscous < 0.0).any() or (cones.margin <= 0.0).any() or (stops.margin <= 0.0).any():
             raise InputError(
-                f"not a table of joint resistance for the model {model.topology.name!r}: {fault}", file=path
-            ) from fault
-        if (viscous < 0.0).any() or any((part.margin <= 0.0).any() for part in made):
-            raise InputError("damping must not be negative, margins must be positive", file=path)
-        strength = 1.0 if limits else 0.0
-        for part in made:
-            part.moment[:] *= strength
-        return cls(Couples.build(model), viscous if damping else 0.0 * viscous, *made)
+                "damping must not be negative, margins must be positive", code="bad_model", file=path
+            )
+        if not limits:
+            cones, stops = (
+                replace(cones, moment=0.0 * cones.moment),
+                replace(stops, moment=0.0 * stops.moment),
+            )
+        return cls(Couples.build(model), viscous if damping else 0.0 * viscous, cones, stops)
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
@@ -123,7 +112,7 @@ class JointResistance:
         stops = self.stops
         if len(stops.joint):
             model = self.couples.model
-            angles = revolute_angles(model, model.elements.rotation(q), stops.joint)
+            angles = revolute_angles(model, model.rigid_bodies.rotation(q), stops.joint)
             middle = 0.5 * (stops.lower + stops.upper)
             angles = middle + (angles - middle + np.pi) % (2.0 * np.pi) - np.pi
             beyond = rise((angles - stops.upper) / stops.margin) - rise((stops.lower - angles) / stops.margin)
@@ -136,7 +125,7 @@ class JointResistance:
         couples = np.zeros((len(q), len(self.couples.spread), 3))
         if not len(cones.parent):
             return couples
-        rotation = self.couples.model.elements.rotation(q)[:, cones.parent]
+        rotation = self.couples.model.rigid_bodies.rotation(q)[:, cones.parent]
         front, side, axis = np.moveaxis(cones.frame @ np.swapaxes(rotation, -1, -2), 2, 0)
         line = q[:, cones.tip] - q[:, cones.pivot]
         line = line / np.linalg.norm(line, axis=2, keepdims=True)
@@ -166,6 +155,16 @@ def rise(x: Array) -> Array:
     """3 x^2 - 2 x^3 between 0 and 1, constant outside: the print falls again beyond 1 (3.8, correction C11)."""
     x = np.clip(x, 0.0, 1.0)
     return x**2 * (3.0 - 2.0 * x)
+
+
+def _damping(model: Model, raw: dict) -> Array:
+    """(K,) [N m s] about each joint axis."""
+    viscous = np.zeros(model.tree.joint_count)
+    for row in raw.get("cone", []):
+        viscous[[model.dof(name) for name in row["dofs"]]] = row["damping"]
+    for row in raw.get("stop", []):
+        viscous[model.dof(row["dof"])] = row["damping"]
+    return viscous
 
 
 def _cones(model: Model, rows: list[dict]) -> Cones:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.accelerations import (
     ROUTES,
     Accelerations,
@@ -16,9 +16,9 @@ from musclesolve.dynamics.forward.accelerations import (
     massless_motion,
 )
 from musclesolve.dynamics.forward.applied_forces import Force
-from musclesolve.dynamics.model.constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError, MuscleSolveError
 
 DAMPING, FREQUENCY = 1.0, 10.0
@@ -41,23 +41,18 @@ class System:
     forces: tuple[Force, ...]
     method: str
 
-    def __post_init__(self) -> None:
-        """Refuse a method that there is not."""
-        if self.method not in ROUTES:
-            raise InputError(f"there is no method {self.method!r}", expected=" or ".join(ROUTES))
-
     @cached_property
     def _constant(self) -> tuple[Array, Array] | None:
         """Mass matrix and weight, where no body needs a cross product and they do not depend on the pose (2.62)."""
         model = self.model
-        if model.elements.crossed.any():
+        if model.rigid_bodies.crossed.any():
             return None
         q = model.standing[None]
-        weight = weight_force(model.elements, model.mass, q, model.gravity)[0]
+        weight = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
         return self._mass_matrix(q[0]), weight
 
     def _mass_matrix(self, q: Array) -> Array:
-        return mass_matrix(self.model.elements, self.model.basic_mass, q[None])[0]
+        return mass_matrix(self.model.rigid_bodies, self.model.basic_mass, q[None])[0]
 
     def mass(self, q: Array) -> Array:
         """Mass matrix (3N, 3N) of a pose (N, 3)."""
@@ -67,15 +62,15 @@ class System:
         """Right-hand side g (N, 3): weight, velocity-dependent inertia (2.71) and the forces of this simulation."""
         model, q, qd = self.model, q[None], qd[None]
         if self._constant is None:
-            total = weight_force(model.elements, model.mass, q, model.gravity)[0]
-            total = total - inertia_force(model.elements, model.basic_mass, q, qd, np.zeros_like(q))[0]
+            total = weight_force(model.rigid_bodies, model.mass, q, model.gravity)[0]
+            total = total - inertia_force(model.rigid_bodies, model.basic_mass, q, qd, np.zeros_like(q))[0]
         else:
             total = self._constant[1]
         at = np.array([time])
         for force in self.forces:
             applied = np.asarray(force(at, q, qd))
             if applied.size != total.size or not np.isfinite(applied).all():
-                self._complain_of_force(force, applied, time)
+                self._refuse_force(force, applied, time)
             total = total + applied.reshape(total.shape)
         return total
 
@@ -146,19 +141,13 @@ class System:
             InputError: wrong shape, not finite, off the constraints, or a motion that no mass resists.
         """
         names, rows = self.model.topology.coordinate_names, self.constraints
-        for label, array in (("q0", q0), ("qd0", qd0)):
-            if np.shape(array) != (len(names), 3):
-                raise InputError(f"{label} has the shape {np.shape(array)}", expected=f"({len(names)}, 3)")
-            bad = [name for name, row in zip(names, array, strict=True) if not np.isfinite(row).all()]
-            if bad:
-                raise InputError(
-                    f"{label} of {', '.join(bad[:_SHOWN])} is not finite", expected="finite numbers"
-                )
-        q0, qd0 = np.array(q0, dtype=float), np.array(qd0, dtype=float)
+        q0 = check_array(q0, "q0", (len(names), 3), names, axis=0)
+        qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)
         violation = rows.violation(q0[None])[0]
         if np.abs(violation).max(initial=0.0) > _START:
             raise InputError(
                 f"the starting position violates the constraints: {self._worst(violation)}",
+                code="conflict",
                 expected="bodies that are rigid and loops that are closed",
                 remedy="take it from joint coordinates (Tree.pose, motion_from), or assemble it",
             )
@@ -166,6 +155,7 @@ class System:
         if np.abs(rate).max(initial=0.0) > _START:
             raise InputError(
                 f"the starting velocity violates the constraints: {self._worst(rate)} per second",
+                code="conflict",
                 remedy="take it from joint rates (Tree.velocity, motion_from)",
             )
         self._check_masses(q0)
@@ -178,12 +168,11 @@ class System:
         size = np.linalg.norm(direction.reshape(-1, 3), axis=1)
         topology = self.model.topology
         moved = [topology.coordinate_names[k] for k in np.argsort(-size) if size[k] > 0.1 * size.max()]
-        bodies = [
-            body.name for body in topology.bodies if {*body.points, *body.vectors, *body.extra} & set(moved)
-        ]
+        bodies = [body.name for body in topology.bodies if {*body.members} & set(moved)]
         raise InputError(
             f"the mass matrix is singular: no mass resists a motion of {', '.join(moved[:_SHOWN])} "
             f"(body {', '.join(bodies[:_SHOWN])})",
+            code="bad_model",
             expected="masses and inertias that resist every motion that the constraints allow",
         )
 
@@ -193,11 +182,12 @@ class System:
         more = f" and {len(order) - _SHOWN} more" if len(order) > _SHOWN else ""
         return "; ".join(f"{self.constraints.names[k]} by {off[k]:.3g}" for k in order[:_SHOWN]) + more
 
-    def _complain_of_force(self, force: Force, applied: Array, time: float) -> None:
+    def _refuse_force(self, force: Force, applied: Array, time: float) -> None:
         kind = getattr(force, "__name__", type(force).__name__)
         if applied.size != 3 * len(self.model.standing):
             raise InputError(
                 f"the force {kind} has the shape {applied.shape}",
+                code="bad_shape",
                 expected=f"generalized forces (1, {len(self.model.standing)}, 3)",
             )
         bad = np.flatnonzero(~np.isfinite(applied.reshape(-1, 3)).all(axis=1))
@@ -205,23 +195,3 @@ class System:
         raise MuscleSolveError(
             f"the simulation stops at {time:.4f} s: the force {kind} on {', '.join(names)} is not finite"
         )
-
-
-def held_constraints(constraints: Constraints, model: Model, held: Sequence[str], q0: Array) -> Constraints:
-    """The same and rows that hold points and vectors where they are at the start.
-
-    Raises:
-        InputError: a name that the model does not have.
-    """
-    unknown = [name for name in held if name not in model.topology.slot]
-    if unknown:
-        raise InputError(
-            f"cannot hold {unknown[0]!r}, which {model.topology.name!r} does not have",
-            expected=f"some of {', '.join(model.topology.coordinate_names)}",
-        )
-    slots = [model.slot(name) for name in held]
-    weights = np.zeros((len(slots), len(model.standing)))
-    weights[np.arange(len(slots)), slots] = 1.0
-    if not slots:
-        return constraints
-    return constraints.with_linear([f"{name} held" for name in held], weights, np.asarray(q0)[slots])

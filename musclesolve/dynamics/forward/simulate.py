@@ -15,14 +15,16 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_choice, check_increasing, check_number
+from musclesolve.dynamics.forward.accelerations import ROUTES
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.forward.energy import kinetic_energy, potential_energy
-from musclesolve.dynamics.forward.ode_system import System, held_constraints
+from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.joint_constraints import fixed
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError, MuscleSolveError
 
 
@@ -57,6 +59,27 @@ class Simulation:
         return kinetic_energy(self.model, self.q, self.qd) + potential_energy(self.model, self.q)
 
 
+@dataclass(frozen=True)
+class Integration:
+    """How a motion is integrated.
+
+    method of the accelerations: "augmented_lagrangian" or "direct"; tolerance: error allowed in a step, relative and
+    [m, m/s]; largest_step [s], needed only where forces are too short to be noticed.
+    """
+
+    method: str = "augmented_lagrangian"
+    tolerance: float = 1e-9
+    largest_step: float = np.inf
+
+    def __post_init__(self) -> None:
+        check_choice(self.method, "method", tuple(ROUTES))
+        check_number(
+            self.tolerance, "tolerance", "a number between 0 and 1, such as 1e-9", above=0.0, most=1.0
+        )
+        if self.largest_step != np.inf:
+            check_number(self.largest_step, "largest_step", "a positive number of seconds", above=0.0)
+
+
 def simulate(
     model: Model,
     q0: Array,
@@ -66,9 +89,7 @@ def simulate(
     *,
     held: Sequence[str] = (),
     constraints: Constraints | None = None,
-    method: str = "augmented_lagrangian",
-    tolerance: float = 1e-9,
-    largest_step: float = np.inf,
+    integration: Integration | None = None,
 ) -> Simulation:
     """Motion of a model under gravity and forces, from a starting position and velocity.
 
@@ -77,31 +98,36 @@ def simulate(
         q0: (N, 3) starting position; `Motion.q[k]`, or `Tree.pose` of joint coordinates.
         qd0: (N, 3) starting velocity.
         duration: [s], for a hundred and one frames, or the times (T,) of the frames, from the start on.
-        forces: called with time (T,), q and qd (T, N, 3), give generalized forces (T, N, 3): `JointMoments`,
-            `OutsideForces`, `JointResistance`, or a function of one's own.
+        forces: `JointMoments`, `ExternalForces`, `JointResistance`, or functions of time (T,), q and qd (T, N, 3) that
+            return generalized forces (T, N, 3).
         held: points and vectors that stay where they start (a seat, a rig, a hinge on the ground).
         constraints: rows instead of the model's own, for loops that the tree of joints does not have.
-        method: "augmented_lagrangian" or "direct".
-        tolerance: error allowed in a step, relative and [m, m/s].
-        largest_step: [s]; needed only where forces are too short to be noticed.
+        integration: method, tolerance and largest step.
 
     Raises:
-        InputError: a start that is not finite or violates the constraints (names the rows), a duration, tolerance or
-            step that cannot be, a force that is none, a motion that no mass resists (names bodies and coordinates).
-        MuscleSolveError: the simulation cannot go on: a loop that cannot close, forces that are not finite, steps
-            that become too small; says when.
+        InputError: a start that is not finite or violates the constraints, a bad duration or force, a motion that no
+            mass resists; names rows, bodies and coordinates.
+        MuscleSolveError: a loop that cannot close, forces that are not finite, steps that become too small; says when.
     """
     times = _times(duration)
-    _check_settings(forces, tolerance, largest_step)
-    own = model.constraints if constraints is None else constraints
-    system = System(model, held_constraints(own, model, held, q0), tuple(forces), method)
-    run = _integrate(system, times, system.checked_start(q0, qd0), tolerance, largest_step)
+    _check_forces(forces)
+    how = Integration() if integration is None else integration
+    rows = model.constraints if constraints is None else constraints
+    if held:
+        rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
+    system = System(model, rows, tuple(forces), how.method)
+    run = _integrate(system, times, system.checked_start(q0, qd0), how)
+    return _simulated(system, times, run)
+
+
+def _simulated(system: System, times: Array, run: _Run) -> Simulation:
+    """Accelerations, multipliers and errors at the times of the frames."""
     q, qd = np.moveaxis(run.states.reshape(len(times), 2, -1, 3), 1, 0)
     found = [system.accelerations(t, *pair) for t, *pair in zip(times, q, qd, strict=True)]
     rows = system.constraints
     rates = np.einsum("tcnx,tnx->tc", rows.jacobian(q), qd)
     return Simulation(
-        model,
+        system.model,
         times,
         q,
         qd,
@@ -125,7 +151,7 @@ class _Run:
     evaluations: int
 
 
-def _integrate(system: System, times: Array, start: Array, tolerance: float, largest_step: float) -> _Run:
+def _integrate(system: System, times: Array, start: Array, how: Integration) -> _Run:
     """Steps of the integrator, each followed by the projection."""
     from scipy.integrate import DOP853
 
@@ -134,9 +160,9 @@ def _integrate(system: System, times: Array, start: Array, tolerance: float, lar
         times[0],
         start,
         times[-1],
-        rtol=max(tolerance, 1e-13),
-        atol=tolerance,
-        max_step=largest_step,
+        rtol=max(how.tolerance, 1e-13),
+        atol=how.tolerance,
+        max_step=how.largest_step,
     )
     states, drift, steps = [start], 0.0, 0
     while solver.status == "running":
@@ -158,26 +184,17 @@ def _integrate(system: System, times: Array, start: Array, tolerance: float, lar
 
 
 def _times(duration: float | Array) -> Array:
-    times = check_array(duration, "the duration", ("T",) if np.ndim(duration) else (), axis=0, finite=False)
-    if times.ndim == 0:
-        times = np.linspace(0.0, float(times), 101) if np.isfinite(times) else np.full(2, np.nan)
-    if len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
-        raise InputError(
-            f"a duration of {duration}" if np.ndim(duration) == 0 else "times of frames that do not increase",
-            expected="a positive number of seconds, or increasing times of two frames or more",
-        )
-    return times
+    if np.ndim(duration):
+        return check_increasing(duration, 2)
+    end = check_number(duration, "duration", "a positive number of seconds, or times of frames", above=0.0)
+    return np.linspace(0.0, end, 101)
 
 
-def _check_settings(forces: Sequence[Force], tolerance: float, largest_step: float) -> None:
-    """Refuse what no integrator can work with."""
-    if not 0.0 < tolerance < 1.0:
-        raise InputError(f"tolerance = {tolerance}", expected="a number between 0 and 1, such as 1e-9")
-    if not largest_step > 0.0:
-        raise InputError(f"largest_step = {largest_step}", expected="a positive number of seconds")
+def _check_forces(forces: Sequence[Force]) -> None:
     if callable(forces) or not all(callable(force) for force in forces):
         raise InputError(
             f"forces = {forces!r:.60}",
+            code="bad_type",
             expected="a list of things that can be called with time, q and qd",
             remedy="put a single force into a list" if callable(forces) else None,
         )

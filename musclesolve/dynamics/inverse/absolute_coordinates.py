@@ -1,8 +1,8 @@
 """Absolute coordinates of the bodies that have mass, and the matrices of the projection for a whole motion.
 
-The velocities of a body are those of its mass centre and its angular velocity; forces come before moments. Massless
+The velocities of a body are those of its center of mass and its angular velocity; forces come before moments. Massless
 bodies and crosses between two bodies are part of the joint between these, which then has up to three axes. Where their
-pivots differ (the shoulder girdle), a force in the joint also turns about the axes, which its moment must balance.
+pivots differ (the shoulder girdle), a force in the joint also rotates about the axes, which its moment must balance.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.joint_couples import dual_axes
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion
@@ -23,17 +23,17 @@ from musclesolve.dynamics.model.model import Model
 class Joint:
     """A joint between two links, by their places among the links, its degrees of freedom and its pivot's slot."""
 
-    near: int
-    far: int
-    dofs: AnyArray
+    proximal: int
+    distal: int
+    dofs: Indices
     pivot: int
 
 
 @dataclass(frozen=True)
 class Links:
-    """The bodies that have mass, or a force from outside, and the joints between them."""
+    """The bodies that have mass, or a external force, and the joints between them."""
 
-    bodies: AnyArray
+    bodies: Indices
     names: tuple[str, ...]
     joints: tuple[Joint, ...]
 
@@ -52,25 +52,25 @@ class Links:
         return cls._between(model, np.arange(len(mass)))
 
     @classmethod
-    def _between(cls, model: Model, bodies: AnyArray) -> Links:
-        tree, carries = model.tree, model.tree.carries[bodies] > 0
-        depth = carries.sum(axis=1)
+    def _between(cls, model: Model, bodies: Indices) -> Links:
+        tree, on_joints = model.tree, model.tree.distal_frames[bodies] > 0
+        depth = on_joints.sum(axis=1)
         joints = []
-        for far in np.argsort(depth, kind="stable"):
-            if bodies[far] != tree.root:
+        for distal in np.argsort(depth, kind="stable"):
+            if bodies[distal] != tree.root:
                 before = [
-                    near
-                    for near in range(len(bodies))
-                    if near != far and (carries[far] | ~carries[near]).all()
+                    proximal
+                    for proximal in range(len(bodies))
+                    if proximal != distal and (on_joints[distal] | ~on_joints[proximal]).all()
                 ]
-                near = max(before, key=lambda link: depth[link])
-                dofs = np.flatnonzero(carries[far] & ~carries[near])
-                joints.append(Joint(near, int(far), dofs, int(tree.pivot[dofs[-1]])))
+                proximal = max(before, key=lambda link: depth[link])
+                dofs = np.flatnonzero(on_joints[distal] & ~on_joints[proximal])
+                joints.append(Joint(proximal, int(distal), dofs, int(tree.pivot[dofs[-1]])))
         names = tuple(model.topology.bodies[body].name for body in bodies)
         return cls(bodies, names, tuple(joints))
 
 
-def shifted(arm: AnyArray) -> AnyArray:
+def shifted(arm: Array) -> Array:
     """(…, 6, 6): from the velocity and angular velocity at a point to those of the same body at `arm` from there."""
     matrix = np.zeros((*arm.shape[:-1], 6, 6))
     matrix[..., range(6), range(6)] = 1.0
@@ -80,12 +80,12 @@ def shifted(arm: AnyArray) -> AnyArray:
     return matrix
 
 
-def allowed_motions(model: Model, motion: Motion, links: Links, center: AnyArray) -> AnyArray:
-    """D: a turn about an axis moves the mass centres of all links behind it (2.4)."""
+def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -> Array:
+    """D: a turn about an axis moves the centers of mass of all links beyond it (2.4)."""
     tree, q, joints = model.tree, motion.q, model.tree.joint_count
     turns = np.concatenate([tree.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
     pivots = np.concatenate([q[:, tree.pivot], np.repeat(motion.origin[:, None], 3, axis=1)], axis=1)
-    moved = np.column_stack([tree.carries[links.bodies], np.ones((len(links.bodies), 3))])[:, :, None]
+    moved = np.column_stack([tree.distal_frames[links.bodies], np.ones((len(links.bodies), 3))])[:, :, None]
     linear = np.cross(turns[:, None], center[:, :, None] - pivots[:, None]) * moved
     angular = turns[:, None] * moved
     allowed = np.zeros((len(q), len(links.bodies), 6, joints + 6))
@@ -96,11 +96,12 @@ def allowed_motions(model: Model, motion: Motion, links: Links, center: AnyArray
     return allowed
 
 
-def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[AnyArray, AnyArray]:
+def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[Array, Array]:
     """Constraint wrenches N and prohibited twists P of a joint at its pivot, (T, 6, c) each, with N^T P = 1.
 
     The wrenches do no work on the allowed twists [a x (p - o); a]: three unit forces, with the moment that keeps them
-    from turning the axes, and the moments square to all axes. The twists: three translations, turns square to the axes.
+    from turning the axes, and the moments perpendicular to all axes. The twists: three translations, turns
+    perpendicular to the axes.
     """
     q, tree = motion.q, model.tree
     axes, arm = tree.axes(q)[:, joint.dofs], q[:, None, joint.pivot] - q[:, tree.pivot[joint.dofs]]
@@ -114,37 +115,34 @@ def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[AnyArray, A
 
 
 def constraint_rows(
-    links: Links, center: AnyArray, points: AnyArray, wrenches: list[AnyArray], columns: tuple[slice, ...]
-) -> AnyArray:
-    """C: relative velocity of the two bodies at the pivot, far minus near, along the constraint wrenches (2.1)."""
+    links: Links, center: Array, points: Array, wrenches: list[Array], columns: tuple[slice, ...]
+) -> Array:
+    """C: relative velocity of the two bodies at the pivot, distal minus proximal, along the constraint wrenches
+    (2.1).
+    """
     frames, count = center.shape[:2]
     constraint = np.zeros((frames, columns[-1].stop if columns else 0, count, 6))
     for j, joint in enumerate(links.joints):
-        for link, sign in ((joint.far, 1.0), (joint.near, -1.0)):
+        for link, sign in ((joint.distal, 1.0), (joint.proximal, -1.0)):
             at_pivot = shifted(points[:, j] - center[:, link])
             constraint[:, columns[j], link] = sign * np.einsum("txc,txy->tcy", wrenches[j], at_pivot)
     return constraint
 
 
 def prohibited_motions(
-    model: Model,
-    links: Links,
-    center: AnyArray,
-    points: AnyArray,
-    twists: list[AnyArray],
-    columns: tuple[slice, ...],
-) -> AnyArray:
-    """E: a prohibited twist of a joint moves all links behind it as one body (2.4)."""
+    model: Model, links: Links, center: Array, points: Array, twists: list[Array], columns: tuple[slice, ...]
+) -> Array:
+    """E: a prohibited twist of a joint moves all links beyond it as one body (2.4)."""
     frames, count = center.shape[:2]
     prohibited = np.zeros((frames, count, 6, columns[-1].stop if columns else 0))
     for j, joint in enumerate(links.joints):
-        behind = model.tree.carries[links.bodies][:, joint.dofs].all(axis=1)
-        at_center = shifted(center[:, behind] - points[:, None, j])
-        prohibited[:, behind, :, columns[j]] = np.einsum("tlxy,tyc->tlxc", at_center, twists[j])
+        beyond = model.tree.distal_frames[links.bodies][:, joint.dofs].all(axis=1)
+        at_center = shifted(center[:, beyond] - points[:, None, j])
+        prohibited[:, beyond, :, columns[j]] = np.einsum("tlxy,tyc->tlxc", at_center, twists[j])
     return prohibited
 
 
-def link_inertia(model: Model, segments: SegmentMotion, bodies: AnyArray) -> tuple[AnyArray, AnyArray]:
+def link_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> tuple[Array, Array]:
     """M (T, L, 6, 6), and weight with the gyroscopic moment -w x I w (T, L, 6)."""
     rotation, spin, mass = segments.rotation[:, bodies], segments.velocity[:, bodies], model.mass.mass[bodies]
     inertia = rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2)
@@ -155,10 +153,10 @@ def link_inertia(model: Model, segments: SegmentMotion, bodies: AnyArray) -> tup
     return matrix, np.concatenate([weight, turning], axis=2)
 
 
-def outside_forces(
-    model: Model, motion: Motion, links: Links, center: AnyArray, wrenches: list[Wrench]
-) -> AnyArray:
-    """Forces and moments from outside at the mass centres (T, L, 6)."""
+def external_forces(
+    model: Model, motion: Motion, links: Links, center: Array, wrenches: list[Wrench]
+) -> Array:
+    """External forces and moments at the centers of mass (T, L, 6)."""
     applied = np.zeros((*center.shape[:2], 6))
     for wrench in wrenches:
         link = int(np.flatnonzero(links.bodies == model.body(wrench.body))[0])
@@ -166,8 +164,8 @@ def outside_forces(
     return applied
 
 
-def actuator_couples(model: Model, motion: Motion, links: Links, moments: AnyArray) -> AnyArray:
-    """Couples (T, J, 3) on the far body of every joint that do the work of its moments about its axes."""
+def actuator_couples(model: Model, motion: Motion, links: Links, moments: Array) -> Array:
+    """Couples (T, J, 3) on the distal body of every joint that do the work of its moments about its axes."""
     axes = model.tree.axes(motion.q)
     parts = [
         np.einsum("tkx,tk->tx", dual_axes(axes[:, joint.dofs]), moments[:, joint.dofs])
@@ -177,13 +175,13 @@ def actuator_couples(model: Model, motion: Motion, links: Links, moments: AnyArr
 
 
 def actuator_forces(
-    model: Model, motion: Motion, links: Links, center: AnyArray, couples: AnyArray, moments: AnyArray
-) -> AnyArray:
-    """Joint actuators as couples on far and near body, and the residual wrench on the base (T, L, 6)."""
+    model: Model, motion: Motion, links: Links, center: Array, couples: Array, moments: Array
+) -> Array:
+    """Joint actuators as couples on distal and proximal body, and the residual wrench on the base (T, L, 6)."""
     applied, joints = np.zeros((*center.shape[:2], 6)), model.tree.joint_count
     for j, joint in enumerate(links.joints):
-        applied[:, joint.far, 3:] += couples[:, j]
-        applied[:, joint.near, 3:] -= couples[:, j]
+        applied[:, joint.distal, 3:] += couples[:, j]
+        applied[:, joint.proximal, 3:] -= couples[:, j]
     root = int(np.flatnonzero(links.bodies == model.tree.root)[0])
     force, arm = moments[:, joints : joints + 3], motion.origin - center[:, root]
     applied[:, root, :3] += force

@@ -1,4 +1,4 @@
-"""Forces from outside: wrenches on bodies as generalized forces (Silva 2003, 2.72-2.82)."""
+"""External forces: wrenches on bodies as generalized forces (Silva 2003, 2.72-2.82)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ class Wrench:
     """A force (T, 3) [N] and its moment about the global origin (T, 3) [N m] on one body.
 
     Moment about the origin = point of application x force + free moment. Given this way an unloaded plate, whose
-    centre of pressure is meaningless, is simply zero.
-
-    Raises:
-        InputError: force or moment are not (T, 3) finite numbers.
+    center of pressure is meaningless, is simply zero.
     """
 
     body: str
@@ -49,18 +46,18 @@ def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
     Raises:
         InputError: a wrench on a body that the model does not have, or with another number of frames.
     """
-    return model.elements.generalized(q, external_on_bodies(model, q, wrenches))
+    return model.rigid_bodies.generalized(q, external_on_bodies(model, q, wrenches))
 
 
 def external_on_bodies(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
     """The same as forces on the basic coordinates of the bodies (T, B, 4, 3): at point i, with a couple."""
     check_frames(wrenches, len(q))
-    elements = model.elements
-    force = np.zeros((len(q), len(elements.slots), 4, 3), q.dtype)
+    rigid_bodies = model.rigid_bodies
+    force = np.zeros((len(q), len(rigid_bodies.slots), 4, 3), q.dtype)
     for wrench in wrenches:
         body = model.body(wrench.body)
-        couple = wrench.about(q[:, elements.slots[body, 0]])
-        force[:, body] += elements.subset(np.array([body])).moment_forces(q, couple[:, None])[:, 0]
+        couple = wrench.about(q[:, rigid_bodies.slots[body, 0]])
+        force[:, body] += rigid_bodies.subset(np.array([body])).moment_forces(q, couple[:, None])[:, 0]
         force[:, body, 0] += wrench.force
     return force
 
@@ -71,5 +68,6 @@ def check_frames(wrenches: list[Wrench], frames: int) -> None:
         if len(wrench.force) != frames:
             raise InputError(
                 f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
+                code="bad_shape",
                 expected="a force and a moment for every frame of the motion",
             )

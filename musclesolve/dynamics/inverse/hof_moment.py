@@ -1,6 +1,6 @@
 """Hof's explicit moment at a joint, term by term, and his center of pressure (Hof 1992, J Biomech 25:1209-11).
 
-The moment needs no recursion: it is what the bodies on the far side of the joint ask for, taken about the joint.
+The moment needs no recursion: it is what the bodies on the distal side of the joint ask for, taken about the joint.
 Equations as in correction E1, for the joints and bodies of any model of this core.
 """
 
@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
 from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
 
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -26,31 +24,31 @@ SMALLEST_FORCE = 20.0
 
 @dataclass(frozen=True)
 class IntersegmentalMoment:
-    """Moment that the far side of a joint receives from the near one, by origin; all (T, 3) [N m] but force [N].
+    """Moment that the distal side of a joint receives from the proximal one, by origin; all (T, 3) [N m] but force [N].
 
     ground: minus the moment of the ground forces at their centers of pressure; free_moment: minus what the plates
-    transmit about the vertical; gravity, linear, angular: weights, accelerated mass centers, angular momentum.
+    transmit about the vertical; gravity, linear, angular: weights, accelerated centers of mass, angular momentum.
     force: the net force, Hof's (8).
     """
 
-    ground: AnyArray
-    free_moment: AnyArray
-    gravity: AnyArray
-    linear: AnyArray
-    angular: AnyArray
-    force: AnyArray
+    ground: Array
+    free_moment: Array
+    gravity: Array
+    linear: Array
+    angular: Array
+    force: Array
 
     @property
-    def total(self) -> AnyArray:
+    def total(self) -> Array:
         """All terms of (7)."""
         return self.quasi_static + self.linear + self.angular
 
     @property
-    def quasi_static(self) -> AnyArray:
+    def quasi_static(self) -> Array:
         """What is left of (7) when accelerations are neglected: ground force, free moment and weights."""
         return self.ground + self.free_moment + self.gravity
 
-    def about(self, axis: AnyArray) -> dict[str, AnyArray]:
+    def about(self, axis: Array) -> dict[str, Array]:
         """Every term about an axis (T, 3) of unit length, (T,) each, by name."""
         names = ("ground", "free_moment", "gravity", "linear", "angular", "quasi_static", "total")
         return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
@@ -64,37 +62,31 @@ def intersegmental_moment(
     dof: str,
     height: float = 0.0,
 ) -> IntersegmentalMoment:
-    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i behind it together.
+    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i distal to it together.
 
     M = -(r_r - r_lk) x F_r - sum (r_i - r_lk) x m_i g + sum (r_i - r_lk) x m_i a_i + sum d(I_i w_i)/dt - T_z e_z  (7)
     F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
 
-    Args:
-        model: the model.
-        motion: its motion.
-        segments: the motion of its bodies, from `segment_motion`.
-        wrenches: forces from outside; those on other bodies do not count.
-        dof: name of the degree of freedom.
-        height: height of the plates [m]. It shares the moment out between ground and free moment, no more. A wrench
-            of less than 20 N vertically has no center of pressure; its moment is all in `ground`.
+    External forces on other bodies do not count. The height [m] of the plates only divides the moment into ground and
+    free moment; where the vertical force is below 20 N it is all in `ground`.
 
     Raises:
-        InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
+        InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
-    behind, center = model.behind(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
-    arm = segments.center[:, behind] - center[:, None]
-    mass, weight = model.mass.mass[behind, None], model.mass.mass[behind, None] * model.gravity
-    push = mass * segments.center_acceleration[:, behind]
+    distal, center = model.distal_bodies(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
+    arm = segments.center[:, distal] - center[:, None]
+    mass, weight = model.mass.mass[distal, None], model.mass.mass[distal, None] * model.gravity
+    push = mass * segments.center_acceleration[:, distal]
     ground, free, force = np.zeros_like(center), np.zeros_like(center), (push - weight).sum(axis=1)
     for wrench in wrenches:
-        if model.body(wrench.body) in behind:
+        if model.body(wrench.body) in distal:
             twist = free_moment(wrench.force, wrench.moment, height)
             ground = ground - (wrench.about(center) - twist)
             free, force = free - twist, force - wrench.force
     gravity = -np.cross(arm, weight).sum(axis=1)
-    angular = angular_momentum_rate(model, segments, behind).sum(axis=1)
+    angular = angular_momentum_rate(model, segments, distal).sum(axis=1)
     return IntersegmentalMoment(ground, free, gravity, np.cross(arm, push).sum(axis=1), angular, force)
 
 
@@ -116,28 +108,21 @@ def neglected_share(
     return shares
 
 
-def center_of_pressure(force: AnyArray, moment: AnyArray, height: float = 0.0) -> AnyArray:
-    """Point of the plane z = height where a force acts without moments about horizontal axes.
+def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
+    """Point (T, 3) [m] of the plane z = height where a force acts without moments about horizontal axes.
 
-    e_z x (r_r x F_r) = r_r F_r^z (11), with the moment taken about a point of the plane.
-
-    Args:
-        force: (T, 3) [N].
-        moment: (T, 3) about the global origin [N m].
-        height: height of the plate [m].
-
-    Returns:
-        (T, 3) [m]; NaN where the vertical force is below 20 N.
+    e_z x (r_r x F_r) = r_r F_r^z (11), moments about a point of the plane; force (T, 3) [N] and moment (T, 3) about the
+    global origin [N m]. NaN where the vertical force is below 20 N.
     """
     about_surface = moment - np.cross(height * _UP, force)
     return np.cross(_UP, about_surface) / _loaded(force[:, 2])[:, None] + height * _UP
 
 
-def _loaded(vertical: AnyArray) -> AnyArray:
+def _loaded(vertical: Array) -> Array:
     return np.where(np.abs(vertical) < SMALLEST_FORCE, np.nan, vertical)
 
 
-def free_moment(force: AnyArray, moment: AnyArray, height: float = 0.0) -> AnyArray:
+def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
     """What center of pressure and force do not account for, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
 
     It is lost in (12) and has its own term in (7). Zero where the vertical force is below 20 N.
@@ -147,7 +132,7 @@ def free_moment(force: AnyArray, moment: AnyArray, height: float = 0.0) -> AnyAr
     return np.nan_to_num(twist)[:, None] * _UP
 
 
-def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[AnyArray, AnyArray]:
+def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Array]:
     """Force [N] and moment about the global origin [N m] that all of the body asks of the ground, (T, 3) each.
 
     F = sum m_i a_i - M g (3b);  M = sum r_i x m_i (a_i - g) + sum d(I_i w_i)/dt (4b)
@@ -157,59 +142,9 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[AnyArray, 
     return push.sum(axis=1), (np.cross(segments.center, push) + angular).sum(axis=1)
 
 
-def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> AnyArray:
+def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
     """Center of pressure (T, 3) [m] that the motion of the whole body asks for, without a force plate.
 
     r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z) (12)
     """
     return center_of_pressure(*whole_body_wrench(model, segments), height)
-
-
-def planar_center_of_pressure(force: AnyArray, moment: AnyArray) -> AnyArray:
-    """Where a planar force meets the ground, y_r = (r_r x F_r)_x / F_r^z (9), signed (correction E1).
-
-    Args:
-        force: (T, 2) horizontal and vertical [N].
-        moment: (T,) about the origin, positive from the horizontal axis towards the vertical one [N m].
-
-    Returns:
-        (T,) [m] along the horizontal axis; NaN where the vertical force is below 20 N.
-    """
-    return moment / _loaded(force[:, 1])
-
-
-def planar_center_of_pressure_from_motion(
-    mass: AnyArray,
-    inertia: AnyArray,
-    center: AnyArray,
-    acceleration: AnyArray,
-    angular_acceleration: AnyArray,
-    gravity: float = STANDARD_GRAVITY,
-) -> AnyArray:
-    """Center of pressure of a planar body of n segments from its motion alone (10).
-
-    y_r = [-(r_c x M g)_x + sum (r_i x m_i a_i)_x + sum I_i alpha_i] / (M g + sum m_i a_i^z)
-
-    Args:
-        mass: (n,) [kg].
-        inertia: (n,) about the mass centers [kg m2].
-        center: (T, n, 2) mass centers, horizontal and vertical [m].
-        acceleration: (T, n, 2) their accelerations [m/s2].
-        angular_acceleration: (T, n), positive from the horizontal axis towards the vertical one [rad/s2].
-        gravity: magnitude [m/s2].
-
-    Raises:
-        InputError: the shapes do not fit together.
-    """
-    if not center.shape == acceleration.shape == (*angular_acceleration.shape, 2) or not (
-        mass.shape == inertia.shape == center.shape[1:2]
-    ):
-        raise InputError(
-            f"mass {mass.shape}, inertia {inertia.shape}, center {center.shape}, acceleration "
-            f"{acceleration.shape}, angular acceleration {angular_acceleration.shape}",
-            expected="(n,), (n,), (T, n, 2), (T, n, 2), (T, n)",
-        )
-    push = mass[:, None] * (acceleration + np.array([0.0, gravity]))
-    turned = center[..., 0] * push[..., 1] - center[..., 1] * push[..., 0]
-    moment = (turned + inertia * angular_acceleration).sum(axis=1)
-    return planar_center_of_pressure(push.sum(axis=1), moment)

@@ -1,7 +1,7 @@
-"""Newton-Euler along a chain: joint forces and moments from the segments behind a joint (Silva 2003, 5.10-5.14).
+"""Newton-Euler along a chain: joint forces and moments from the segments distal to a joint (Silva 2003, 5.10-5.14).
 
 A third route, free of natural coordinates beyond the pose itself: it uses rotation matrices, angular velocities and
-the acceleration of mass centres, and asks only for the segments on the far side of the joint.
+the acceleration of centers of mass, and asks only for the segments on the distal side of the joint.
 """
 
 from __future__ import annotations
@@ -11,30 +11,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan
 
 
 @dataclass(frozen=True)
 class JointLoad:
-    """What the far segment receives from the near one: force (T, 3) [N], moment about the centre (T, 3) [N m]."""
+    """What the distal segment receives from the proximal one: force (T, 3) [N], moment about the center (T, 3) [N
+    m].
+    """
 
-    force: AnyArray
-    moment: AnyArray
+    force: Array
+    moment: Array
 
 
 @dataclass(frozen=True)
 class SegmentMotion:
-    """Rotation (T, B, 3, 3), angular velocity and acceleration, mass centre and its acceleration, all (T, B, 3)."""
+    """Rotation (T, B, 3, 3), angular velocity and acceleration, center of mass and its acceleration, all (T, B, 3)."""
 
-    rotation: AnyArray
-    velocity: AnyArray
-    acceleration: AnyArray
-    center: AnyArray
-    center_acceleration: AnyArray
+    rotation: Array
+    velocity: Array
+    acceleration: Array
+    center: Array
+    center_acceleration: Array
 
 
 def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
@@ -49,18 +51,18 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
     spin = tree.angular_velocity(motion.q, motion.speeds)
     each = axes * motion.speed_rates[:, :joints, None]
     each += np.cross(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
-    twist = tree.carries @ each + motion.speed_rates[:, None, joints + 3 :]
+    twist = tree.distal_frames @ each + motion.speed_rates[:, None, joints + 3 :]
     base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     rotation = tree.frames(motion.coordinates[:, :joints], motion.origin, base)[0][:, :bodies]
     spin, twist = spin[:, :bodies], twist[:, :bodies]
-    near = model.elements.slots[:, 0]
+    near = model.rigid_bodies.slots[:, 0]
     arm = np.einsum("tbxy,by->tbx", rotation, model.mass.center - model.standing[near])
     pull = np.cross(twist, arm) + np.cross(spin, np.cross(spin, arm))
     return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)
 
 
-def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: AnyArray) -> AnyArray:
-    """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their mass centres (5.11).
+def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
+    """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
     In global axes, where the moments are, while the print leaves it in those of the body (correction D3).
     """
@@ -78,14 +80,7 @@ def joint_loads(
     wrenches: list[Wrench],
     dofs: Sequence[str] | None = None,
 ) -> dict[str, JointLoad]:
-    """Net load at the pivot of every joint degree of freedom, in one pass from the ends to the base.
-
-    Args:
-        model: the model.
-        motion: its motion, T frames.
-        segments: the same by segments.
-        wrenches: forces from outside.
-        dofs: only these, by the recursion over what hangs behind them.
+    """Net load at the pivot of every joint degree of freedom (or of `dofs`), in one pass from the ends to the base.
 
     Raises:
         InputError: no such degree of freedom, or one of the base; wrenches that do not fit the model and the motion.
@@ -93,7 +88,7 @@ def joint_loads(
     tree = model.tree
     names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(dofs)
     chosen = [model.joint(name) for name in names]
-    beyond = np.flatnonzero(tree.carries[tree.child][:, chosen].any(axis=1))
+    beyond = np.flatnonzero(tree.distal_frames[tree.child][:, chosen].any(axis=1))
     loads = _recursion(model, motion, segments, wrenches, beyond)
     return {name: loads[int(tree.child[k])] for name, k in zip(names, chosen, strict=True)}
 
@@ -106,15 +101,15 @@ def joint_load(
 
 
 def _recursion(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: AnyArray
+    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: Indices
 ) -> dict[int, JointLoad]:
     """Loads of the frames beyond some joints, by frame, each passed on to the frame before it (5.12-5.14).
 
-    F = m (a - g) - F_ext + sum F_far
-    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_far + (p_far - p) x F_far]
+    F = m (a - g) - F_ext + sum F_distal
+    M = d(I w)/dt + (r - p) x m (a - g) - M_ext + sum [M_distal + (p_distal - p) x F_distal]
 
-    p is the pivot, M_ext the moment of the outside forces about it with the free moment of the plate, which 5.12
-    leaves out (correction D3), and `far` the joints on the other end of the body.
+    p is the pivot, M_ext the moment of the external forces about it with the free moment of the plate, which 5.12
+    leaves out (correction D3), and `distal` the joints on the other end of the body.
     """
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))

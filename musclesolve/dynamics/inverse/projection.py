@@ -1,18 +1,18 @@
 """Projection on allowed and on prohibited directions (Blajer & Czaplicki 2005): joint reactions without inversion.
 
-Absolute coordinates: the velocity of the mass centre and the angular velocity of every body that has mass. With s the
-speeds of the degrees of freedom and z the prohibited relative motions of the joints,
+Absolute coordinates: the velocity of the center of mass and the angular velocity of every body that has mass. With s
+the speeds of the degrees of freedom and z the prohibited relative motions of the joints,
 
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
-D and E are closed forms: a joint's prohibited motions are the three translations of all that hangs behind it, and its
-turns about the directions square to its axes. From the accelerations vd = D sd + gamma follow
+D and E are closed forms: a joint's prohibited motions are the three translations of all that is distal to it, and its
+rotates about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
     lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma)                  (2.11), the classical formula
 
-lambda is the force and moment of the far body on the near one; reported is what the far body receives. In natural
-coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
+lambda is the force and moment of the distal body on the proximal one; reported is what the distal body receives. In
+natural coordinates the same formulas hold with C = Phi_q, whose pseudo-inverse E comes from the geometry alone.
 """
 
 from __future__ import annotations
@@ -29,17 +29,15 @@ from musclesolve.dynamics.inverse.absolute_coordinates import (
     actuator_forces,
     allowed_motions,
     constraint_rows,
+    external_forces,
     joint_bases,
     link_inertia,
-    outside_forces,
     prohibited_motions,
 )
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments, required_force
-from musclesolve.dynamics.inverse.joint_actuators import couple_rows
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
 
@@ -50,7 +48,7 @@ class AbsoluteSystem:
 
     allowed D (T, L, 6, k); prohibited E (T, L, 6, c); constraint C (T, c, L, 6); mass M (T, L, 6, 6); applied h,
     acceleration vd and gamma (T, L, 6). h includes the actuators: moments (T, k), which are couples (T, J, 3) on the
-    far body of each joint, about its point (T, J, 3), and make up with the reactions all that the joint transmits.
+    distal body of each joint, about its point (T, J, 3), and make up with the reactions all that the joint transmits.
     columns: the constraints of each joint; wrench_basis: their directions (T, 6, c_j).
     """
 
@@ -70,7 +68,7 @@ class AbsoluteSystem:
 
 
 def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> AbsoluteSystem:
-    """Everything that (2.2) to (2.11) contain, for a model in motion under forces from outside."""
+    """Everything that (2.2) to (2.11) contain, for a model in motion under external forces."""
     links = Links.build(model, tuple(wrench.body for wrench in wrenches))
     segments = segment_motion(model, motion)
     center = segments.center[:, links.bodies]
@@ -81,7 +79,7 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
     columns = tuple(slice(int(a), int(b)) for a, b in pairwise(sizes))
     points = np.stack([motion.q[:, joint.pivot] for joint in links.joints], axis=1)
     mass, inertial = link_inertia(model, segments, links.bodies)
-    applied = outside_forces(model, motion, links, center, wrenches) + inertial
+    applied = external_forces(model, motion, links, center, wrenches) + inertial
     couples = actuator_couples(model, motion, links, moments)
     applied += actuator_forces(model, motion, links, center, couples, moments)
     acceleration = np.concatenate(
@@ -128,65 +126,13 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
 
 
 def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, Array]:
-    """What the far body of every joint receives from its constraints: force and moment about the pivot (T, J, 3)."""
+    """What the distal body of every joint receives from its constraints: force and moment about the pivot (T, J, 3)."""
     parts = [
         -np.einsum("txc,tc->tx", basis, multipliers[:, columns])
         for basis, columns in zip(system.wrench_basis, system.columns, strict=True)
     ]
     both = np.stack(parts, axis=1)
     return both[..., :3], both[..., 3:]
-
-
-def natural_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[Array, Array]:
-    """C = Phi_q (T, c, n) and h - M qdd (T, n) in natural coordinates; the actuators, as couples, are in h."""
-    moments = projected_moments(model, motion, wrenches)
-    actuators = np.einsum("tknx,tk->tnx", couple_rows(model, motion), moments)
-    missing = actuators - required_force(model, motion, wrenches)
-    frames = len(motion.q)
-    constraint = model.constraints.jacobian(motion.q)
-    return constraint.reshape(frames, constraint.shape[1], -1), missing.reshape(frames, -1)
-
-
-def natural_partner(constraint: Array) -> Array:
-    """E = C^T (C C^T)^-1 (T, n, c), with C E = 1 (2.7), from the geometry alone: C^T = Q R gives E = Q R^-T.
-
-    Raises:
-        MuscleSolveError: rows are redundant.
-    """
-    basis, triangle = np.linalg.qr(np.swapaxes(constraint, 1, 2))
-    pivots = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
-    if constraint.shape[1] > constraint.shape[2] or (pivots.min(axis=1) < 1e-10 * pivots.max(axis=1)).any():
-        raise MuscleSolveError(
-            "constraint rows depend on each other, so no E has C E = 1; use redundancy.minimum_norm for such a system."
-        )
-    return basis @ np.linalg.inv(np.swapaxes(triangle, 1, 2))
-
-
-def natural_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
-    """Multipliers (T, c) of the constraint rows by (2.10) in natural coordinates; the mass matrix is not inverted."""
-    constraint, missing = natural_system(model, motion, wrenches)
-    return np.einsum("tnc,tn->tc", natural_partner(constraint), missing)
-
-
-def natural_multipliers_classical(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
-    """The same by (2.11): (C M^-1 C^T)^-1 C (M^-1 h - gamma), gamma = qdd - D ds/dt.
-
-    Raises:
-        MuscleSolveError: the mass matrix is singular; names the coordinates without mass.
-    """
-    constraint, missing = natural_system(model, motion, wrenches)
-    frames = len(motion.q)
-    mass = mass_matrix(model.elements, model.basic_mass, motion.q)
-    spectrum, vectors = np.linalg.eigh(mass)
-    light = np.abs(vectors).reshape(frames, -1, 3, mass.shape[1]).max(axis=2)
-    light = (light * (spectrum <= 1e-12 * spectrum[:, -1:])[:, None]).max(axis=(0, 2)) > 1e-3
-    _refuse_singular([model.topology.coordinate_names[slot] for slot in np.flatnonzero(light)])
-    allowed = model.tree.allowed(motion.q, motion.origin)
-    bias = (motion.qdd - np.einsum("tnxk,tk->tnx", allowed, motion.speed_rates)).reshape(frames, -1)
-    applied = missing + np.einsum("tij,tj->ti", mass, motion.qdd.reshape(frames, -1))
-    eased = np.linalg.solve(mass, np.swapaxes(constraint, 1, 2))
-    free = np.einsum("tnc,tn->tc", eased, applied) - np.einsum("tcn,tn->tc", constraint, bias)
-    return np.linalg.solve(constraint @ eased, free[..., None])[..., 0]
 
 
 def _refuse_singular(light: list[str]) -> None:

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import MuscleSolveError
 
 _RANK = 1e-9
 """A direction this much weaker than the strongest one is none."""
 
 
-def minimum_norm(jacobian: AnyArray, needed: AnyArray, what: str = "the constraint rows") -> AnyArray:
-    """Multipliers of minimum norm with Phi_q^T lambda = needed, (T, c) (Silva 2003, 2.88).
+def minimum_norm(jacobian: Array, needed: Array, what: str = "the constraint rows") -> Array:
+    """Multipliers (T, c) of minimum norm with Phi_q^T lambda = needed (T, n) (Silva 2003, 2.88).
 
-    Phi_q = Q R gives lambda = Q R^-T needed without squaring the condition number as Phi_q^T Phi_q does. Where the
-    rows leave a direction of motion free (correction B10), the pseudo-inverse takes over.
-
-    Args:
-        jacobian: (T, c, n), any number of rows, redundant or not.
-        needed: (T, n) generalized force.
-        what: the rows' name in the message.
+    Phi_q = Q R (T, c, n) gives lambda = Q R^-T needed without squaring the condition number as Phi_q^T Phi_q does.
+    Where the rows leave a direction of motion free (correction B10), the pseudo-inverse takes over. `what` names the
+    rows.
 
     Raises:
         MuscleSolveError: the rows cannot supply the force; says by how much.
@@ -51,33 +47,15 @@ def minimum_norm(jacobian: AnyArray, needed: AnyArray, what: str = "the constrai
     return multipliers
 
 
-def least_squares(jacobian: AnyArray, right: AnyArray) -> AnyArray:
+def least_squares(jacobian: Array, right: Array) -> Array:
     """Shortest x (T, n) with least |Phi_q x - right| (Silva 2003, 2.6, and 2.8, 2.11 with redundant rows)."""
     return np.einsum("tnc,tc->tn", np.linalg.pinv(jacobian, rcond=_RANK), right)
 
 
-def redundant_rows(jacobian: AnyArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of the rows of one frame, (c, n), that follow from the rows before them."""
-    basis = np.zeros((0, jacobian.shape[1]))
-    repeated = []
-    for row, name in zip(jacobian, names, strict=True):
-        rest = row
-        for _ in range(2):  # twice is enough for round-off
-            rest = rest - basis.T @ (basis @ rest)
-        if float(np.linalg.norm(rest)) <= _RANK * max(float(np.linalg.norm(row)), 1e-30):
-            repeated.append(name)
-        else:
-            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
-    return tuple(repeated)
+def undriven(rows: Array, directions: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Degrees of freedom (k) that drivers or actuators leave free in some frame.
 
-
-def undriven(rows: AnyArray, directions: AnyArray, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Degrees of freedom that drivers or actuators leave free in some frame.
-
-    Args:
-        rows: (T, a, N, 3) Jacobian rows of the drivers, or generalized forces of unit actuators.
-        directions: (T, N, 3, k) allowed directions D.
-        names: the k degrees of freedom.
+    rows (T, a, N, 3): of the drivers, or generalized forces of unit actuators. directions (T, N, 3, k): D.
     """
     held = np.einsum("tanx,tnxk->tak", rows, directions)
     _, size, right = np.linalg.svd(held)
@@ -88,16 +66,10 @@ def undriven(rows: AnyArray, directions: AnyArray, names: tuple[str, ...]) -> tu
     return tuple(name for name, part in zip(names, share, strict=True) if part > 1e-6)
 
 
-def rigid_wrench(
-    q: AnyArray, force: AnyArray, points: AnyArray, about: AnyArray
-) -> tuple[AnyArray, AnyArray]:
-    """Force and moment (T, 3) of generalized forces on the slots of one rigid body, by virtual power.
+def rigid_wrench(q: Array, force: Array, points: Mask, about: Array) -> tuple[Array, Array]:
+    """Force and moment (T, 3) of generalized forces (T, n, 3) on the slots of one rigid body, by virtual power.
 
-    Args:
-        q: (T, n, 3) positions of its points and its vectors.
-        force: (T, n, 3) generalized force on each.
-        points: (n,) true for points.
-        about: (T, 3) where the moment is taken.
+    q (T, n, 3): its points (where `points` (n,) is true) and vectors. Moments about the point `about` (T, 3).
     """
     arm = np.where(points[:, None], q - about[:, None], q)
     return force[:, points].sum(axis=1), np.cross(arm, force).sum(axis=1)

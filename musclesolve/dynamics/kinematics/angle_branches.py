@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.joint_tree import Tree
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 
 
@@ -45,7 +45,7 @@ def _triples(tree: Tree) -> list[list[int]]:
             if not before.size or tree.pivot[before[0]] != tree.pivot[last]:
                 break
             chain.insert(0, int(before[0]))
-        behind = np.flatnonzero(tree.parent == tree.child[last])
-        if len(chain) == 3 and not (tree.pivot[behind] == tree.pivot[last]).any():
+        beyond = np.flatnonzero(tree.parent == tree.child[last])
+        if len(chain) == 3 and not (tree.pivot[beyond] == tree.pivot[last]).any():
             triples.append(chain)
     return triples

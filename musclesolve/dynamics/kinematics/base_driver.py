@@ -15,14 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.kinematics.rotation_vector import from_vector, to_vector
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector
 
 
 @dataclass(frozen=True)
-class BaseHold:
+class BaseDriver:
     """Where the base is held: slot of its point, directions a and b as combinations of slots (2, N), axes (3, 3).
 
     The columns of `triad` are a, b, c in the standing pose.
@@ -33,7 +32,7 @@ class BaseHold:
     triad: Array
 
     @classmethod
-    def of(cls, model: Model) -> BaseHold:
+    def of(cls, model: Model) -> BaseDriver:
         """From the first two points of the base body and its first vector or third point."""
         topology, standing = model.topology, model.standing
         base = topology.bodies[topology.body_index[topology.root]]
@@ -55,19 +54,19 @@ class BaseHold:
 
 def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
     """Value (T, 6), Jacobian (T, 6, N, 3), nu, gamma and moment factor (T, 6) of the rows of the base."""
-    hold, joints = BaseHold.of(model), model.tree.joint_count
-    turned = from_cardan(*motion.coordinates[:, joints + 3 :].T)
+    base, joints = BaseDriver.of(model), model.tree.joint_count
+    rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
     spin, spin_rate = motion.speeds[:, joints + 3 :], motion.speed_rates[:, joints + 3 :]
-    arm = turned @ model.standing[hold.point]
+    arm = rotation @ model.standing[base.point]
     shift = slice(joints, joints + 3)
-    value = [q[:, hold.point] - motion.coordinates[:, shift] - arm]
+    value = [q[:, base.point] - motion.coordinates[:, shift] - arm]
     nu = [motion.speeds[:, shift] + np.cross(spin, arm)]
     gamma = [motion.speed_rates[:, shift] + _carried(spin, spin_rate, arm)]
     jacobian = np.zeros((len(q), 6, *q.shape[1:]))
-    jacobian[:, range(3), hold.point, range(3)] = 1.0
-    axes = turned @ hold.triad
+    jacobian[:, range(3), base.point, range(3)] = 1.0
+    axes = rotation @ base.triad
     for row, (direction, against, sign) in enumerate(((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0)), start=3):
-        weights, fixed = hold.combinations[direction], sign * axes[:, :, against]
+        weights, fixed = base.combinations[direction], sign * axes[:, :, against]
         now, rate = (np.einsum("n,tnx->tx", weights, x) for x in (q, qd))
         moved, moved_twice = np.cross(spin, fixed), _carried(spin, spin_rate, fixed)
         value.append(_dot(now, fixed))
@@ -77,19 +76,17 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
     return np.hstack(value), jacobian, np.hstack(nu), np.hstack(gamma), -np.ones((len(q), 6))
 
 
-def base_gaps(model: Model, motion: Motion, q: Array, turn: float) -> tuple[Array, Array, Array]:
+def base_closure_errors(model: Model, motion: Motion, q: Array, turn: float) -> tuple[Array, Array, Array]:
     """How far the base's point and its directions a and b are from where they should be.
 
-    The rows above hold as well where the base is turned by 180 degrees about one of its axes; these do not.
-
-    Returns:
-        the gaps (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a turn by `turn` [rad] at most closes.
+    Unlike the rows above not zero where the base is rotated by 180 degrees about one of its axes. Returns the errors
+    (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `turn` [rad] closes.
     """
-    hold, joints = BaseHold.of(model), model.tree.joint_count
-    turned = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    place = motion.origin + turned @ model.standing[hold.point]
-    weights = np.vstack([np.eye(q.shape[1])[hold.point], hold.combinations])
-    now, axes = weights @ q, turned @ hold.triad
+    base, joints = BaseDriver.of(model), model.tree.joint_count
+    rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
+    place = motion.origin + rotation @ model.standing[base.point]
+    weights = np.vstack([np.eye(q.shape[1])[base.point], base.combinations])
+    now, axes = weights @ q, rotation @ base.triad
     present = _triad(now[:, 1], now[:, 2])
     rest = to_vector(axes @ np.swapaxes(present, 1, 2))
     share = np.minimum(1.0, turn / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-12))
@@ -112,10 +109,10 @@ def _triad(line: Array, across: Array) -> Array:
 
 def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:
     """Force and moment (T, 6) of the rows, from their point and axes to the layout's origin and global axes."""
-    hold, joints = BaseHold.of(model), model.tree.joint_count
-    turned = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    force, moment = forces[:, :3], np.einsum("txy,ty->tx", turned @ hold.triad, forces[:, 3:])
-    return np.hstack([force, moment + np.cross(turned @ model.standing[hold.point], force)])
+    base, joints = BaseDriver.of(model), model.tree.joint_count
+    rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
+    force, moment = forces[:, :3], np.einsum("txy,ty->tx", rotation @ base.triad, forces[:, 3:])
+    return np.hstack([force, moment + np.cross(rotation @ model.standing[base.point], force)])
 
 
 def _carried(spin: Array, spin_rate: Array, vector: Array) -> Array:

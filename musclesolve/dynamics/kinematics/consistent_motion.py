@@ -29,8 +29,7 @@ def consistent_motion(
         model: the model.
         targets: measured points and directions.
         time: (T,) [s].
-        method: "nearest", the pose nearest to all that was measured (`fit_pose`), or "joint_angles", the model driven
-            by measured angles (`drive_pose`).
+        method: "nearest" (`fit_pose`) or "joint_angles" (`drive_pose`).
         derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`).
         start: (T, K+6) coordinates near the answer, as in `fit_pose`.
 
@@ -46,17 +45,11 @@ def consistent_motion(
 
 
 def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array) -> Motion:
-    """Velocities and accelerations of every point and vector by quintic splines of its own (Silva 2003, 5.3.2).
+    """Velocities and accelerations of every point and vector of q (T, N, 3) by quintic splines (Silva 2003, 5.3.2).
 
-    Between frames the splines know of no constraint: Phi_q qd = 0 and Phi_q qdd = gamma hold but to the error of the
-    splines, `Constraints.rate_violation` says how far. qd and qdd go into the equations of motion as they are; the
-    speeds of the joints are those nearest to them (least squares).
-
-    Args:
-        model: the model.
-        time: (T,) [s], increasing, at least six frames.
-        coordinates: (T, K+6), as in a Fit.
-        q: (T, N, 3) the pose of these coordinates.
+    Phi_q qd = 0 and Phi_q qdd = gamma hold but to the error of the splines, see `Constraints.rate_violation`. qd and
+    qdd go into the equations of motion as they are; the speeds of the joints are those nearest to them (least
+    squares).
 
     Raises:
         InputError: fewer than six frames, or time that does not increase.
@@ -68,10 +61,7 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     return motion_with(model, time, coordinates, q, spline(time, 1), spline(time, 2))
 
 
-METHODS: dict[str, Callable[..., Fit]] = {
-    "nearest": fit_pose,
-    "joint_angles": drive_pose,
-}
+METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": drive_pose}
 
 DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
     "constraints": lambda model, time, fit: differentiate(model, time, fit.coordinates),

@@ -16,9 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
-from musclesolve.dynamics.kinematics.frame_blocks import blocks
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.kinematics.pose_fit import (
@@ -26,10 +24,12 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     fit_of,
     fit_pose,
     generic_directions,
-    informed_dofs,
+    observable_dofs,
     resting,
 )
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.dynamics.vectors import blocks
 
 _SEEN = 1e-6
 """A turn that moves points by less than this share of what the largest moves them is not seen."""
@@ -38,29 +38,18 @@ _SEEN = 1e-6
 def drive_pose(
     model: Model,
     targets: Targets,
-    time: AnyArray | None = None,
+    time: Array | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
-    start: AnyArray | None = None,
+    start: Array | None = None,
 ) -> Fit:
     """The pose of every frame with the base and the joint angles as they were measured, body by body.
 
     An angle that the measured points of no single body show has the value of the nearest pose; `borrowed` names it.
-
-    Args:
-        model: the model.
-        targets: measured points and directions.
-        time: (T,) [s], to name frames by; their numbers are named without it.
-        tolerance: largest change of an angle [rad] or position [m] in the last step.
-        max_iterations: give up after so many steps.
-        start: for the nearest pose, as in `fit_pose`.
-
-    Raises:
-        InputError: no point of the base body was measured.
-        MuscleSolveError: frames that do not converge; says which, and which target is farthest off.
+    Arguments and exceptions are those of `fit_pose`.
     """
     frames, joints = len(targets.values), model.tree.joint_count
-    free, rest = informed_dofs(model, targets), resting(model, targets)
+    free, rest = observable_dofs(model, targets), resting(model, targets)
     nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
     plan = _plan(model, targets, free)
     base = nearest.coordinates[:, joints:]
@@ -87,17 +76,17 @@ class _Step:
     before: int
     joints: list[int]
     between: list[int]
-    places: AnyArray
+    places: Indices
 
 
-def _plan(model: Model, targets: Targets, free: AnyArray) -> list[_Step]:
+def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
     """Which bodies show which joints, from the base outwards, until no further body shows any."""
     tree = model.tree
-    carries = tree.carries.astype(bool)
+    on_joints = tree.distal_frames.astype(bool)
     moved = generic_directions(model, targets)
     slots = [[model.topology.slot[name] for name in body.members] for body in model.topology.bodies]
     places = [np.flatnonzero(np.isin(targets.slots, own)) for own in slots]
-    outwards = np.argsort(carries[: len(places)].sum(axis=1), kind="stable").tolist()
+    outwards = np.argsort(on_joints[: len(places)].sum(axis=1), kind="stable").tolist()
     plan = [_Step(tree.root, tree.root, [], [], places[tree.root])]
     known, found = {tree.root}, True
     while found:
@@ -105,13 +94,15 @@ def _plan(model: Model, targets: Targets, free: AnyArray) -> list[_Step]:
         for body in outwards:
             if body in known or not places[body].size:
                 continue
-            way = [f for f in range(len(carries)) if not (carries[f] & ~carries[body]).any()]
-            before = max((f for f in way if f in known), key=lambda f: int(carries[f].sum()))
-            pending = np.flatnonzero(carries[body] & ~carries[before] & free[: tree.joint_count])
+            way = [f for f in range(len(on_joints)) if not (on_joints[f] & ~on_joints[body]).any()]
+            before = max((f for f in way if f in known), key=lambda f: int(on_joints[f].sum()))
+            pending = np.flatnonzero(on_joints[body] & ~on_joints[before] & free[: tree.joint_count])
             shows, whole = _seen(moved[places[body]], pending)
             if shows or whole:
                 between = (
-                    [f for f in way if f != body and (carries[f] & ~carries[before]).any()] if shows else []
+                    [f for f in way if f != body and (on_joints[f] & ~on_joints[before]).any()]
+                    if shows
+                    else []
                 )
                 plan.append(_Step(body, before, pending.tolist() if shows else [], between, places[body]))
                 known |= {body, *between}
@@ -119,12 +110,12 @@ def _plan(model: Model, targets: Targets, free: AnyArray) -> list[_Step]:
     return plan
 
 
-def _seen(moved: AnyArray, pending: AnyArray) -> tuple[bool, bool]:
+def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
     """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and how the body is turned."""
     flat = moved.reshape(-1, moved.shape[2])
     shift, turn = flat[:, -6:-3], flat[:, -3:]
 
-    def rank(columns: AnyArray) -> int:
+    def rank(columns: Array) -> int:
         # What a shift of the body does as well does not count.
         both = np.hstack([columns, shift])
         return int(
@@ -154,7 +145,7 @@ def _driven(every: NearestPose, plan: list[_Step], start: Pose, tolerance: float
     return Pose(angles, root.position, root.rotation)
 
 
-def _only(free: AnyArray, chosen: list[int]) -> AnyArray:
+def _only(free: Mask, chosen: list[int]) -> Mask:
     """Of the free degrees of freedom those chosen."""
     mask = np.zeros_like(free)
     mask[chosen] = True

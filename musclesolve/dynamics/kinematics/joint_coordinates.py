@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, rotation_about, to_cardan
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.kinematics.rotation_vector import to_vector
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates, rotation_about, to_cardan, to_vector
 
 
-def motion_of(model: Model, time: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> Motion:
+def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Motion:
     """The motion of natural coordinates (T, N, 3) that satisfy the constraints, with its joint coordinates.
 
     The Cardan rates of the base are not defined where it is listed by 90 degrees.
     """
-    rotation = model.elements.rotation(q)
+    rotation = model.rigid_bodies.rotation(q)
     base = rotation[:, model.tree.root]
-    origin = q[:, model.elements.slots[model.tree.root, 0]] - base @ model.elements.origin[model.tree.root]
+    origin = (
+        q[:, model.rigid_bodies.slots[model.tree.root, 0]] - base @ model.rigid_bodies.origin[model.tree.root]
+    )
     angles = model.tree.unwrapped(joint_angles(model, rotation))
     coordinates = np.column_stack([angles, origin, *to_cardan(base)])
     return motion_with(model, time, coordinates, q, qd, qdd)
 
 
-def motion_with(
-    model: Model, time: AnyArray, coordinates: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray
-) -> Motion:
+def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
     """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
 
     Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the
@@ -55,7 +54,7 @@ def motion_with(
     )
 
 
-def joint_angles(model: Model, rotation: AnyArray) -> AnyArray:
+def joint_angles(model: Model, rotation: Array) -> Array:
     """Joint coordinates (T, K) [rad] from the rotations of all bodies (T, B, 3, 3)."""
     tree, bodies = model.tree, len(model.topology.bodies)
     axes = tree.axes(model.standing[None])[0]
@@ -72,7 +71,7 @@ def joint_angles(model: Model, rotation: AnyArray) -> AnyArray:
     return angles
 
 
-def single_joints(model: Model) -> AnyArray:
+def single_joints(model: Model) -> Indices:
     """Joints that turn one body against another about one axis."""
     tree, bodies = model.tree, len(model.topology.bodies)
     single = (tree.parent < bodies) & (tree.child < bodies)
@@ -80,46 +79,44 @@ def single_joints(model: Model) -> AnyArray:
     return np.flatnonzero(single)
 
 
-def revolute_angles(model: Model, rotation: AnyArray, joints: AnyArray) -> AnyArray:
+def revolute_angles(model: Model, rotation: Array, joints: Indices) -> Array:
     """Coordinates (T, j) [rad] of some of the single joints, between -pi and pi."""
     tree = model.tree
     axes = tree.axes(model.standing[None])[0, joints]
     return _about(axes, _relative(rotation, tree.parent[joints], tree.child[joints]))
 
 
-def _universal(
-    model: Model, rotation: AnyArray, axes: AnyArray, first: int, second: int
-) -> tuple[AnyArray, AnyArray]:
+def _universal(model: Model, rotation: Array, axes: Array, first: int, second: int) -> tuple[Array, Array]:
     """Both angles about perpendicular axes a, b with a cross between them: R = R_a R_b, so R b = R_a b."""
     relative = _relative(rotation, model.tree.parent[first], model.tree.child[second])
     a, b = axes[first], axes[second]
-    turned = relative @ b
-    angle = np.arctan2(np.cross(b, turned) @ a, turned @ b)
+    rotated = relative @ b
+    angle = np.arctan2(np.cross(b, rotated) @ a, rotated @ b)
     rest = np.swapaxes(rotation_about(a, angle), 1, 2) @ relative
     return angle, _about(b, rest)
 
 
-def _relative(rotation: AnyArray, parent: int | AnyArray, child: int | AnyArray) -> AnyArray:
+def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> Array:
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
-def _about(axis: AnyArray, turn: AnyArray) -> AnyArray:
+def _about(axis: Array, turn: Array) -> Array:
     """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
     odd = turn - np.swapaxes(turn, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
     return np.arctan2(sine, np.trace(turn, axis1=-2, axis2=-1) - 1.0)
 
 
-def _solve(orthogonal: AnyArray, triangle: AnyArray, right: AnyArray) -> AnyArray:
+def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:
     projected = np.swapaxes(orthogonal, 1, 2) @ right.reshape(len(right), -1, 1)
-    return np.linalg.solve(triangle, projected)[..., 0]
+    return np.asarray(np.linalg.solve(triangle, projected)[..., 0])
 
 
-def cardan_derivatives(cardan: AnyArray, spin: AnyArray, twist: AnyArray) -> tuple[AnyArray, AnyArray]:
+def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array, Array]:
     """First and second derivatives (T, 3) of Cardan angles from angular velocity and acceleration (T, 3)."""
     still = np.zeros_like(cardan)
     columns = [cardan_rates(cardan, np.broadcast_to(unit, cardan.shape), still)[0] for unit in np.eye(3)]
     matrix = np.stack(columns, axis=2)
-    rates = np.linalg.solve(matrix, spin[..., None])[..., 0]
+    rates = np.asarray(np.linalg.solve(matrix, spin[..., None])[..., 0])
     bias = cardan_rates(cardan, rates, still)[1]
-    return rates, np.linalg.solve(matrix, (twist - bias)[..., None])[..., 0]
+    return rates, np.asarray(np.linalg.solve(matrix, (twist - bias)[..., None])[..., 0])

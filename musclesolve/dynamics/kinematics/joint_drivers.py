@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.base_driver import base_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
@@ -41,14 +41,15 @@ def driver_rows(
 ) -> DriverRows:
     """Rows that drive the model through `motion`, evaluated at q, qd (those of the motion unless given).
 
-    The last six rows lead the base; they are left out unless `base`.
+    The last six rows drive the base; they are left out unless `base`.
 
     Raises:
-        InputError: the model has spherical joints, which no three angles lead everywhere.
+        InputError: the model has spherical joints, which no three angles drive everywhere.
     """
     if len(model.tree.spherical):
         raise InputError(
             f"model {model.topology.name!r} has spherical joints, which angle drivers cannot lead",
+            code="conflict",
             remedy="use projected_moments, which needs no drivers, or a model with composite joints",
         )
     q = motion.q if q is None else q
@@ -58,13 +59,13 @@ def driver_rows(
 
 
 def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
-    value, jacobian, nu, gamma, factor = angle_rows(*led_angles(model, motion), q, qd)
+    value, jacobian, nu, gamma, factor = angle_rows(*driven_angles(model, motion), q, qd)
     return value, jacobian, nu, gamma, model.tree.sign * factor
 
 
-def led_angles(
+def driven_angles(
     model: Model, motion: Motion
-) -> tuple[dict[str, Array], Array, Array, tuple[Array, Array, Array]]:
+) -> tuple[dict[str, Indices], Array, Array, tuple[Array, Array, Array]]:
     """Lines, lengths and angles of all joints in a motion, as `angle_rows` takes them."""
     tree, topology = model.tree, model.topology
     lines = {
@@ -86,20 +87,14 @@ def led_angles(
 
 
 def angle_rows(
-    lines: dict[str, Array], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
+    lines: dict[str, Indices], length: Array, axial: Array, angle: tuple[Array, ...], q: Array, qd: Array
 ) -> tuple[Array, ...]:
-    """Rows that hold the angle from v to u about n, both square to n, at given values (2.13, 2.16-2.18, B3).
+    """Rows that hold the angle from v to u about n, both perpendicular to n, at given values (2.13, 2.16-2.18, B3).
 
-    Args:
-        lines: from- and to-slots (K, 2) of "n", "v" and "u"; n turns with one of the two bodies or both.
-        length: (K,) product of the lengths of v and u.
-        axial: (K,) that times the length of n.
-        angle: the angle from v to u, its rate and its second derivative, (T, K) each [rad].
-        q: (T, N, 3) natural coordinates.
-        qd: (T, N, 3) their velocities.
-
-    Returns:
-        value (T, K), Jacobian (T, K, N, 3), nu, gamma and moment about n per unit multiplier, (T, K) each.
+    lines: from- and to-slots (K, 2) of "n", "v" and "u"; n is fixed in one of the two bodies or both. length (K,):
+    product of the lengths of v and u; axial (K,): that times the length of n. angle: from v to u, with its first and
+    second derivative, (T, K) each [rad]. Returns value (T, K), Jacobian (T, K, N, 3), nu, gamma, and moment about n
+    per unit multiplier, (T, K) each.
     """
     n, v, u = (_line(q, slots) for slots in lines.values())
     nd, vd, ud = (_line(qd, slots) for slots in lines.values())
@@ -125,16 +120,14 @@ def angle_rows(
     return value, jacobian, nu, gamma, np.where(crossed, -axial * cosine, length * sine)
 
 
-def angle_gaps(
-    lines: dict[str, Array], length: Array, axial: Array, angle: Array, q: Array
+def angle_errors(
+    lines: dict[str, Indices], length: Array, axial: Array, angle: Array, q: Array
 ) -> tuple[Array, Array]:
-    """How far the angle from v to u about n is from a given one, a - phi (T, K) within half a turn [rad].
+    """How far the angle from v to u about n is from a given one, a - phi (T, K) within 180 degrees [rad], and its
+    Jacobian.
 
     With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
     at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
-
-    Returns:
-        a - phi, and its Jacobian (T, K, N, 3).
     """
     n, v, u = (_line(q, slots) for slots in lines.values())
     size = axial / length
@@ -150,7 +143,7 @@ def angle_gaps(
     return gap, _spread(lines, gradients, q.shape[1])
 
 
-def _line(q: Array, slots: Array) -> Array:
+def _line(q: Array, slots: Indices) -> Array:
     padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
     return padded[:, slots[:, 1]] - padded[:, slots[:, 0]]
 
@@ -159,7 +152,7 @@ def _dot(a: Array, b: Array) -> Array:
     return np.einsum("...x,...x->...", a, b)
 
 
-def _spread(lines: dict[str, Array], gradients: dict[str, Array], size: int) -> Array:
+def _spread(lines: dict[str, Indices], gradients: dict[str, Array], size: int) -> Array:
     """Jacobian (T, K, N, 3) from the gradients by each line."""
     frames, rows = next(iter(gradients.values())).shape[:2]
     jacobian = np.zeros((frames, rows, size + 1, 3))

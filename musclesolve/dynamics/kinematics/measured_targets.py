@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
-from numbers import Real
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
@@ -23,7 +21,7 @@ DIRECTION_ARM = 0.1
 class Targets:
     """What was measured: slots (n,), positions or unit directions (T, n, 3), weights (n,)."""
 
-    slots: Array
+    slots: Indices
     values: Array
     weights: Array
 
@@ -37,24 +35,26 @@ class Targets:
     ) -> Targets:
         """Targets from named points [m] and unit directions, each (T, 3), by the model's names.
 
-        Args:
-            model: whose points and directions they are.
-            points: positions by name.
-            directions: unit directions by name.
-            weights: factors on squared distances by name, 1 where absent: a point of weight 4 is trusted as if it had
-                been measured four times.
+        weights: factors on squared distances by name, 1 where absent.
 
         Raises:
-            InputError: nothing was measured, a name that the model does not have or of the other kind, or values that
-                are not finite or not as many as the others; a weight of what was not measured or not above zero.
+            InputError: nothing was measured, a name that the model does not have or of the other kind, values that
+            are not
+                finite or not as many as the others; a weight of what was not measured or not above zero.
         """
         named = list(points.items()) + list(directions.items())
         if not named:
-            raise InputError("no points or directions to fit", expected="at least those of one body")
+            raise InputError(
+                "no points or directions to fit",
+                code="missing_argument",
+                expected="at least those of one body",
+            )
         slots = np.array([model.slot(name) for name, _ in named])
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
-                raise InputError(f"{name!r} is a direction of {model.topology.name!r}, not a point")
+                raise InputError(
+                    f"{name!r} is a direction of {model.topology.name!r}, not a point", code="conflict"
+                )
         frames = len(np.atleast_1d(named[0][1]))
         values = np.stack(
             [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1
@@ -64,11 +64,11 @@ class Targets:
             slots, values, factors * np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
         )
 
-    def frames(self, keep: slice | Array) -> Targets:
+    def frames(self, keep: slice | Indices | Mask) -> Targets:
         """The same at some frames."""
         return Targets(self.slots, self.values[keep], self.weights)
 
-    def among(self, places: Array) -> Targets:
+    def among(self, places: Indices) -> Targets:
         """Some of them, by their places."""
         return Targets(self.slots[places], self.values[:, places], self.weights[places])
 
@@ -78,6 +78,5 @@ def _factors(names: list[str], weights: Mapping[str, float]) -> Array:
     for name, weight in weights.items():
         if name not in names:
             raise unknown_name(name, "measured point or direction", names, "weights")
-        if not (isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 < weight < inf):
-            raise InputError(f"the weight of {name!r} is {weight!r}", expected="a finite number above 0")
+        check_number(weight, f"the weight of {name!r}", "a finite number above 0", above=0.0)
     return np.array([float(weights.get(name, 1.0)) for name in names])

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates, from_cardan
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates, from_cardan
 from musclesolve.errors import InputError
 
 
@@ -18,23 +18,19 @@ class Motion:
     """Natural coordinates and their derivatives, all satisfying the constraints and their time derivatives.
 
     time (T,) [s]; coordinates, rates, second (T, K+6): joint angles [rad], then base position [m] and Cardan angles
-    (those of a spherical joint are a rotation vector);
-    speeds and speed_rates (T, K+6): joint rates, base velocity, base angular velocity (global axes), and derivatives;
-    q, qd, qdd (T, N, 3).
-
-    Raises:
-        InputError: arrays that do not fit together, or a number that is not finite.
+    (those of a spherical joint are a rotation vector); speeds and speed_rates (T, K+6): joint rates, base velocity,
+    base angular velocity (global axes), and derivatives; q, qd, qdd (T, N, 3).
     """
 
-    time: AnyArray
-    coordinates: AnyArray
-    rates: AnyArray
-    second: AnyArray
-    speeds: AnyArray
-    speed_rates: AnyArray
-    q: AnyArray
-    qd: AnyArray
-    qdd: AnyArray
+    time: Array
+    coordinates: Array
+    rates: Array
+    second: Array
+    speeds: Array
+    speed_rates: Array
+    q: Array
+    qd: Array
+    qdd: Array
 
     def __post_init__(self) -> None:
         """Refuse what is no motion."""
@@ -46,24 +42,19 @@ class Motion:
             check_array(getattr(self, name), name, (frames, *slots))
 
     @property
-    def origin(self) -> AnyArray:
+    def origin(self) -> Array:
         """Where the origin of the standing layout is, (T, 3) [m]: the base position."""
         return self.coordinates[:, -6:-3]
 
-    def frames(self, keep: AnyArray | slice) -> Motion:
+    def frames(self, keep: Indices | Mask | slice) -> Motion:
         """The same motion at some frames: a slice, a mask or indices."""
         return Motion(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
 
-def differentiate(model: Model, time: AnyArray, coordinates: AnyArray) -> Motion:
-    """Velocities and accelerations of joint coordinates given over time, by quintic splines.
+def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
+    """Velocities and accelerations of joint coordinates (T, K+6) given over time (T,) [s], by quintic splines.
 
     qd = D s and qdd = D ds/dt + Ddot s satisfy Phi_q qd = 0 and Phi_q qdd = gamma exactly (5.8, 5.9).
-
-    Args:
-        model: whose coordinates they are.
-        time: (T,) [s], increasing, at least six frames.
-        coordinates: (T, K+6).
 
     Raises:
         InputError: fewer than six frames, time that does not increase, coordinates of another shape or not finite.
@@ -77,9 +68,7 @@ def differentiate(model: Model, time: AnyArray, coordinates: AnyArray) -> Motion
     return motion_from(model, time, coordinates, spline(time, 1), spline(time, 2))
 
 
-def motion_from(
-    model: Model, time: AnyArray, coordinates: AnyArray, rates: AnyArray, second: AnyArray
-) -> Motion:
+def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, second: Array) -> Motion:
     """The motion of joint coordinates whose derivatives are known, all (T, K+6).
 
     Raises:
@@ -115,5 +104,6 @@ def check_fits(model: Model, motion: Motion) -> None:
         raise InputError(
             f"a motion of {have[0]} points and vectors and {have[1]} degrees of freedom for the model "
             f"{model.topology.name!r}, which has {want[0]} and {want[1]}",
+            code="bad_shape",
             expected="the motion of this model",
         )

@@ -12,22 +12,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.cardan_angles import nearest_rotation
-from musclesolve.dynamics.kinematics.joint_tree import Tree
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.normal_equations import normal_equations
-from musclesolve.dynamics.kinematics.rotation_vector import from_vector
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_vector, nearest_rotation
 from musclesolve.errors import PoseError
 
-_LARGEST_TURN = 0.5
+_LARGEST_ROTATION = 0.5
 """Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
 
 _NEAR = 0.1
 """Frames whose last step was shorter than this [rad, m] are near the optimum."""
 
-_LEAP = 2.0
+_JUMP = 2.0
 """A change of an angle between key frames that no movement makes [rad]."""
 
 _WORST = 3
@@ -41,11 +40,11 @@ _DAMPING = 1e-9
 class Pose:
     """Joint angles (T, K), position (T, 3) and rotation (T, 3, 3) of the base."""
 
-    angles: AnyArray
-    position: AnyArray
-    rotation: AnyArray
+    angles: Array
+    position: Array
+    rotation: Array
 
-    def moved(self, tree: Tree, step: AnyArray) -> Pose:
+    def moved(self, tree: Tree, step: Array) -> Pose:
         """After a step in the speeds (T, K+6)."""
         joints = self.angles.shape[1]
         turn = from_vector(step[:, joints + 3 :])
@@ -55,19 +54,16 @@ class Pose:
             turn @ self.rotation,
         )
 
-    def where(self, chosen: AnyArray, other: Pose) -> Pose:
+    def where(self, chosen: Mask, other: Pose) -> Pose:
         """Another pose in the chosen frames (T,), this one in the rest."""
-        return Pose(
-            np.where(chosen[:, None], other.angles, self.angles),
-            np.where(chosen[:, None], other.position, self.position),
-            np.where(chosen[:, None, None], other.rotation, self.rotation),
-        )
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return Pose(*(np.where(chosen[(..., *[None] * (a.ndim - 1))], b, a) for a, b in pairs))
 
-    def frames(self, keep: slice | AnyArray) -> Pose:
+    def frames(self, keep: slice | Indices | Mask) -> Pose:
         """The same at some frames."""
-        return Pose(self.angles[keep], self.position[keep], self.rotation[keep])
+        return Pose(*(array[keep] for array in self._arrays()))
 
-    def put(self, places: AnyArray, other: Pose) -> None:
+    def put(self, places: Indices | slice, other: Pose) -> None:
         """Write the frames of another pose into some frames of this one."""
         for own, new in zip(self._arrays(), other._arrays(), strict=True):
             own[places] = new
@@ -76,7 +72,7 @@ class Pose:
         """With arrays of its own."""
         return Pose(*(array.copy() for array in self._arrays()))
 
-    def _arrays(self) -> tuple[AnyArray, AnyArray, AnyArray]:
+    def _arrays(self) -> tuple[Array, Array, Array]:
         return self.angles, self.position, self.rotation
 
     @classmethod
@@ -84,7 +80,7 @@ class Pose:
         """Stretches of frames, one after the other."""
         return cls(*(np.concatenate(part) for part in zip(*(p._arrays() for p in parts), strict=True)))
 
-    def spread(self, frames: int, keys: AnyArray) -> Pose:
+    def spread(self, frames: int, keys: Array) -> Pose:
         """From some frames (k,), the first and the last among them, to all between, by cubic splines."""
         from scipy.interpolate import make_interp_spline
 
@@ -101,37 +97,28 @@ class NearestPose:
 
     model: Model
     targets: Targets
-    free: AnyArray
-    rest: AnyArray
-    names: AnyArray
+    free: Mask
+    rest: Array
+    names: Array | Indices
 
-    def frames(self, keep: slice | AnyArray) -> NearestPose:
+    def frames(self, keep: slice | Indices | Mask) -> NearestPose:
         """The same at some frames."""
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
-    def without_leaps(self, pose: Pose, max_iterations: int) -> Pose:
-        """Frames whose angles leap from those before are found again from there: an arm bent the wrong way, say."""
-        angles, position, rotation = pose.angles.copy(), pose.position.copy(), pose.rotation.copy()
-        for frame in range(1, len(angles)):
-            if np.abs(angles[frame] - angles[frame - 1]).max() > _LEAP:
-                before = Pose(
-                    angles[frame - 1 : frame], position[frame : frame + 1], rotation[frame : frame + 1]
-                )
-                again = self.frames(slice(frame, frame + 1)).converge(before, 1e-3, max_iterations)
-                angles[frame], position[frame], rotation[frame] = (
-                    again.angles[0],
-                    again.position[0],
-                    again.rotation[0],
-                )
-        return Pose(angles, position, rotation)
+    def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
+        """Frames whose angles jump from those before are found again from there: an arm bent the wrong way, say."""
+        found = pose.copy()
+        for frame in range(1, len(found.angles)):
+            if np.abs(found.angles[frame] - found.angles[frame - 1]).max() > _JUMP:
+                here = slice(frame, frame + 1)
+                before = replace(found.frames(here), angles=found.angles[frame - 1 : frame])
+                found.put(here, self.frames(here).converge(before, 1e-3, max_iterations))
+        return found
 
     def converge(self, pose: Pose, tolerance: float, max_iterations: int) -> Pose:
-        """Steps until no frame moves any more: Gauss-Newton from afar, Newton when near, damped where it gets worse.
+        """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
 
-        Args:
-            pose: where to start.
-            tolerance: largest change of an angle [rad] or position [m] in the last step of a frame.
-            max_iterations: give up after so many steps.
+        Steps are damped where the fit gets worse.
 
         Raises:
             PoseError: frames that do not converge.
@@ -144,7 +131,7 @@ class NearestPose:
         found, going = pose.copy(), np.arange(len(self.names))
         damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
         # What moves no target is left as it is in standing.
-        way = self.model.tree.way_to(self.targets.slots)
+        way = self.model.tree.ancestor_joints(self.targets.slots)
         q, misfit = some._misfit(pose, way)
         for _ in range(max_iterations):
             newton = largest < _NEAR
@@ -169,24 +156,24 @@ class NearestPose:
 
     def nearer(self, one: Pose, other: Pose) -> Pose:
         """Of two poses, in each frame the one that fits better."""
-        way = self.model.tree.way_to(self.targets.slots)
+        way = self.model.tree.ancestor_joints(self.targets.slots)
         misfits = [self._misfit(pose, way)[1] for pose in (one, other)]
         return one.where(misfits[1] < misfits[0], other)
 
-    def _seen_from(self, origin: AnyArray) -> NearestPose:
+    def _seen_from(self, origin: Array) -> NearestPose:
         """The same with points as seen from (T, 3) [m]; directions are what they are."""
         point = self.targets.slots < self.model.topology.point_count
         values = self.targets.values - point[:, None] * origin[:, None]
         return replace(self, targets=replace(self.targets, values=values))
 
-    def _misfit(self, pose: Pose, way: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def _misfit(self, pose: Pose, way: Mask) -> tuple[Array, Array]:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
         q = self.model.tree.pose(pose.angles, pose.position, pose.rotation, way)
         off = (self.targets.values - q[:, self.targets.slots]) ** 2
         rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
         return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest
 
-    def _step(self, q: AnyArray, pose: Pose, damping: AnyArray, near: AnyArray) -> AnyArray:
+    def _step(self, q: Array, pose: Pose, damping: Array, near: Mask) -> Array:
         """One step in the speeds, (T, K+6), zero where locked; with the full curvature in frames that are near (T,)."""
         targets, count, joints = self.targets, int(self.free.sum()), pose.angles.shape[1]
         pull = (targets.values - q[:, targets.slots]) * targets.weights[:, None]
@@ -200,9 +187,9 @@ class NearestPose:
         step = np.zeros((len(q), len(self.free)))
         step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
-        return step * np.minimum(1.0, _LARGEST_TURN / np.maximum(turns, 1e-12))[:, None]
+        return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(turns, 1e-12))[:, None]
 
-    def _failure(self, q: AnyArray, largest: AnyArray, tolerance: float) -> PoseError:
+    def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
         failed = self.names[largest >= tolerance]
         worst = self._farthest(q, int(np.argmax(largest)))
         (culprit, distance), *_ = worst
@@ -214,7 +201,7 @@ class NearestPose:
             worst,
         )
 
-    def _farthest(self, q: AnyArray, frame: int) -> tuple[tuple[str, float], ...]:
+    def _farthest(self, q: Array, frame: int) -> tuple[tuple[str, float], ...]:
         """The targets farthest from a pose in one frame, as (name, distance [m]) by their weight."""
         off = np.linalg.norm(q[frame, self.targets.slots] - self.targets.values[frame], axis=1)
         off *= np.sqrt(self.targets.weights)
@@ -223,7 +210,7 @@ class NearestPose:
         return tuple((names[self.targets.slots[k]], float(off[k])) for k in order)
 
 
-def _listed(names: AnyArray) -> str:
+def _listed(names: Array | Indices) -> str:
     shown = ", ".join(
         f"{name:.3f} s" if isinstance(name, float) else f"frame {name}" for name in names[:3].tolist()
     )

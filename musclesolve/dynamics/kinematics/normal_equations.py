@@ -1,7 +1,7 @@
-"""The linear system of one step towards the nearest pose, from sums over what hangs behind each joint.
+"""The linear system of one step towards the nearest pose, from sums over what is distal to each joint.
 
-A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it hangs
-behind the joint. So
+A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by a x v, if it is
+distal to the joint. So
 
     gradient_j = sum_n D_nj . p_n            = a_j . sum r x p + c_j . sum p
     H_ij       = sum_n w_n D_ni . D_nj       = a_i . (a tr C - C a + h x c)_j + c_i . (a x h + m c)_j
@@ -17,42 +17,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.joint_tree import Tree
-from musclesolve.dynamics.kinematics.vector_components import components, cross
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.vectors import components, cross
 
 _SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 def normal_equations(
-    tree: Tree, q: Array, origin: Array, slots: Array, weights: Array, pull: Array, free: Array, near: Array
+    tree: Tree,
+    q: Array,
+    origin: Array,
+    slots: Indices,
+    weights: Array,
+    pull: Array,
+    free: Mask,
+    near: Array | Mask,
 ) -> tuple[Array, Array]:
-    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds.
+    """H - near S (T, F, F) and the gradient D^T p (T, F) over the free speeds (K+6,).
 
-    Args:
-        tree: the joints.
-        q: (T, N, 3) natural coordinates.
-        origin: (T, 3) where the standing layout's origin is [m].
-        slots: (n,) what has a target.
-        weights: (n,) w.
-        pull: (T, n, 3) p.
-        free: (K+6,) speeds that count.
-        near: (T,) how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
+    slots (n,) with weights w (n,) and pull p (T, n, 3); origin (T, 3): that of the standing layout [m]; near (T,):
+    how much of the curvature S is counted, 0 (Gauss-Newton) to 1 (Newton).
     """
     axis, offset = _screws(tree, q, origin, free)
     point = slots < tree.point_count
-    moved = np.column_stack([tree.moves[slots], np.ones((len(slots), 6))])[:, free]
+    moved = np.column_stack([tree.distal_slots[slots], np.ones((len(slots), 6))])[:, free]
     # Lengths from the base, wherever in the laboratory that is: small numbers, small round-off.
     place = components(q[:, slots] - point[:, None] * origin[:, None])
     pull = components(pull)
     heavy = weights * place
-    behind = [heavy[x] * place[y] for x, y in _SYMMETRIC]
-    behind += [place[x] * pull[y] for x in range(3) for y in range(3)]
-    behind += [*(point * heavy), *(point * pull)]
-    sums = np.stack(behind) @ moved
+    moments = [heavy[x] * place[y] for x, y in _SYMMETRIC]
+    moments += [place[x] * pull[y] for x in range(3) for y in range(3)]
+    moments += [*(point * heavy), *(point * pull)]
+    sums = np.stack(moments) @ moved
     mass = (point * weights) @ moved
-    second, turning, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
-    torque = np.stack([turning[5] - turning[7], turning[6] - turning[2], turning[1] - turning[3]])
+    second, product, first, force = sums[:6], sums[6:15], sums[15:18], sums[18:]
+    torque = np.stack([product[5] - product[7], product[6] - product[2], product[1] - product[3]])
     gradient = (axis * torque + offset * force).sum(axis=0)
     cxx, cxy, cxz, cyy, cyz, czz = second
     ax, ay, az = axis
@@ -62,12 +62,7 @@ def normal_equations(
     angular[2] += (cxx + cyy) * az - cxz * ax - cyz * ay
     linear = cross(axis, first) + mass * offset
     if near.any():
-        trace = turning[0] + turning[4] + turning[8]
-        bent = cross(offset, force) - axis * trace
-        for x in range(3):
-            bent[x] += turning[3 * x] * ax + turning[3 * x + 1] * ay + turning[3 * x + 2] * az
-        turns = np.abs(axis).any(axis=0)
-        angular -= near[:, None] * turns * bent
+        angular -= near[:, None] * _curvature(axis, offset, product, force)
     rows = np.ascontiguousarray(np.concatenate([axis, offset]).transpose(1, 2, 0))
     columns = np.ascontiguousarray(np.concatenate([angular, linear]).transpose(1, 0, 2))
     share = tree.share[np.ix_(free, free)]
@@ -75,12 +70,21 @@ def normal_equations(
     return half + half.transpose(0, 2, 1), gradient
 
 
-def _screws(tree: Tree, q: Array, origin: Array, free: Array) -> tuple[Array, Array]:
+def _curvature(axis: Array, offset: Array, product: Array, force: Array) -> Array:
+    """P a - a tr P + c x f (3, T, F) of S, zero for the speeds that are no rotations."""
+    trace = product[0] + product[4] + product[8]
+    bent = cross(offset, force) - axis * trace
+    for x in range(3):
+        bent[x] += product[3 * x] * axis[0] + product[3 * x + 1] * axis[1] + product[3 * x + 2] * axis[2]
+    return np.abs(axis).any(axis=0) * bent
+
+
+def _screws(tree: Tree, q: Array, origin: Array, free: Mask) -> tuple[Array, Array]:
     """Axis a and offset c of the free speeds, (3, T, F) each; c from the origin."""
     joints, frames = tree.joint_count, len(q)
     axis, offset = np.zeros((2, 3, frames, joints + 6))
     axis[:, :, :joints] = components(tree.axes(q))
     offset[:, :, :joints] = cross(components(q[:, tree.pivot] - origin[:, None]), axis[:, :, :joints])
-    # The base: three shifts, then three turns about its origin.
+    # The base: three translations, then three rotations about its origin.
     offset[:, :, joints : joints + 3] = axis[:, :, joints + 3 :] = np.eye(3)[:, None]
     return axis[:, :, free], offset[:, :, free]

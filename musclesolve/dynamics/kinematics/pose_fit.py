@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.angle_branches import one_branch
-from musclesolve.dynamics.kinematics.cardan_angles import angle_between, best_rotation, from_cardan, to_cardan
-from musclesolve.dynamics.kinematics.frame_blocks import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import angle_between, best_rotation, from_cardan, to_cardan
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
 
 _KEY_FRAMES = 10
@@ -37,9 +37,9 @@ class Fit:
     informs, held at zero. borrowed: those that `drive_pose` could not measure and has from the nearest pose.
     """
 
-    coordinates: AnyArray
-    q: AnyArray
-    residual: AnyArray
+    coordinates: Array
+    q: Array
+    residual: Array
     points: tuple[str, ...]
     locked: tuple[str, ...]
     borrowed: tuple[str, ...] = ()
@@ -48,24 +48,23 @@ class Fit:
 def fit_pose(
     model: Model,
     targets: Targets,
-    time: AnyArray | None = None,
+    time: Array | None = None,
     tolerance: float = 1e-8,
     max_iterations: int = 60,
-    start: AnyArray | None = None,
+    start: Array | None = None,
 ) -> Fit:
     """Nearest consistent pose of every frame.
 
-    Every tenth frame is found from the standing pose, the others from splines through those. A good guess spares most
-    of that; where one does not lead to an answer it is left aside.
+    Every tenth frame is found from the standing pose, the others from splines through those. A good start spares most
+    of that; one that does not lead to an answer is left aside.
 
     Args:
         model: the model.
         targets: measured points and directions.
         time: (T,) [s], to name frames by; their numbers are named without it.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
-        max_iterations: give up after so many steps.
-        start: (T, K+6) coordinates near the answer, those of the same motion with other markers or lengths, say; they
-            do not show in the answer.
+        max_iterations: largest number of steps.
+        start: (T, K+6) coordinates near the answer, which do not show in it.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
@@ -73,7 +72,7 @@ def fit_pose(
     """
     frames = len(targets.values)
     names = np.arange(frames) if time is None else time
-    free, rest = informed_dofs(model, targets), resting(model, targets)
+    free, rest = observable_dofs(model, targets), resting(model, targets)
     every = NearestPose(model, targets, free, rest, names)
     pose = None if start is None else _from_guess(every, start, tolerance, max_iterations)
     if pose is None:
@@ -86,7 +85,7 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     model, frames = every.model, len(every.names)
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     measured, keys = _start(model, every.targets), every.frames(chosen)
-    few = keys.without_leaps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
+    few = keys.without_jumps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
     spread = replace(few, angles=one_branch(model, few.angles)).spread(frames, chosen)
     # Who turns round between two of these frames is not where a curve through them leads.
     doubtful = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _DOUBTFUL)
@@ -96,7 +95,7 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     return spread
 
 
-def _from_guess(every: NearestPose, start: AnyArray, tolerance: float, max_iterations: int) -> Pose | None:
+def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iterations: int) -> Pose | None:
     """The answer from coordinates near it; None if they are not near enough."""
     names = every.model.topology.dof_names
     start = check_array(start, "the start", (len(every.names), len(names)), names)
@@ -112,7 +111,7 @@ def _from_guess(every: NearestPose, start: AnyArray, tolerance: float, max_itera
 def _overturned(every: NearestPose, pose: Pose) -> bool:
     """Whether the base or a direction points away from where it was measured.
 
-    There the misfit is stationary too, but not least: a start that is half a turn off ends there.
+    There the misfit is stationary too, but not least: a start that is 180 degrees off ends there.
     """
     model, targets = every.model, every.targets
     base = angle_between(pose.rotation, _start(model, targets).rotation)
@@ -130,7 +129,7 @@ def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations
     return Pose.joined(parts)
 
 
-def fit_of(model: Model, targets: Targets, pose: Pose, locked: AnyArray, borrowed: Sequence[int] = ()) -> Fit:
+def fit_of(model: Model, targets: Targets, pose: Pose, locked: Indices, borrowed: Sequence[int] = ()) -> Fit:
     """A pose (T) as the answer to what was measured; `locked` and `borrowed` by their places among the dofs."""
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
     angles = one_branch(model, pose.angles)
@@ -146,12 +145,12 @@ def fit_of(model: Model, targets: Targets, pose: Pose, locked: AnyArray, borrowe
     )
 
 
-def informed_dofs(model: Model, targets: Targets) -> AnyArray:
+def observable_dofs(model: Model, targets: Targets) -> Mask:
     """(K+6,) which degrees of freedom move any target in a general pose; the others stay locked at zero."""
     return np.abs(generic_directions(model, targets)).max(axis=(0, 1)) > 1e-6
 
 
-def generic_directions(model: Model, targets: Targets) -> AnyArray:
+def generic_directions(model: Model, targets: Targets) -> Array:
     """D (n, 3, K+6) of the targets in a pose that is special for none of them."""
     tree = model.tree
     generic = np.full((1, tree.joint_count), 0.3)
@@ -159,7 +158,7 @@ def generic_directions(model: Model, targets: Targets) -> AnyArray:
     return tree.allowed(q, np.zeros((1, 3)), targets.slots)[0]
 
 
-def resting(model: Model, targets: Targets) -> AnyArray:
+def resting(model: Model, targets: Targets) -> Array:
     """(K+6,) weights that draw angles to zero: the model's, but none where the driven direction is measured."""
     weights = np.zeros(len(model.topology.dof_names))
     for k, dof in enumerate(model.topology.dofs):
@@ -177,6 +176,7 @@ def _start(model: Model, targets: Targets) -> Pose:
         base = model.topology.bodies[model.tree.root]
         raise InputError(
             f"no point of the base body {base.name!r} was measured",
+            code="conflict",
             expected=f"some of {', '.join(base.points)} among the targets",
         )
     middle = values[:, point].mean(axis=1)

@@ -12,8 +12,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.inverse.redundant_constraints import least_squares, undriven
-from musclesolve.dynamics.mechanism.constraint_rows import Gaps, Kind, Rows, all_gaps, all_rows, mirrored
+from musclesolve.dynamics.mechanism.constraint_rows import (
+    ClosureErrors,
+    Constraint,
+    Rows,
+    all_closure_errors,
+    all_rows,
+    mirrored,
+)
 from musclesolve.errors import InputError, MuscleSolveError
 
 _LONGEST_STEP = 0.3
@@ -27,7 +35,7 @@ _SHOWN = 4
 
 
 def assemble(
-    kinds: Iterable[Kind],
+    constraints: Iterable[Constraint],
     time: Array,
     start: Array,
     coordinate_names: tuple[str, ...] = (),
@@ -35,50 +43,48 @@ def assemble(
     max_iterations: int = 100,
     driven: bool = False,
 ) -> Array:
-    """Pose of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
+    """Pose (T, N, 3) of every frame that satisfies all rows (Silva 2003, 2.6, 5.7).
 
     Args:
-        kinds: what the mechanism consists of.
+        constraints: what the mechanism consists of.
         time: (T,) [s], for the drivers.
         start: (N, 3) first guess of the first frame, each other frame being closed from the one before; or (T, N, 3),
             a guess for every frame. Guesses that are all alike count as one.
         coordinate_names: names of the N points and vectors, for messages.
         tolerance: how well every row is to be met [m or 1].
-        max_iterations: give up after so many steps.
+        max_iterations: largest number of steps.
         driven: refuse a mechanism that can still move.
 
-    Returns:
-        (T, N, 3).
-
     Raises:
-        InputError: a coordinate of the start, or what a guide gives, is not a finite number.
-        MuscleSolveError: the rows contradict each other, as in a loop that cannot close, or an angle that cannot get
-            to its guide; names them with the amounts. A body closes as its mirror image; names it. Or nothing drives
-            something that should be; names it.
+        InputError: a start or a value of a driver that is not finite.
+        MuscleSolveError: a loop that cannot close, an angle that cannot be reached, a body that closes as its mirror
+            image, or something that nothing drives; names it with the amounts.
     """
-    kinds, time = _listed(kinds), np.asarray(time, dtype=float)
+    constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     guess = _guesses(start, time)
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
-        q = _marched(kinds, time, guess[:1], tolerance, max_iterations)
+        q = _marched(constraints, time, guess[:1], tolerance, max_iterations)
     else:
-        q = _closed(kinds, time, guess, tolerance, max_iterations)
-        _check_closed(all_gaps(kinds, time, q), tolerance)
-    if turned := mirrored(kinds, q):
-        body, frame = next(iter(turned.items()))
+        q = _closed(constraints, time, guess, tolerance, max_iterations)
+        _check_closed(all_closure_errors(constraints, time, q), tolerance)
+    if inverted := mirrored(constraints, q):
+        body, frame = next(iter(inverted.items()))
         raise MuscleSolveError(
             f"body {body!r} closes as its own mirror image in frame {frame}, which no body can be. Start nearer to the "
             "pose that is meant, with every body whole."
         )
     if driven:
-        _check_driven(all_rows(kinds, time, q), coordinate_names)
+        _check_driven(all_rows(constraints, time, q), coordinate_names)
     return q
 
 
-def _listed(kinds: Iterable[Kind]) -> list[Kind]:
-    if not (listed := list(kinds)):
+def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
+    if not (listed := list(constraints)):
         raise InputError(
-            "a mechanism of nothing", expected="one kind of rows at least, as Rigid(constraints)"
+            "a mechanism of nothing",
+            code="missing_argument",
+            expected="one constraint of rows at least, as Rigid(constraints)",
         )
     return listed
 
@@ -91,26 +97,31 @@ def _guesses(start: Array, time: Array) -> Array:
     if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
         raise InputError(
             f"time {time.shape} and start {np.shape(start)} do not go together",
+            code="bad_shape",
             expected="time (T,), start (N, 3) or (T, N, 3)",
         )
     return guess
 
 
-def _marched(kinds: list[Kind], time: Array, start: Array, tolerance: float, max_iterations: int) -> Array:
+def _marched(
+    constraints: list[Constraint], time: Array, start: Array, tolerance: float, max_iterations: int
+) -> Array:
     """Each frame closed from the one before: the only way to know on which branch a loop is."""
     poses, now = np.empty((len(time), *start.shape[1:])), start
     for frame in range(len(time)):
         at = time[frame : frame + 1]
-        now = poses[frame : frame + 1] = _closed(kinds, at, now, tolerance, max_iterations)
-        _check_closed(all_gaps(kinds, at, now), tolerance, frame)
+        now = poses[frame : frame + 1] = _closed(constraints, at, now, tolerance, max_iterations)
+        _check_closed(all_closure_errors(constraints, at, now), tolerance, frame)
     return poses
 
 
-def _closed(kinds: list[Kind], time: Array, start: Array, tolerance: float, max_iterations: int) -> Array:
+def _closed(
+    constraints: list[Constraint], time: Array, start: Array, tolerance: float, max_iterations: int
+) -> Array:
     """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate."""
     q = np.array(start)
     for _ in range(max_iterations):
-        gaps = all_gaps(kinds, time, q)
+        gaps = all_closure_errors(constraints, time, q)
         step = -least_squares(gaps.jacobian.reshape(len(q), -1, 3 * q.shape[1]), gaps.part).reshape(q.shape)
         largest = np.abs(step).max(axis=(1, 2), keepdims=True)
         q = q + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(largest, 1e-12))
@@ -119,53 +130,44 @@ def _closed(kinds: list[Kind], time: Array, start: Array, tolerance: float, max_
     return q
 
 
-def violation(rows: Rows | Gaps) -> Array:
+def violation(rows: Rows | ClosureErrors) -> Array:
     """How far each row is from being met: its value over the length of its gradient, (T, c) [m or 1]."""
     slope = np.linalg.norm(rows.jacobian.reshape(*rows.value.shape, -1), axis=2)
     return np.abs(rows.value) / np.maximum(slope, 1e-12)
 
 
 def consistent_rates(
-    kinds: Iterable[Kind], time: Array, q: Array, coordinate_names: tuple[str, ...] = (), driven: bool = True
+    constraints: Iterable[Constraint],
+    time: Array,
+    q: Array,
+    coordinate_names: tuple[str, ...] = (),
+    driven: bool = True,
 ) -> tuple[Array, Array]:
-    """Velocities and accelerations (T, N, 3) of a pose that satisfies the rows (5.8, 5.9).
+    """Velocities and accelerations (T, N, 3) of a pose q (T, N, 3) that satisfies the rows (5.8, 5.9).
 
-    Args:
-        kinds: what the mechanism consists of.
-        time: (T,) [s].
-        q: (T, N, 3), from `assemble`.
-        coordinate_names: names of the N points and vectors, for messages.
-        driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
+    driven: refuse a mechanism that can still move; else what is free takes the smallest rates that the rows allow.
 
     Raises:
-        MuscleSolveError: the pose is open. Two drivers, or a driver and a joint, ask for different things; names the
-            rows. Nothing drives something; names the points and vectors.
+        MuscleSolveError: the pose is open, rows contradict each other, or nothing drives something; names them.
     """
-    kinds, time = _listed(kinds), np.asarray(time, dtype=float)
+    constraints, time = _listed(constraints), np.asarray(time, dtype=float)
     check_finite(q, coordinate_names)
-    rows = all_rows(kinds, time, q)
+    rows = all_rows(constraints, time, q)
     _check_met(rows)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     qd = least_squares(jacobian, rows.nu)
     _check_rates("velocities", rows.names, jacobian, qd, rows.nu)
     if driven:
         _check_driven(rows, coordinate_names)
-    gamma = all_rows(kinds, time, q, qd.reshape(q.shape)).gamma
+    gamma = all_rows(constraints, time, q, qd.reshape(q.shape)).gamma
     qdd = least_squares(jacobian, gamma)
     _check_rates("accelerations", rows.names, jacobian, qdd, gamma)
     return qd.reshape(q.shape), qdd.reshape(q.shape)
 
 
 def check_finite(q: Array, names: tuple[str, ...]) -> None:
-    """Refuse coordinates (T, N, 3) that are no finite numbers, by name and frame."""
-    bad = np.argwhere(~np.isfinite(q).all(axis=2))
-    if len(bad):
-        frame, slot = (int(part) for part in bad[0])
-        raise InputError(
-            f"{_names(names, q.shape[1])[slot]} is {q[frame, slot].tolist()} in frame {frame} "
-            f"({len(bad)} such values in all)",
-            expected="finite numbers",
-        )
+    """Refuse coordinates (T, N, 3) that are not finite, by name and frame."""
+    check_array(q, "the pose", ("T", "N", 3), _names(names, q.shape[1]))
 
 
 def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
@@ -197,7 +199,7 @@ def _check_driven(rows: Rows, names: tuple[str, ...]) -> None:
         )
 
 
-def _check_closed(gaps: Gaps, tolerance: float, number: int | None = None) -> None:
+def _check_closed(gaps: ClosureErrors, tolerance: float, number: int | None = None) -> None:
     """Refuse open rows; `number` is that of the frame where only one is given."""
     apart, limit = violation(gaps), max(10.0 * tolerance, 1e-9)
     frame = int(np.argmax(apart.max(axis=1)))

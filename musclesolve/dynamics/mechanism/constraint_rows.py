@@ -1,8 +1,8 @@
 """Constraint rows of any mechanism, closed loops and drivers included (Silva 2003, section 2.3, Table 2.1).
 
-A mechanism is a list of kinds of rows. Each gives, for all frames at once, its value Phi, its Jacobian Phi_q, and the
-right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7). `assembly`
-closes it; `guided` has the kinds that know the time.
+A mechanism is a list of constraints of rows. Each gives, for all frames at once, its value Phi, its Jacobian Phi_q,
+and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7).
+`assembly` closes it; `guided` has the constraints that know the time.
 
     Rigid         what stays: lengths, unit norms, angles of any two directions (2.13), linear combinations (2.19),
                   spherical joints (2.20), common axes (2.21), fixed points
@@ -10,21 +10,21 @@ closes it; `guided` has the kinds that know the time.
     LengthDriver  distance of two points of different bodies as a function of time
     MotionDriver  every degree of freedom of a model through a motion
 
-The row of an angle is met at two angles. A kind whose rows have such a second solution also says how far it is from
-the first (`SelfClosing`), and `assembly` goes by that.
+The row of an angle is met at two angles. A constraint whose rows have such a second solution also says how far it is
+from the first (`HasClosureErrors`), and `assembly` goes by that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.model.constraints import Constraints, direction_text
-from musclesolve.dynamics.model.topology import Direction, Topology
+from musclesolve._util.checks import check_array
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.errors import InputError
 
 
@@ -39,7 +39,7 @@ class Rows:
     gamma: Array
 
 
-class Kind(Protocol):
+class Constraint(Protocol):
     """What gives rows."""
 
     def rows(self, time: Array, q: Array, qd: Array) -> Rows:
@@ -47,7 +47,7 @@ class Kind(Protocol):
 
 
 @dataclass(frozen=True)
-class Gaps:
+class ClosureErrors:
     """What is left to close in a pose: names (c,), value (T, c), jacobian (T, c, N, 3).
 
     part (T, c): how much of the value one step is to take on, so that a turn is followed and not jumped.
@@ -60,45 +60,41 @@ class Gaps:
 
 
 @runtime_checkable
-class SelfClosing(Protocol):
-    """A kind whose rows are also met by a pose that it does not mean, such as the mirrored angle."""
+class HasClosureErrors(Protocol):
+    """A constraint whose rows are also met by a pose that it does not mean, such as the mirrored angle."""
 
-    def gaps(self, time: Array, q: Array) -> Gaps:
+    def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """What is zero in the pose that is meant, and only there."""
 
 
-def all_rows(kinds: Iterable[Kind], time: Array, q: Array, qd: Array | None = None) -> Rows:
-    """The rows of several kinds under each other; velocities are zero unless given.
+def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array | None = None) -> Rows:
+    """The rows of several constraints under each other; velocities are zero unless given.
 
     Raises:
-        InputError: a row is no finite number, as of a guide that is not; names it.
+        InputError: a row is no finite number, as of a course that is not; names it.
     """
     qd = np.zeros_like(q) if qd is None else qd
-    parts = [kind.rows(time, q, qd) for kind in kinds]
+    parts = [constraint.rows(time, q, qd) for constraint in constraints]
     names = tuple(name for part in parts for name in part.names)
     value, jacobian, nu, gamma = (
         np.concatenate([getattr(p, f) for p in parts], axis=1) for f in ("value", "jacobian", "nu", "gamma")
     )
-    bad = np.argwhere(~np.isfinite(value + nu + gamma))
-    if len(bad):
-        frame, row = (int(part) for part in bad[0])
-        raise InputError(
-            f"row {names[row]!r} is no finite number in frame {frame}",
-            expected="guides that give finite numbers at every time, and finite coordinates",
-        )
+    check_array(value + nu + gamma, "the constraint row", ("T", "c"), names)
     return Rows(names, value, jacobian, nu, gamma)
 
 
-def all_gaps(kinds: Iterable[Kind], time: Array, q: Array) -> Gaps:
-    """What is left to close: the gaps of the kinds that have them, the rows of the others."""
+def all_closure_errors(constraints: Iterable[Constraint], time: Array, q: Array) -> ClosureErrors:
+    """What is left to close: the gaps of the constraints that have them, the rows of the others."""
     parts = []
-    for kind in kinds:
-        rows = all_rows([kind], time, q)
-        plain = Gaps(rows.names, rows.value, rows.jacobian, rows.value)
-        parts.append(kind.gaps(time, q) if isinstance(kind, SelfClosing) else plain)
+    for constraint in constraints:
+        rows = all_rows([constraint], time, q)
+        plain = ClosureErrors(rows.names, rows.value, rows.jacobian, rows.value)
+        parts.append(
+            constraint.closure_errors(time, q) if isinstance(constraint, HasClosureErrors) else plain
+        )
     names = tuple(name for part in parts for name in part.names)
     stacked = (np.concatenate([getattr(p, f) for p in parts], axis=1) for f in ("value", "jacobian", "part"))
-    return Gaps(names, *stacked)
+    return ClosureErrors(names, *stacked)
 
 
 @dataclass(frozen=True)
@@ -113,71 +109,18 @@ class Rigid:
         if q.shape[1] != own.size:
             raise InputError(
                 f"poses of {q.shape[1]} points and vectors for constraints of {own.size}",
+                code="bad_shape",
                 expected="the coordinates of one topology",
             )
         return Rows(own.names, value := own.value(q), own.jacobian(q), np.zeros_like(value), own.gamma(qd))
 
 
-def mirrored(kinds: Iterable[Kind], q: Array) -> dict[str, int]:
+def mirrored(constraints: Iterable[Constraint], q: Array) -> dict[str, int]:
     """Bodies that are their own mirror image, which the rows allow and no body can be, with the first such frame."""
     found: dict[str, int] = {}
-    for kind in kinds:
-        if isinstance(kind, Rigid) and len(kind.constraints.handed):
-            wrong = kind.constraints.handedness(q) * kind.constraints.hand < 0.0
+    for constraint in constraints:
+        if isinstance(constraint, Rigid) and len(constraint.constraints.handed):
+            wrong = constraint.constraints.handedness(q) * constraint.constraints.hand < 0.0
             for body in np.flatnonzero(wrong.any(axis=0)):
-                found.setdefault(kind.constraints.handed[body], int(np.argmax(wrong[:, body])))
+                found.setdefault(constraint.constraints.handed[body], int(np.argmax(wrong[:, body])))
     return found
-
-
-def scalar_products(
-    topology: Topology, standing: Array, pairs: Iterable[tuple[Direction, Direction]]
-) -> Constraints:
-    """Rows a . b = const of pairs of directions, of one body or of several (Table 2.1)."""
-    pairs = list(pairs)
-    first = np.array([topology.slots_of(a) for a, _ in pairs])
-    second = np.array([topology.slots_of(b) for _, b in pairs])
-    names, size = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in pairs), len(standing)
-    none = (np.zeros((0, size)), np.zeros((0, 3)))
-    blank = Constraints(names, first, second, np.zeros(len(pairs)), size, *none)
-    return replace(blank, constant=blank.value(standing[None])[0])
-
-
-Linear = tuple[list[str], Array, Array]
-"""Names (l,), weights (l, N) and targets (l, 3) of rows sum_n w_n q_n = target, for `Constraints.with_linear`."""
-
-
-def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
-    """Points in one place, a spherical joint (2.20), or vectors of one direction, as in a revolute joint (2.21)."""
-    pairs = list(pairs)
-    weights = np.zeros((len(pairs), len(topology.coordinate_names)))
-    for row, (one, other) in zip(weights, pairs, strict=True):
-        row[topology.slots_of((None, one))[1]], row[topology.slots_of((None, other))[1]] = 1.0, -1.0
-    return [f"{one} = {other}" for one, other in pairs], weights, np.zeros((len(pairs), 3))
-
-
-def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
-    """Points and vectors that stay where they stand: the ground."""
-    names = list(names)
-    slots = [topology.slots_of((None, name))[1] for name in names]
-    return [f"{name} fixed" for name in names], np.eye(len(standing))[slots], standing[slots]
-
-
-def combination(
-    topology: Topology, standing: Array, target: Direction, base: tuple[Direction, ...]
-) -> Linear:
-    """A direction as the combination of three directions that it is in the standing pose (2.19).
-
-    Raises:
-        InputError: the three lie in one plane.
-    """
-    lines = np.zeros((4, len(standing) + 1))
-    for line, direction in zip(lines, (target, *base), strict=True):
-        start, end = topology.slots_of(direction)
-        line[end] += 1.0
-        line[start] -= 1.0
-    lines = lines[:, :-1]
-    axes = (lines @ standing)[1:].T
-    if abs(np.linalg.det(axes)) < 1e-9 * np.prod(np.linalg.norm(axes, axis=0)):
-        raise InputError(f"combination of {list(base)}", expected="three directions that span space")
-    alpha = np.linalg.solve(axes, lines[0] @ standing)
-    return [f"{direction_text(target)} combined"], (lines[0] - alpha @ lines[1:])[None], np.zeros((1, 3))

@@ -7,36 +7,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.base_driver import base_gaps
-from musclesolve.dynamics.kinematics.joint_drivers import angle_gaps, angle_rows, driver_rows, led_angles
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.kinematics.base_driver import base_closure_errors
+from musclesolve.dynamics.kinematics.joint_drivers import angle_errors, angle_rows, driven_angles, driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.mechanism.constraint_rows import Gaps, Rows
-from musclesolve.dynamics.model.constraints import direction_text
+from musclesolve.dynamics.mechanism.constraint_rows import ClosureErrors, Rows
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body_constraints import direction_text
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
 
-Guide = Callable[[Array], tuple[Array, Array, Array]]
+Course = Callable[[Array], tuple[Array, Array, Array]]
 """From time (T,) to a guided quantity and its first and second derivative, (T,) each."""
 
 _TURN = 0.3
 """How far one step of the assembly may turn a driven angle [rad]."""
 
 
-def guided(guide: Guide, time: Array, name: str) -> tuple[Array, Array, Array]:
-    """What a guide gives, each (T,).
+def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array, Array]:
+    """What a course gives, each (T,).
 
     Raises:
         InputError: it is not three numbers, or arrays of one number per time.
     """
     try:
         value, rate, second = (
-            np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in guide(time)
+            np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
         )
     except (TypeError, ValueError) as fault:
         raise InputError(
-            f"the guide of driver {name!r}: {fault}",
+            f"the course of driver {name!r}: {fault}",
+            code="bad_type",
             expected="from time (T,) to the quantity and its first and second derivative, (T,) each",
         ) from fault
     return value, rate, second
@@ -44,25 +45,26 @@ def guided(guide: Guide, time: Array, name: str) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True)
 class AngleDriver:
-    """The angle from direction v of one body to u of another about their common axis n follows a guide (Table 2.1).
+    """The angle from direction v of one body to u of another about their common axis n follows a course (Table 2.1).
 
-    v and u are square to n. Scalar product, or cross product near 0 and 180 degrees (correction B3).
+    v and u are perpendicular to n. Scalar product, or cross product near 0 and 180 degrees (correction B3).
     """
 
     name: str
-    lines: dict[str, Array]
+    lines: dict[str, Indices]
     length: Array
     axial: Array
-    guide: Guide
+    course: Course
 
     @classmethod
     def build(
-        cls, topology: Topology, standing: Array, axis: Direction, v: Direction, u: Direction, guide: Guide
+        cls, topology: Topology, standing: Array, axis: Direction, v: Direction, u: Direction, course: Course
     ) -> AngleDriver:
         """Driver by names.
 
         Raises:
-            InputError: v or u is not square to the axis, so that no angle about it can be driven, or has no length.
+            InputError: v or u is not perpendicular to the axis, so that no angle about it can be driven, or has no
+            length.
         """
         lines = {
             key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)
@@ -72,17 +74,20 @@ class AngleDriver:
         sizes = [float(np.linalg.norm(line)) for line in (n0, v0, u0)]
         names = [direction_text(line) for line in (axis, v, u)]
         if 0.0 in sizes:
-            raise InputError(f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length")
+            raise InputError(
+                f"driver about {names[0]}: {names[sizes.index(0.0)]} has no length", code="bad_model"
+            )
         for name, line, size in zip(names[1:], (v0, u0), sizes[1:], strict=True):
             slant = line @ n0 / (size * sizes[0])
             if abs(slant) > 1e-6:
                 raise InputError(
                     f"driver about {names[0]}: {name} is {np.degrees(np.arccos(slant)):.1f} degrees from the axis",
-                    expected="directions square to the joint axis",
+                    code="bad_model",
+                    expected="directions perpendicular to the joint axis",
                 )
         length = np.array([sizes[1] * sizes[2]])
         return cls(
-            f"angle {direction_text(v)} to {direction_text(u)}", lines, length, length * sizes[0], guide
+            f"angle {direction_text(v)} to {direction_text(u)}", lines, length, length * sizes[0], course
         )
 
     def rows(self, time: Array, q: Array, qd: Array) -> Rows:
@@ -90,24 +95,24 @@ class AngleDriver:
         value, jacobian, nu, gamma, _ = self._all(time, q, qd)
         return Rows((self.name,), value, jacobian, nu, gamma)
 
-    def gaps(self, time: Array, q: Array) -> Gaps:
-        """How far the angle is from the guide [rad]; unlike the row not zero at the mirrored angle."""
-        angle = guided(self.guide, time, self.name)[0][:, None]
-        gap, jacobian = angle_gaps(self.lines, self.length, self.axial, angle, q)
-        return Gaps((self.name,), gap, jacobian, np.clip(gap, -_TURN, _TURN))
+    def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
+        """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
+        angle = course_values(self.course, time, self.name)[0][:, None]
+        gap, jacobian = angle_errors(self.lines, self.length, self.axial, angle, q)
+        return ClosureErrors((self.name,), gap, jacobian, np.clip(gap, -_TURN, _TURN))
 
     def moment(self, time: Array, q: Array, multiplier: Array) -> Array:
         """Moment (T,) on the body of u about n, from the multiplier (T,) (correction B3) [N m]."""
         return self._all(time, q, np.zeros_like(q))[4][:, 0] * multiplier
 
     def _all(self, time: Array, q: Array, qd: Array) -> tuple[Array, ...]:
-        angle = tuple(part[:, None] for part in guided(self.guide, time, self.name))
+        angle = tuple(part[:, None] for part in course_values(self.course, time, self.name))
         return angle_rows(self.lines, self.length, self.axial, angle, q, qd)
 
 
 @dataclass(frozen=True)
 class LengthDriver:
-    """The distance of two points follows a guide: r.r - L(t)^2 = 0 (Table 2.1).
+    """The distance of two points follows a course: r.r - L(t)^2 = 0 (Table 2.1).
 
     nu = +2 L Ldot and gamma = 2 (L Lddot + Ldot^2) - 2 rdot.rdot (corrections A13 and A14); the multiplier gives the
     tension 2 L lambda.
@@ -116,11 +121,11 @@ class LengthDriver:
     name: str
     start: int
     end: int
-    guide: Guide
+    course: Course
 
     def rows(self, time: Array, q: Array, qd: Array) -> Rows:
         """One row."""
-        length, rate, second = guided(self.guide, time, self.name)
+        length, rate, second = course_values(self.course, time, self.name)
         line, moving = q[:, self.end] - q[:, self.start], qd[:, self.end] - qd[:, self.start]
         jacobian = np.zeros((len(q), 1, *q.shape[1:]))
         jacobian[:, 0, self.end], jacobian[:, 0, self.start] = 2.0 * line, -2.0 * line
@@ -130,7 +135,7 @@ class LengthDriver:
 
     def tension(self, time: Array, multiplier: Array) -> Array:
         """Force (T,) with which the driver draws its points together [N]."""
-        return 2.0 * guided(self.guide, time, self.name)[0] * multiplier
+        return 2.0 * course_values(self.course, time, self.name)[0] * multiplier
 
 
 @dataclass(frozen=True)
@@ -145,15 +150,18 @@ class MotionDriver:
         found = driver_rows(self.model, self._at(time), q, qd)
         return Rows(self.model.topology.dof_names, found.value, found.jacobian, found.nu, found.gamma)
 
-    def gaps(self, time: Array, q: Array) -> Gaps:
+    def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far every joint angle is from the motion, then the base's point and directions."""
         motion, topology = self._at(time), self.model.topology
-        lines, length, axial, angle = led_angles(self.model, motion)
-        gap, slope = angle_gaps(lines, length, axial, angle[0], q)
-        joints, base = (gap, slope, np.clip(gap, -_TURN, _TURN)), base_gaps(self.model, motion, q, _TURN)
+        lines, length, axial, angle = driven_angles(self.model, motion)
+        gap, slope = angle_errors(lines, length, axial, angle[0], q)
+        joints, base = (
+            (gap, slope, np.clip(gap, -_TURN, _TURN)),
+            base_closure_errors(self.model, motion, q, _TURN),
+        )
         value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))
         hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]
-        return Gaps(topology.dof_names[: len(topology.dofs)] + tuple(hold), value, jacobian, part)
+        return ClosureErrors(topology.dof_names[: len(topology.dofs)] + tuple(hold), value, jacobian, part)
 
     def _at(self, time: Array) -> Motion:
         """The motion at some of its times."""
@@ -162,6 +170,8 @@ class MotionDriver:
         nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
         if not np.array_equal(self.motion.time[nearest], time):
             raise InputError(
-                "the times are not those of the motion that drives", expected="times of its frames"
+                "the times are not those of the motion that drives",
+                code="bad_range",
+                expected="times of its frames",
             )
         return self.motion.frames(nearest)

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm, rigid_wrench
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import Kind, Rows, all_rows
+from musclesolve.dynamics.mechanism.constraint_rows import Constraint, Rows, all_rows
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 from musclesolve.dynamics.model.model import Model
@@ -36,6 +37,7 @@ class Mechanism(Model):
         if (len(self.standing), len(self.mass.mass)) != wanted:
             raise InputError(
                 f"standing positions {np.shape(self.standing)} and masses of {len(self.mass.mass)} bodies",
+                code="bad_shape",
                 expected=f"positions ({wanted[0]}, 3) and {wanted[1]} bodies, as the topology has them",
             )
 
@@ -48,9 +50,9 @@ class Reaction:
     a planar loop, depend on how redundant rows are scaled (correction B10).
     """
 
-    force: AnyArray
-    moment: AnyArray
-    unique: AnyArray
+    force: Array
+    moment: Array
+    unique: Mask
 
 
 @dataclass(frozen=True)
@@ -58,14 +60,14 @@ class MechanismForces:
     """A mechanism in motion: q, qd, qdd (T, N, 3), its rows, and their multipliers (T, c)."""
 
     model: Model
-    time: AnyArray
-    q: AnyArray
-    qd: AnyArray
-    qdd: AnyArray
+    time: Array
+    q: Array
+    qd: Array
+    qdd: Array
     rows: Rows
-    multipliers: AnyArray
+    multipliers: Array
 
-    def of(self, driver: AngleDriver | LengthDriver) -> AnyArray:
+    def of(self, driver: AngleDriver | LengthDriver) -> Array:
         """Moment of an angle driver about its axis [N m], or tension of a length driver [N], (T,)."""
         multiplier = self.multipliers[:, self._row(driver.name)]
         if isinstance(driver, AngleDriver):
@@ -73,15 +75,11 @@ class MechanismForces:
         return driver.tension(self.time, multiplier)
 
     def reaction(self, names: Iterable[str], body: str, about: str) -> Reaction:
-        """What some rows together exert on a body, about one of the points.
+        """What the rows of one joint together exert on a body, moments about the point `about`.
 
-        The body's points and vectors feel every row that holds them, so a joint whose reaction is asked for should be
-        made of points and vectors of each body's own (`coincident`); what two bodies share belongs to neither alone.
-
-        Args:
-            names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`, all of the joint.
-            body: the one that feels them.
-            about: the point about which moments are taken.
+        names: rows, as "a = b" of `coincident` or "a fixed" of `fixed`. The body's points and vectors receive the
+        force of every row that holds them: make the joint of points and vectors of each body's own, for what two
+        bodies share belongs to neither alone.
 
         Raises:
             InputError: no row, body or point of that name.
@@ -99,7 +97,7 @@ class MechanismForces:
         loose = np.abs(np.einsum("trw,trk->twk", unit, self._idle()[:, chosen])).max(axis=(0, 2), initial=0.0)
         return Reaction(found[:, :3], found[:, 3:], loose <= 1e-7 * np.abs(unit).max())
 
-    def _idle(self) -> AnyArray:
+    def _idle(self) -> Array:
         """Multipliers (T, c, k) that together exert nothing, from redundant rows; padded with zeros."""
         jacobian = self.rows.jacobian.reshape(*self.rows.value.shape, -1)
         basis, sizes, _ = np.linalg.svd(jacobian)
@@ -114,42 +112,37 @@ class MechanismForces:
             if row == name or (row[:-4] == name and row[-4:-2] == " [")
         ]
         if not found:
-            raise InputError(
-                f"no row is called {name!r}", expected=f"one of {', '.join(dict.fromkeys(self.rows.names))}"
-            )
+            raise unknown_name(name, "constraint row", dict.fromkeys(self.rows.names))
         return found
 
     def _row(self, name: str) -> int:
         found = self._rows(name)
         if len(found) > 1:
             raise InputError(
-                f"{len(found)} rows are called {name!r}", expected="drivers with names of their own"
+                f"{len(found)} rows are called {name!r}",
+                code="duplicate_name",
+                expected="drivers with names of their own",
             )
         return found[0]
 
 
 def mechanism_forces(
-    model: Model, kinds: Iterable[Kind], time: AnyArray, q: AnyArray, wrenches: Iterable[Wrench] = ()
+    model: Model, constraints: Iterable[Constraint], time: Array, q: Array, wrenches: Iterable[Wrench] = ()
 ) -> MechanismForces:
-    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88).
+    """Inverse dynamics of a mechanism with closed loops (2.83, 2.88) in the poses q (T, N, 3) that `assemble` found.
 
-    Args:
-        model: its bodies with their masses, and gravity: a `Model`, whose joints form a tree and whose loops are closed
-            by rows, or a `Mechanism`, all of whose joints are rows.
-        kinds: constraints and drivers, those that `assemble` closed.
-        time: (T,) [s].
-        q: (T, N, 3), from `assemble`.
-        wrenches: forces from outside.
+    model: a `Model`, whose joints form a tree and whose loops are closed by rows, or a `Mechanism`, all of whose joints
+    are rows. constraints: those that `assemble` closed, drivers included.
 
     Raises:
         MuscleSolveError: nothing drives something, or drivers contradict each other; names what.
     """
-    kinds, time = list(kinds), np.asarray(time, dtype=float)
-    qd, qdd = consistent_rates(kinds, time, q, model.topology.coordinate_names)
-    needed = weight_force(model.elements, model.mass, q, model.gravity)
+    constraints, time = list(constraints), np.asarray(time, dtype=float)
+    qd, qdd = consistent_rates(constraints, time, q, model.topology.coordinate_names)
+    needed = weight_force(model.rigid_bodies, model.mass, q, model.gravity)
     needed = needed + external_force(model, q, list(wrenches))
-    needed = needed - inertia_force(model.elements, model.basic_mass, q, qd, qdd)
-    rows = all_rows(kinds, time, q, qd)
+    needed = needed - inertia_force(model.rigid_bodies, model.basic_mass, q, qd, qdd)
+    rows = all_rows(constraints, time, q, qd)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     multipliers = minimum_norm(jacobian, needed.reshape(len(q), -1))
     return MechanismForces(model, time, q, qd, qdd, rows, multipliers)

@@ -1,4 +1,4 @@
-"""A person's forward model: twelve bodies, 29 degrees of freedom, hands and feet rigid with forearms and shanks."""
+"""A subject's forward model: twelve bodies, 29 degrees of freedom, hands and feet rigid with forearms and shanks."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import Part, compose
-from musclesolve.dynamics.model.topology import Point, Topology, load_topology, standing_layout
+from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
 
 
 def forward_human_model(person: Model | None = None) -> Model:
-    """The forward model (Silva 2003, 3.2.1, Tables 3.5, 3.6) of a person given by the inverse model.
+    """The forward model (Silva 2003, 3.2.1, Tables 3.5, 3.6) of a subject, given as a `human_model` (the standard
+    subject).
 
-    Joints lie where the person's are, and each body has the inertia of the person's segments that it stands for, so
-    the two models are the same body while wrists, ankles and shoulder girdle do not move.
-
-    Args:
-        person: a model made by `human_model`; the standard subject unless given.
+    Joints lie where the subject's are, and each body has the inertia of the segments that it stands for, so the two
+    models are the same body while wrists, ankles and shoulder girdle do not move.
     """
     person = human_model() if person is None else person
     topology = load_topology("forward_human")
@@ -28,7 +27,7 @@ def forward_human_model(person: Model | None = None) -> Model:
 
 
 def _offsets(topology: Topology, person: Model) -> dict[str, Array]:
-    """Offsets of points and directions of vectors that place the shared ones where the person has them."""
+    """Offsets of points and directions of vectors that place the shared ones where the subject has them."""
     known = dict(zip(person.topology.coordinate_names, person.standing, strict=True))
     known[topology.origin] = np.zeros(3)
     offsets = {name: known[name] for name in topology.vectors if name in known}
@@ -41,7 +40,7 @@ def _offsets(topology: Topology, person: Model) -> dict[str, Array]:
 
 
 def _growth(point: Point, person: Model) -> float:
-    """How much longer than in the file the person's segment is that scales a point."""
+    """How much longer than in the file the subject's segment is that scales a point."""
     side = point.name[-2:]
     same = next(p for p in person.topology.points if p.scale == point.scale and p.name.endswith(side))
     length = np.linalg.norm(
@@ -51,7 +50,7 @@ def _growth(point: Point, person: Model) -> float:
 
 
 def _inertia(topology: Topology, person: Model) -> MassProperties:
-    """Inertia of every body: the person's segments that it names, taken together, times its share."""
+    """Inertia of every body: the subject's segments that it names, taken together, times its share."""
     whole: list[Part] = []
     for body in topology.bodies:
         names = body.segment.split(" + ")

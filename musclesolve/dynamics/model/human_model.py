@@ -1,4 +1,4 @@
-"""A person: the inverse human model with the lengths that were measured and inertia from an anthropometric table."""
+"""A subject: the inverse human model with the lengths that were measured and inertia from an anthropometric table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.printed_inertia import printed_inertia
 from musclesolve.dynamics.model.segment_inertia import length_scales, segment_inertia
-from musclesolve.dynamics.model.topology import Topology, load_topology, standing_layout
-from musclesolve.errors import InputError
+from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
 
-INERTIA_TABLES = ("de_leva_1996", "silva_2003")
+INERTIA_TABLES = ("de_leva_1996", "silva_2003_as_printed")
 """Tables that `human_model` knows."""
 
 
@@ -28,10 +29,9 @@ def human_model(
     shoe_mass: float = 0.0,
     lengths: dict[str, float] | None = None,
     inertia: str = "de_leva_1996",
-    allow_impossible: bool = False,
     mass_factors: Mapping[str, float] | None = None,
 ) -> Model:
-    """The 33-body, 44-degree-of-freedom inverse model of one person.
+    """The 33-body, 44-degree-of-freedom inverse model of a subject.
 
     Args:
         mass: body mass, shoes included [kg].
@@ -40,36 +40,42 @@ def human_model(
         offsets: measured standing-pose offsets of points from their parents [m] and directions of vectors.
         shoe_mass: mass of one shoe [kg], carried by the foot in proportion to its own mass.
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
-        inertia: "de_leva_1996", by sex, or "silva_2003", Table 3.8 of the thesis as printed, scaled (3.1).
-        allow_impossible: take the printed table although some of its bodies cannot exist (correction C2).
+        inertia: "de_leva_1996", by sex, or "silva_2003_as_printed", Table 3.8 of the thesis scaled by (3.1), ten of
+            whose bodies cannot exist (correction C2): good for inverse dynamics only.
         mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
             scaled alike to the mass of the body.
 
     Raises:
         InputError: a mass, stature, sex, length or table that cannot be, or an offset of an unknown point.
     """
-    for what, value in (("mass", mass), ("stature", stature), ("shoe_mass", shoe_mass)):
-        check_array(value, what, ())
-    if not (1.0 <= mass <= 500.0 and 0.3 <= stature <= 2.8):
-        raise InputError(f"mass {mass:g} kg, stature {stature:g} m", expected="1 to 500 kg and 0.3 to 2.8 m")
+    mass, stature = check_size(mass, stature)
+    shoe_mass = check_number(
+        shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, most=0.1 * mass
+    )
+    check_choice(inertia, "inertia", INERTIA_TABLES)
     topology = load_topology("inverse_human")
-    unknown = set(offsets or {}) - set(topology.coordinate_names)
-    if unknown:
-        raise InputError(f"offsets of {sorted(unknown)}, which the model does not have")
-    plain = standing_layout(topology)
-    height = float(np.ptp(plain[: topology.point_count, 2]))
-    groups = {point.scale: stature / height for point in topology.points}
-    standing = standing_layout(topology, groups | length_scales(topology, lengths or {}), offsets)
-    if not 0.0 <= shoe_mass < 0.1 * mass:
-        raise InputError(f"a shoe of {shoe_mass:g} kg", expected="less than a tenth of the body mass")
-    if inertia not in INERTIA_TABLES:
-        raise InputError(f"there is no inertia table {inertia!r}", expected=" or ".join(INERTIA_TABLES))
-    if inertia == "silva_2003":
-        bare = printed_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, allow_impossible)
-    else:
-        bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
+    for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):
+        raise unknown_name(name, "point or vector", topology.coordinate_names, " to have an offset")
+    table = printed_inertia if inertia == "silva_2003_as_printed" else segment_inertia
+    standing = _standing(topology, stature, lengths or {}, offsets)
+    bare = table(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
     shod = _shod(topology, bare, shoe_mass)
     return Model(topology, standing, _weighed(topology, shod, mass_factors or {}), stature=stature)
+
+
+def check_size(mass: float, stature: float) -> tuple[float, float]:
+    """Return body mass [kg] and stature [m]; refuse what no subject has."""
+    mass = check_number(mass, "mass", "1 to 500 kg", least=1.0, most=500.0)
+    return mass, check_number(stature, "stature", "0.3 to 2.8 m", least=0.3, most=2.8)
+
+
+def _standing(
+    topology: Topology, stature: float, lengths: dict[str, float], offsets: dict[str, Array] | None
+) -> Array:
+    """Layout (N, 3) of the subject: scaled by stature, then by measured lengths, then by measured offsets."""
+    height = float(np.ptp(standing_layout(topology)[: topology.point_count, 2]))
+    groups = {point.scale: stature / height for point in topology.points}
+    return standing_layout(topology, groups | length_scales(topology, lengths), offsets)
 
 
 def segment_names(topology: Topology) -> list[str]:
@@ -79,8 +85,8 @@ def segment_names(topology: Topology) -> list[str]:
 
 def _weighed(topology: Topology, mass: MassProperties, factors: Mapping[str, float]) -> MassProperties:
     """Segments heavier and lighter than in the table, of the same mass together; centers stay where they are."""
-    if unknown := sorted(set(factors) - set(segment_names(topology))):
-        raise InputError(f"there is no segment {unknown[0]!r}", expected=", ".join(segment_names(topology)))
+    for name in sorted(set(factors) - set(segment_names(topology))):
+        raise unknown_name(name, "segment", segment_names(topology))
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= mass.total / float((factor * mass.mass).sum())
     return replace(mass, mass=factor * mass.mass, inertia=factor[:, None, None] * mass.inertia)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.model.rigid_body import PLACES, Elements
+from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
 from musclesolve.errors import InputError
 
 _SKEW = 1e-9
@@ -17,19 +17,16 @@ _SKEW = 1e-9
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass, centre of mass and inertia of every body in the standing pose.
+    """Mass (B,) [kg], center of mass (B, 3) [m] in the standing pose and inertia (B, 3, 3) [kg m2] about it, global
+    axes.
 
-    mass (B,) [kg]; center (B, 3) [m] standing position; inertia (B, 3, 3) [kg m2] about the centre, global axes.
     allow_impossible: take inertias that no body can have, such as printed ones; good for inverse dynamics only.
-    names: of the bodies, for messages; they must be those of the model, in its order.
-
-    Raises:
-        InputError: shapes that do not fit, numbers that are not finite, or what no body can have; names the body.
+    names: of the bodies of the model, in its order, for messages.
     """
 
-    mass: AnyArray
-    center: AnyArray
-    inertia: AnyArray
+    mass: Array
+    center: Array
+    inertia: Array
     allow_impossible: bool = False
     names: tuple[str, ...] = ()
 
@@ -42,16 +39,21 @@ class MassProperties:
             object.__setattr__(self, field, array)
         if names and len(names) != count:
             raise InputError(
-                f"{len(names)} names of {count} bodies", expected="one name for each body, or none"
+                f"{len(names)} names of {count} bodies",
+                code="bad_shape",
+                expected="one name for each body, or none",
             )
         if (self.mass < 0).any():
             body = int(np.argmin(self.mass))
-            raise InputError(f"{self._called(body)} has a negative mass ({self.mass[body]:g} kg)")
+            raise InputError(
+                f"{self._called(body)} has a negative mass ({self.mass[body]:g} kg)", code="bad_model"
+            )
         size = np.maximum(1e-12, np.trace(self.inertia, axis1=1, axis2=2))
         skew = np.abs(self.inertia - np.swapaxes(self.inertia, 1, 2)).max(axis=(1, 2), initial=0.0) / size
         if (skew > _SKEW).any():
             raise InputError(
                 f"the inertia of {self._called(int(np.argmax(skew)))} is not symmetric",
+                code="bad_model",
                 expected="the same product of inertia on both sides of the diagonal",
             )
         if self.allow_impossible:
@@ -61,6 +63,7 @@ class MassProperties:
             body = int(np.argmin(smallest + 1e-9 * size))
             raise InputError(
                 f"the inertia of {self._called(body)} is one that no rigid body can have",
+                code="bad_model",
                 expected="each principal moment at most the sum of the other two",
             )
 
@@ -73,18 +76,18 @@ class MassProperties:
         return float(self.mass.sum())
 
 
-def second_moment(inertia: AnyArray) -> AnyArray:
+def second_moment(inertia: Array) -> Array:
     """Integral of r r^T dm from the inertia tensor: 1/2 tr(I) 1 - I (2.53)."""
     trace = np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]
     return 0.5 * trace * np.eye(3) - inertia
 
 
-def basic_mass_matrix(elements: Elements, mass: MassProperties) -> AnyArray:
+def basic_mass_matrix(rigid_bodies: RigidBodies, mass: MassProperties) -> Array:
     """M_e of every basic body as (B, 4, 4); each entry stands for that number times the 3 x 3 unit matrix (2.55)."""
-    arm = mass.center - elements.origin
+    arm = mass.center - rigid_bodies.origin
     about_i = second_moment(mass.inertia) + mass.mass[:, None, None] * arm[:, :, None] * arm[:, None, :]
-    z = elements.inverse @ about_i @ np.swapaxes(elements.inverse, 1, 2)
-    ma = mass.mass[:, None] * np.einsum("bij,bj->bi", elements.inverse, arm)
+    z = rigid_bodies.inverse @ about_i @ np.swapaxes(rigid_bodies.inverse, 1, 2)
+    ma = mass.mass[:, None] * np.einsum("bij,bj->bi", rigid_bodies.inverse, arm)
     matrix = np.empty((len(mass.mass), 4, 4))
     matrix[:, 1:, 1:] = z
     matrix[:, 0, 1:] = matrix[:, 1:, 0] = ma - z[:, 0]
@@ -92,65 +95,55 @@ def basic_mass_matrix(elements: Elements, mass: MassProperties) -> AnyArray:
     return matrix
 
 
-def mass_matrix(elements: Elements, basic: AnyArray, q: AnyArray) -> AnyArray:
+def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
     """Mass matrix of the whole system, (T, 3N, 3N).
 
     Constant where a body has three points and a vector (2.62); V(q)^T M_e V(q) where it has two (2.70).
     """
     frames, slots = q.shape[:2]
     size = 3 * (slots + 1)
-    transform = _basic_jacobian(elements, q)
+    transform = _basic_jacobian(rigid_bodies, q)
     moved = np.einsum("bef,tbfxc->tbexc", basic, transform)
     rows, columns = (part.reshape(*part.shape[:2], 12, 18) for part in (transform, moved))
     blocks = np.swapaxes(rows, 2, 3) @ columns
-    place = (3 * elements.slots[:, :, None] + np.arange(3)).reshape(-1, 18)
+    place = (3 * rigid_bodies.slots[:, :, None] + np.arange(3)).reshape(-1, 18)
     cell = place[:, :, None] * size + place[:, None, :]
     cell = cell + size**2 * np.arange(frames)[:, None, None, None]
-    matrix = np.bincount(cell.ravel(), blocks.ravel(), frames * size**2).reshape(frames, size, size)
-    return matrix[:, : 3 * slots, : 3 * slots]
+    entries: Array = np.bincount(cell.ravel(), blocks.ravel(), frames * size**2).astype(float, copy=False)
+    return entries.reshape(frames, size, size)[:, : 3 * slots, : 3 * slots]
 
 
-def _basic_jacobian(elements: Elements, q: AnyArray) -> AnyArray:
+def _basic_jacobian(rigid_bodies: RigidBodies, q: Array) -> Array:
     """V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)."""
-    frames, bodies = len(q), len(elements.slots)
+    frames, bodies = len(q), len(rigid_bodies.slots)
     unit = np.broadcast_to(np.eye(12).reshape(12, 1, 1, 4, 3), (12, frames, bodies, 4, 3))
     every = np.broadcast_to(q, (12, *q.shape)).reshape(-1, *q.shape[1:])
-    slots = elements.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
+    slots = rigid_bodies.slot_forces(every, unit.reshape(-1, bodies, 4, 3))
     jacobian = slots.reshape(12, frames, bodies, 3 * PLACES)
     return np.moveaxis(jacobian, 0, 2).reshape(frames, bodies, 4, 3, 3 * PLACES)
 
 
-def inertia_force(elements: Elements, basic: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
+def inertia_force(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
     """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for."""
-    return elements.generalized(q, inertia_on_bodies(elements, basic, q, qd, qdd))
+    return rigid_bodies.generalized(q, inertia_on_bodies(rigid_bodies, basic, q, qd, qdd))
 
 
-def inertia_on_bodies(
-    elements: Elements, basic: AnyArray, q: AnyArray, qd: AnyArray, qdd: AnyArray
-) -> AnyArray:
+def inertia_on_bodies(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
     """The same as forces on the basic coordinates of the bodies (T, B, 4, 3).
 
     Includes the velocity-dependent part of the two-point bodies, V^T M_e Vdot qd (2.71, sign of correction B1).
-
-    Raises:
-        InputError: the coordinates are those of another model.
     """
-    if q.shape[1] != len(elements.incidence):
-        raise InputError(
-            f"a motion of {q.shape[1]} points and vectors for a model that has {len(elements.incidence)}",
-            expected="the motion of this model",
-        )
-    acceleration = elements.basic_acceleration(q, qd, qdd)
+    acceleration = rigid_bodies.basic_acceleration(q, qd, qdd)
     return np.einsum("bef,tbfx->tbex", basic, acceleration)
 
 
-def weight_force(elements: Elements, mass: MassProperties, q: AnyArray, gravity: AnyArray) -> AnyArray:
+def weight_force(rigid_bodies: RigidBodies, mass: MassProperties, q: Array, gravity: Array) -> Array:
     """Generalized force of gravity (T, N, 3); gravity is (3,) [m/s2]."""
-    force = weight_on_bodies(elements, mass, gravity)
-    return elements.generalized(q, np.broadcast_to(force, (len(q), *force.shape)))
+    force = weight_on_bodies(rigid_bodies, mass, gravity)
+    return rigid_bodies.generalized(q, np.broadcast_to(force, (len(q), *force.shape)))
 
 
-def weight_on_bodies(elements: Elements, mass: MassProperties, gravity: AnyArray) -> AnyArray:
+def weight_on_bodies(rigid_bodies: RigidBodies, mass: MassProperties, gravity: Array) -> Array:
     """Gravity (3,) [m/s2] as forces on the basic coordinates of the bodies (B, 4, 3), the same in every pose."""
-    weight = mass.mass[:, None] * elements.coordinates(mass.center)
+    weight = mass.mass[:, None] * rigid_bodies.coordinates(mass.center)
     return weight[:, :, None] * gravity

@@ -1,4 +1,4 @@
-"""A model: a topology laid out with the lengths of one person or mechanism and given its masses."""
+"""A model: a topology laid out with the lengths of a subject or mechanism and given its masses."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.kinematics.joint_tree import Tree
-from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
-from musclesolve.dynamics.model.model_checks import check_model
-from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.model_checks import check_joints, check_layout
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Topology
 
 
 @dataclass(frozen=True)
 class Model:
-    """A topology, its standing layout (N, 3), the mass properties of its bodies, the stature of a person [m].
+    """A topology, its standing layout (N, 3), the mass properties of its bodies, the stature of a subject [m].
 
     Raises:
         InputError: joints, bodies, constraints and masses that do not agree; says which.
@@ -32,7 +32,8 @@ class Model:
 
     def __post_init__(self) -> None:
         """Refuse a model that is not in itself consistent."""
-        check_model(self)
+        check_layout(self.topology, self.standing, self.gravity, self.mass)
+        check_joints(self.topology, self.tree, self.constraints)
 
     @cached_property
     def constraints(self) -> Constraints:
@@ -40,9 +41,9 @@ class Model:
         return Constraints.build(self.topology, self.standing)
 
     @cached_property
-    def elements(self) -> Elements:
+    def rigid_bodies(self) -> RigidBodies:
         """Transformations between natural coordinates and material points."""
-        return Elements.build(self.topology, self.standing)
+        return RigidBodies.build(self.topology, self.standing)
 
     @cached_property
     def tree(self) -> Tree:
@@ -52,7 +53,7 @@ class Model:
     @cached_property
     def basic_mass(self) -> np.ndarray:
         """M_e of every body (B, 4, 4)."""
-        return basic_mass_matrix(self.elements, self.mass)
+        return basic_mass_matrix(self.rigid_bodies, self.mass)
 
     def body(self, name: str) -> int:
         """Index of a body.
@@ -66,9 +67,9 @@ class Model:
         """Index of a point or vector among the generalized coordinates."""
         return self.topology.slot[name]
 
-    def behind(self, dof: str) -> np.ndarray:
-        """Indices of the bodies that hang behind a joint degree of freedom."""
-        return np.flatnonzero(self.tree.carries[: len(self.topology.bodies), self.joint(dof)])
+    def distal_bodies(self, dof: str) -> np.ndarray:
+        """Indices of the bodies distal to a joint degree of freedom."""
+        return np.flatnonzero(self.tree.distal_frames[: len(self.topology.bodies), self.joint(dof)])
 
     def dof(self, name: str) -> int:
         """Index of a degree of freedom."""

@@ -1,7 +1,7 @@
-"""The inertia table of the thesis (Silva 2003, Table 3.8) on one person, for reproducing its results.
+"""The inertia table of the thesis (Silva 2003, Table 3.8) on a subject, for reproducing its results.
 
-Ten of its bodies cannot exist: one moment of inertia exceeds the sum of the others (correction C2). Inverse dynamics
-computes with them all the same, so they can be had on request; a mass matrix made of them is not positive definite.
+Ten of its bodies cannot exist: one moment of inertia exceeds the sum of the others (correction C2). Inverse
+dynamics can use them all the same; a mass matrix made of them is not positive definite.
 """
 
 from __future__ import annotations
@@ -9,40 +9,33 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
-from musclesolve.dynamics.model.segment_inertia import named_points, read_table
+from musclesolve.dynamics.model.segment_inertia import named_points
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 
 
 def printed_inertia(
-    topology: Topology, standing: Array, mass: float, sex: str, allow_impossible: bool
+    topology: Topology, standing: Array, mass: float, sex: str, stature: float
 ) -> MassProperties:
-    """Masses, centres and inertias of Table 3.8 scaled by (3.1): chi_m of the body masses, chi_L of each length.
+    """Masses, centers and inertias of Table 3.8 scaled by (3.1): chi_m of the body mass [kg], chi_L of each length.
 
     chi_L = L / L_50th, chi_m = m / 81.52 kg, chi_I = chi_m chi_L^2. The printed moments refer to the seated pose; they
-    are turned into the standing one.
-
-    Args:
-        topology: the inverse human model, whose bodies carry the numbers of the table.
-        standing: (N, 3) the person's layout.
-        mass: body mass [kg].
-        sex: must be "male"; the scaling holds within one sex only (3.1.3).
-        allow_impossible: take bodies that cannot exist.
+    are rotated into the standing one. The scaling holds within one sex only (3.1.3); stature is in the layout already.
 
     Raises:
-        InputError: another sex, or impossible bodies that were not asked for; names them.
+        InputError: a sex other than "male".
     """
     if sex != "male":
         raise InputError(
             f"Table 3.8 describes a man, sex is {sex!r}",
+            code="conflict",
             expected='"male"',
             remedy='use the table "de_leva_1996"',
         )
     table = read_table("anthropometry", "silva_2003_table_3_8.toml")
     rows = {row["number"]: row for row in table["body"]}
-    if not allow_impossible:
-        _refuse_impossible(topology, rows)
     chi_m = mass / sum(row["mass"] for row in rows.values())
     where = _places(topology, standing, rows)
     parts = {}
@@ -52,18 +45,7 @@ def printed_inertia(
     chosen = [parts[body.number] for body in topology.bodies]
     masses, centers, inertias = zip(*chosen, strict=True)
     names = tuple(body.name for body in topology.bodies)
-    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), allow_impossible, names)
-
-
-def _refuse_impossible(topology: Topology, rows: dict[int, dict]) -> None:
-    wrong = [
-        body.name for body in topology.bodies if "impossible_inertia" in rows[body.number].get("flags", [])
-    ]
-    raise InputError(
-        f"Table 3.8 gives inertias that no rigid body can have to {', '.join(wrong)}",
-        expected="each principal moment at most the sum of the other two",
-        remedy='use the table "de_leva_1996", or pass allow_impossible=True to reproduce inverse dynamics of the print',
-    )
+    return MassProperties(np.array(masses), np.array(centers), np.array(inertias), True, names)
 
 
 def _places(topology: Topology, standing: Array, rows: dict[int, dict]) -> dict[str, Array]:
@@ -80,7 +62,7 @@ def _places(topology: Topology, standing: Array, rows: dict[int, dict]) -> dict[
 
 
 def _part(row: dict, place: dict, where: dict[str, Array], chi_m: float) -> tuple[float, Array, Array]:
-    """Mass, centre and inertia in global axes of one row of the table."""
+    """Mass, center and inertia in global axes of one row of the table."""
     start, end = (where[name] for name in place["along"])
     line = where[place["axis"][1]] - where[place["axis"][0]]
     length = float(np.linalg.norm(line))
@@ -94,7 +76,7 @@ def _part(row: dict, place: dict, where: dict[str, Array], chi_m: float) -> tupl
 
 
 def _axes(line: Array, long: int, across: int) -> Array:
-    """Orthonormal axes as columns: `line` in column `long`, the global axis `across` made square to it."""
+    """Orthonormal axes as columns: `line` in column `long`, the global axis `across` made perpendicular to it."""
     square = np.eye(3)[across] - line[across] * line
     square /= np.linalg.norm(square)
     axes = np.empty((3, 3))

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.model.topology import Body, Topology
 from musclesolve.errors import InputError
 
@@ -31,7 +31,7 @@ PLACES = 6
 
 
 @dataclass(frozen=True)
-class Elements:
+class RigidBodies:
     """The bodies of a model as arrays over bodies (B).
 
     slots (B, 6): i, j, u from, u to, v from, v to, as indices into the generalized coordinates (N); N itself stands for
@@ -39,8 +39,8 @@ class Elements:
     inverse (B, 3, 3): X'^-1; origin (B, 3): standing position of point i; incidence (N, B, 6).
     """
 
-    slots: Array
-    crossed: Array
+    slots: Indices
+    crossed: Mask
     length_u: Array
     length_v: Array
     inverse: Array
@@ -48,8 +48,8 @@ class Elements:
     incidence: Array
 
     @classmethod
-    def build(cls, topology: Topology, standing: Array) -> Elements:
-        """Elements of every body from the standing layout (N, 3).
+    def build(cls, topology: Topology, standing: Array) -> RigidBodies:
+        """RigidBodies of every body from the standing layout (N, 3).
 
         Raises:
             InputError: the points and vectors of a body lie in one plane.
@@ -74,7 +74,7 @@ class Elements:
             slots, crossed, length_u, length_v, np.linalg.inv(base), standing[slots[:, 0]], incidence[:none]
         )
 
-    def subset(self, bodies: Array) -> Elements:
+    def subset(self, bodies: Indices) -> RigidBodies:
         """The same for some bodies, in the given order (a body may come more than once)."""
         names = ("slots", "crossed", "length_u", "length_v", "inverse", "origin")
         picked = {name: getattr(self, name)[bodies] for name in names}
@@ -95,6 +95,7 @@ class Elements:
             raise InputError(
                 f"body {topology.bodies[body].name!r} has too few points and vectors for a spherical joint's axes or "
                 "extra points",
+                code="bad_model",
                 expected="two points and two vectors, three points and one vector, or four points",
             )
         c_i, c_j, c_u, c_v = coefficients
@@ -196,5 +197,6 @@ def _check_base(topology: Topology, base: Array) -> None:
         body = topology.bodies[int(np.flatnonzero(flat)[0])]
         raise InputError(
             f"body {body.name!r}: its points {list(body.points)} and vectors {list(body.vectors)} lie in one plane",
+            code="bad_model",
             expected="a line and two directions that span space",
         )

@@ -1,44 +1,43 @@
-"""Inertia of a person's segments: de Leva's table by sex, the thesis' by scaling, and the table of one person.
+"""Inertia of a subject's segments: de Leva's table by sex, the thesis' by scaling, and the table of a subject.
 
-Lengths are those of the person's model, so that measured ones count (Silva 2003, 3.1.3).
+Lengths are those of the subject's model, so that measured ones count (Silva 2003, 3.1.3).
 """
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology, standing_layout
 from musclesolve.errors import InputError
 
-Part = tuple[float, AnyArray, AnyArray]
-"""Mass [kg], centre (3,) [m] and inertia (3, 3) [kg m2] about it, global axes of the standing pose."""
+Part = tuple[float, Array, Array]
+"""Mass [kg], center (3,) [m] and inertia (3, 3) [kg m2] about it, global axes of the standing pose."""
 
 _TRUNK_PARTS = ("lower_trunk", "middle_trunk", "upper_trunk", "head")
 _TRUNK_LEVELS = ("omphalion", "xiphion", "cervicale", "vertex")
 
 
 def segment_inertia(
-    topology: Topology, standing: AnyArray, mass: float, sex: str, stature: float | None = None
+    topology: Topology, standing: Array, mass: float, sex: str, stature: float | None = None
 ) -> MassProperties:
-    """Mass, centre and inertia of every body from the segments of de Leva (1996), by sex.
+    """Mass, center and inertia of every body from the segments of de Leva (1996), by sex.
 
-    I = m (k L)^2 about each principal axis, L the person's own segment length; segments made of two parts are
+    I = m (k L)^2 about each principal axis, L the subject's own segment length; segments made of two parts are
     composed by the parallel-axis theorem; a body takes its share of its segment. The levels of the trunk lie on the
     line from mid-hip to the root of the neck, at the table's heights scaled by stature (that of the layout unless
     given). The printed mass fractions are rounded; they are divided by their sum.
     """
     table = read_table("anthropometry", "de_leva_1996.toml")
     places = read_table("definitions", "human_segments.toml")
-    if sex not in ("female", "male"):
-        raise InputError(f"sex {sex!r}", expected='"female" or "male"')
+    check_choice(sex, "sex", ("female", "male"))
     rows = table[sex]["segment"]
     height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
     where = _levels(topology, standing, rows, height / table[sex]["stature"])
@@ -60,13 +59,7 @@ def segment_inertia(
     )
 
 
-@cache
-def read_table(folder: str, file: str) -> dict:
-    """A bundled data file of this package, read once; not to be changed."""
-    return tomllib.loads((resources.files(__package__) / folder / file).read_text(encoding="utf-8"))
-
-
-def _levels(topology: Topology, standing: AnyArray, rows: dict, scale: float) -> dict[str, AnyArray]:
+def _levels(topology: Topology, standing: Array, rows: dict, scale: float) -> dict[str, Array]:
     """Standing positions by name: the model's points, the fingertips and the levels of the trunk."""
     where = named_points(topology, standing)
     step = scale * where["neck_base"] / np.linalg.norm(where["neck_base"])
@@ -77,8 +70,8 @@ def _levels(topology: Topology, standing: AnyArray, rows: dict, scale: float) ->
     return where
 
 
-def _part(row: dict, start: AnyArray, end: AnyArray, transverse: str, mass: float) -> Part:
-    """Mass, centre and inertia in global axes of one segment of the table."""
+def _part(row: dict, start: Array, end: Array, transverse: str, mass: float) -> Part:
+    """Mass, center and inertia in global axes of one segment of the table."""
     along = end - start
     length = float(np.linalg.norm(along))
     longitudinal = along / length
@@ -111,20 +104,21 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     if not lengths:
         return {}
     pairs = read_table("definitions", "human_lengths.toml")["group"]
-    unknown = sorted(set(lengths) - set(pairs))
-    if unknown:
-        raise InputError(f"there is no length of {unknown[0]!r}", expected=f"some of {', '.join(pairs)}")
+    for name in sorted(set(lengths) - set(pairs)):
+        raise unknown_name(name, "segment with a length", pairs)
     where = named_points(topology, standing_layout(topology))
     scales = {}
     for name, length in lengths.items():
         reference = float(np.linalg.norm(where[pairs[name][1]] - where[pairs[name][0]]))
         if not 0.2 < length / reference < 5.0:
-            raise InputError(f"a {name} of {length:g} m", expected=f"something like {reference:.2f} m")
+            raise InputError(
+                f"a {name} of {length:g} m", code="bad_number", expected=f"something like {reference:.2f} m"
+            )
         scales[name] = length / reference
     return scales
 
 
-def named_points(topology: Topology, standing: AnyArray) -> dict[str, AnyArray]:
+def named_points(topology: Topology, standing: Array) -> dict[str, Array]:
     """Standing positions of the model's points, of mid-hip and of the fingertips."""
     where = dict(zip(topology.coordinate_names, standing, strict=True)) | {"mid_hip": np.zeros(3)}
     for side in "rl":
@@ -135,21 +129,21 @@ def named_points(topology: Topology, standing: AnyArray) -> dict[str, AnyArray]:
 
 @dataclass(frozen=True)
 class Segment:
-    """One anatomical segment of a person, its bodies together.
+    """One anatomical segment of a subject, its bodies together.
 
-    mass [kg]; length [m] between its ends and center, the mass centre's distance from the first end along it as a
-    share of the length; principal (3,) moments [kg m2] about the mass centre, in ascending order.
+    mass [kg]; length [m] between its ends and center, the center of mass's distance from the first end along it as a
+    share of the length; principal (3,) moments [kg m2] about the center of mass, in ascending order.
     """
 
     name: str
     mass: float
     length: float
     center: float
-    principal: AnyArray
+    principal: Array
 
 
 def segments_of(model: Model) -> tuple[Segment, ...]:
-    """The anatomical segments of a person, in the order of the bodies; ends as in `human_lengths.toml`.
+    """The anatomical segments of a subject, in the order of the bodies; ends as in `human_lengths.toml`.
 
     Length and center are NaN for a segment whose ends are not known.
     """
@@ -164,18 +158,18 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     return tuple(_segment(name, compose(parts), ends.get(name), where) for name, parts in pieces.items())
 
 
-def _segment(name: str, whole: Part, ends: list[str] | None, where: dict[str, AnyArray]) -> Segment:
+def _segment(name: str, whole: Part, ends: list[str] | None, where: dict[str, Array]) -> Segment:
     mass, center, inertia = whole
     length = share = float("nan")
     if ends is not None and set(ends) <= set(where):
         line = where[ends[1]] - where[ends[0]]
         length = float(np.linalg.norm(line))
         share = float((center - where[ends[0]]) @ line / length**2)
-    return Segment(name, mass, length, share, np.linalg.eigvalsh(inertia))
+    return Segment(name, mass, length, share, np.asarray(np.linalg.eigvalsh(inertia)))
 
 
 def segment_table(model: Model) -> str:
-    """A person's segments as a printed table: mass, length, mass centre, principal moments of inertia."""
+    """A subject's segments as a printed table: mass, length, center of mass, principal moments of inertia."""
     rows = segments_of(model)
     total = sum(row.mass for row in rows)
     lines = [

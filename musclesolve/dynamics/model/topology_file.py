@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -12,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.names import similar
-from musclesolve.dynamics.model.topology_data import NO_DIRECTION, Body, Direction, Dof, Point, Topology
+from musclesolve.dynamics.model.data_files import locate, read_text
+from musclesolve.dynamics.model.topology import (
+    NO_DIRECTION,
+    Body,
+    Direction,
+    Dof,
+    Point,
+    Topology,
+    standing_layout,
+)
+from musclesolve.dynamics.model.topology_checks import check_drivers, check_topology
 from musclesolve.errors import InputError
 
 _NEEDED = object()
@@ -99,11 +111,31 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "child": _TEXT,
         "pivot": _TEXT,
         "axes": _Key(
-            "three perpendicular unit vectors by the names of the turns about them",
+            "three perpendicular unit vectors by the names of the rotations about them",
             lambda value: isinstance(value, dict) and _perpendicular(list(value.values())),
         ),
     },
 }
+
+
+def load_topology(name: str | Path = "inverse_human") -> Topology:
+    """Read a model definition, bundled (by name) or a user's own (by path); the same object for the same text.
+
+    Raises:
+        InputError: the file is not a model definition; says which entry is at fault.
+    """
+    path = locate(name)
+    return _parsed(read_text(path, "model definition"), path)
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str, path: Path) -> Topology:
+    """Parsed and checked once for each text: a file that was edited is another text."""
+    raw = tomllib.loads(text)
+    topology = from_tables(raw, path)
+    check_topology(topology, path)
+    check_drivers(topology, standing_layout(topology), path)
+    return topology
 
 
 def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
@@ -120,7 +152,12 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
     names = [row["name"] for row in rows["vector"]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"two vectors have the name {twice[0]!r}", file=file, expected="one name each")
+        raise InputError(
+            f"two vectors have the name {twice[0]!r}",
+            code="duplicate_name",
+            file=file,
+            expected="one name each",
+        )
     points = tuple(
         Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
     )
@@ -148,6 +185,7 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
             near = similar(given, keys)
             raise InputError(
                 f"unknown key {given!r}",
+                code="unknown_key",
                 file=file,
                 where=where,
                 expected=f"some of {', '.join(keys)}",
@@ -158,10 +196,16 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
         value = entry.get(name, key.default)
         if value is _NEEDED:
             raise InputError(
-                f"{name!r} is missing", file=file, where=where, expected=f"{name} = {key.expected}"
+                f"{name!r} is missing",
+                code="missing_key",
+                file=file,
+                where=where,
+                expected=f"{name} = {key.expected}",
             )
         if name in entry and not key.accepts(value):
-            raise InputError(f"{name} = {value!r}", file=file, where=where, expected=key.expected)
+            raise InputError(
+                f"{name} = {value!r}", code="bad_value", file=file, where=where, expected=key.expected
+            )
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1
@@ -211,6 +255,7 @@ def _parents_first(dofs: list[Dof], root: str, bodies: list[str], file: Path) ->
             near = [] if lost.parent in known else similar(lost.parent, known)
             raise InputError(
                 f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
+                code="bad_model",
                 file=file,
                 expected="joints that form a tree from the root on",
                 remedy=f"did you mean {' or '.join(near)}?" if near else None,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
 from musclesolve.dynamics.planar.planar_dynamics import (
     Equations,
     Load,
@@ -27,7 +28,7 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     torque_matrix,
 )
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.dynamics.planar.planar_tree import PlanarTree, turned
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
 from musclesolve.errors import InputError, MuscleSolveError
 
 
@@ -46,15 +47,14 @@ def foot_support(tree: PlanarTree, mode: str, foot: str = "foot", toes: str = "t
     Raises:
         InputError: another mode, or a body without these segments.
     """
-    if mode not in ("flat", "toes"):
-        raise InputError(f"there is no support mode {mode!r}", expected='"flat" or "toes"')
+    check_choice(mode, "support mode", ("flat", "toes"))
     tree.segment(foot)
     return Support(foot, tree.mount[tree.segment(toes)], foot if mode == "flat" else toes)
 
 
 def support_position(tree: PlanarTree, q: Array, support: Support) -> Array:
     """Position of the ground point and the clamped angle, (T, 3): Phibar of (14) before x0, y0 and pi/2 go off."""
-    point = q[:, :2] + turned(_reach(tree, support), q[:, 2:]).sum(axis=1)
+    point = q[:, :2] + rotated(_reach(tree, support), q[:, 2:]).sum(axis=1)
     return np.column_stack([point, q[:, 2 + tree.segment(support.clamped)]])
 
 
@@ -62,13 +62,13 @@ def support_rows(tree: PlanarTree, q: Array, support: Support) -> Array:
     """Cbar = dPhibar/dq, (T, 3, B+2)."""
     rows = np.zeros((len(q), 3, q.shape[1]), dtype=q.dtype)
     rows[:, 0, 0] = rows[:, 1, 1] = rows[:, 2, 2 + tree.segment(support.clamped)] = 1.0
-    rows[:, :2, 2:] = np.swapaxes(turned(_reach(tree, support), q[:, 2:] + 0.5 * np.pi), 1, 2)
+    rows[:, :2, 2:] = np.swapaxes(rotated(_reach(tree, support), q[:, 2:] + 0.5 * np.pi), 1, 2)
     return rows
 
 
 def support_bias(tree: PlanarTree, q: Array, qd: Array, support: Support) -> Array:
     """Accelerations xibar = -d(Cbar)/dt qd, (T, 3) (with the dot that the print lost, correction E3)."""
-    pull = turned(_reach(tree, support), q[:, 2:]) * qd[:, 2:, None] ** 2
+    pull = rotated(_reach(tree, support), q[:, 2:]) * qd[:, 2:, None] ** 2
     return np.column_stack([pull.sum(axis=1), np.zeros(len(q))])
 
 
@@ -87,14 +87,8 @@ def constraint_force(
 ) -> Array:
     """Multipliers lambda (T, 3s) of (16) for known drives; what the body does to the ground, support by support.
 
-    lambda = (Cbar Mbar^-1 Cbar^T)^-1 (Cbar Mbar^-1 (fbar_g - dbar + Bbar u) - xibar)
-
-    Args:
-        tree: the body.
-        q: (T, B+2).
-        qd: (T, B+2).
-        drive: (T, B+2) Bbar u, the projected forces of muscles and torques (and of other loads).
-        supports: one, or several: with the drives known, the share of each foot is determined.
+    lambda = (Cbar Mbar^-1 Cbar^T)^-1 (Cbar Mbar^-1 (fbar_g - dbar + Bbar u) - xibar), for the projected forces Bbar u
+    (T, B+2) of muscles, torques and other loads; with these known, the share of each of several feet is determined.
 
     Raises:
         MuscleSolveError: the supports ask more of the body than it can move.
@@ -141,6 +135,7 @@ def supported_inverse(
         raise InputError(
             f"{len(several)} supports at once: {3 * len(several)} reactions and {len(tree.joints)} torques from "
             f"{len(tree.names) + 2} equations",
+            code="conflict",
             expected="one support",
             remedy="give the measured force under each foot to `inverse_dynamics`, take both legs as one where they "
             "move together, or ask for `total_reaction`, which needs no share",

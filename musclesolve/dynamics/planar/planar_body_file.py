@@ -1,15 +1,17 @@
-"""Planar bodies from data files: geometry in the file, masses of a person by de Leva (1996)."""
+"""Planar bodies from data files: geometry in the file, masses of a subject by de Leva (1996)."""
 
 from __future__ import annotations
 
 import tomllib
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
-from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.model.data_files import locate, read_table, read_text
+from musclesolve.dynamics.model.human_model import check_size
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
 
@@ -20,36 +22,31 @@ MODELS = ("seven_segment", "nine_segment", "two_leg")
 def planar_body(
     name: str | Path = "nine_segment", mass: float = 73.0, stature: float = 1.741, sex: str = "male"
 ) -> PlanarTree:
-    """A planar body of one person.
+    """A planar body, bundled or from a file (path), of a subject of this mass [kg], stature [m] and sex.
 
-    Lengths of the file scale with stature, masses with body mass; mass centres and radii of gyration (transverse) are
-    those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
-
-    Args:
-        name: a bundled body ("seven_segment", "nine_segment", "two_leg") or the path of a file like those.
-        mass: body mass [kg].
-        stature: body height [m].
-        sex: "female" or "male".
+    Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse)
+    are those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
 
     Raises:
         InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.
     """
-    if not (1.0 <= mass <= 500.0 and 0.3 <= stature <= 2.8):
-        raise InputError(f"mass {mass:g} kg, stature {stature:g} m", expected="1 to 500 kg and 0.3 to 2.8 m")
-    if sex not in ("female", "male"):
-        raise InputError(f"sex {sex!r}", expected='"female" or "male"')
-    path = _locate(name)
+    mass, stature = check_size(mass, stature)
+    check_choice(sex, "sex", ("female", "male"))
+    if Path(name).suffix != ".toml" and str(name) not in MODELS:
+        raise unknown_name(str(name), "planar body", MODELS)
+    path = locate(name, "musclesolve.dynamics.planar", "models")
+    raw = tomllib.loads(read_text(path, "planar body"))
     try:
-        raw = tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
         scale = stature / raw["stature"]
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
-        composed = [_compose(segment["part"], scale, mass, _table()[sex]["segment"]) for segment in segments]
+        rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
+        composed = [_compose(segment["part"], scale, mass, rows) for segment in segments]
         parent = [-1 if segment["parent"] == "" else names.index(segment["parent"]) for segment in segments]
         mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
         rest = np.radians([float(segment["rest_deg"]) for segment in segments])
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as fault:
-        raise InputError(f"not a planar body: {fault!r}", file=path) from fault
+    except (KeyError, TypeError, ValueError) as fault:
+        raise InputError(f"not a planar body: {fault!r}", code="bad_model", file=path) from fault
     return PlanarTree(
         names=names,
         parent=np.array(parent),
@@ -62,22 +59,8 @@ def planar_body(
     )
 
 
-def _locate(name: str | Path) -> Path:
-    path = Path(name)
-    if path.suffix == ".toml":
-        return path
-    if str(name) not in MODELS:
-        raise InputError(f"there is no planar body {str(name)!r}", expected=f"one of {', '.join(MODELS)}")
-    return Path(str(resources.files("musclesolve.dynamics.planar") / "models" / f"{name}.toml"))
-
-
-def _table() -> dict:
-    file = resources.files("musclesolve.dynamics.model") / "anthropometry" / "de_leva_1996.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
 def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:
-    """Mass, centre (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
+    """Mass, center (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
     masses, centers, inertias = [], [], []
     for part in parts:
         row = rows[part["source"]]

@@ -6,7 +6,7 @@ each joint:
     p = g(q, z),   pd = D(q) qd + E zd,   pdd = D qdd + gamma(q, qd)
 
 Implicit (2.1): z = Phi(p) = 0, C(p) pd = 0, C pdd = xi(p, pd). C D = 0 and C E = 1 (2.6, 2.7).
-Coordinates: p = (x1, y1, theta1, x2, ...) of the mass centres, (T, 3B); q = (xH, yH, phi1, ..., phiB), (T, B+2);
+Coordinates: p = (x1, y1, theta1, x2, ...) of the centers of mass, (T, 3B); q = (xH, yH, phi1, ..., phiB), (T, B+2);
 z = (x, y) joint by joint, (T, 2J). All functions take complex numbers too.
 """
 
@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_tree import PlanarTree, turned
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
 
 
 def place(tree: PlanarTree, q: Array, z: Array | None = None) -> Array:
     """Absolute coordinates p = g(q, z), (T, 3B) (2.3; Blajer et al. 2006, 8, 11); z = 0 unless (T, 2J) is given."""
     angle = q[:, 2:]
-    center = q[:, None, :2] + turned(tree.chain, angle[:, None, :]).sum(axis=2)
+    center = q[:, None, :2] + rotated(tree.chain, angle[:, None, :]).sum(axis=2)
     p = np.concatenate([center, angle[..., None]], axis=2).reshape(len(q), -1)
     return p if z is None else p + z @ open_directions(tree).T
 
@@ -33,74 +33,35 @@ def allowed(tree: PlanarTree, q: Array) -> Array:
     directions[:, :, 0, 0] = directions[:, :, 1, 1] = 1.0
     directions[:, :, 2, 2:] = np.eye(count)
     # Turning a frame by a quarter brings xi to eta and eta to -xi: the derivative by the angle.
-    turning = turned(tree.chain, q[:, None, 2:] + 0.5 * np.pi)
+    turning = rotated(tree.chain, q[:, None, 2:] + 0.5 * np.pi)
     directions[:, :, :2, 2:] = np.swapaxes(turning, 2, 3)
     return directions.reshape(len(q), 3 * count, count + 2)
 
 
 def bias(tree: PlanarTree, q: Array, qd: Array) -> Array:
     """Centripetal accelerations gamma = Dd qd, (T, 3B) (2.5)."""
-    pull = -turned(tree.chain, q[:, None, 2:]) * (qd[:, None, 2:, None] ** 2)
+    pull = -rotated(tree.chain, q[:, None, 2:]) * (qd[:, None, 2:, None] ** 2)
     gamma = np.zeros((len(q), len(tree.names), 3), dtype=pull.dtype)
     gamma[:, :, :2] = pull.sum(axis=2)
     return gamma.reshape(len(q), -1)
 
 
 def open_directions(tree: PlanarTree) -> Array:
-    """E = dg/dz, (3B, 2J) (2.4, 3.2): opening a joint carries all that hangs behind it along. Constant."""
+    """E = dg/dz, (3B, 2J) (2.4, 3.2): opening a joint carries all that is distal to it along. Constant."""
     count, joints = len(tree.names), len(tree.joints)
     directions = np.zeros((count, 3, joints, 2))
     for axis in range(2):
-        directions[:, axis, :, axis] = tree.behind[:, tree.joints]
+        directions[:, axis, :, axis] = tree.distal_segments[:, tree.joints]
     return directions.reshape(3 * count, 2 * joints)
 
 
-def open_coordinates(tree: PlanarTree, p: Array) -> Array:
-    """Openings of the joints z = Phi(p), (T, 2J) (2.1; Blajer et al. 2006, 5 and 7 with the sign of correction E3)."""
-    child, parent, near, far = _ends(tree)
+def material_points(p: Array, segment: Indices, from_center: Array) -> Array:
+    """Positions (T, P, 2) of points given in the frames of their segments (P,), from the centers of mass (P, 2)."""
     center, angle = _split(p)
-    distal = center[:, child] + turned(near, angle[:, child])
-    proximal = center[:, parent] + turned(far, angle[:, parent])
-    return (distal - proximal).reshape(len(p), -1)
-
-
-def constraint_jacobian(tree: PlanarTree, p: Array) -> Array:
-    """C = dPhi/dp, (T, 2J, 3B) (2.1)."""
-    child, parent, near, far = _ends(tree)
-    _, angle = _split(p)
-    joint = np.arange(len(child))
-    jacobian = np.zeros((len(p), len(child), 2, len(tree.names), 3), dtype=p.dtype)
-    for axis in range(2):
-        jacobian[:, joint, axis, child, axis] = 1.0
-        jacobian[:, joint, axis, parent, axis] = -1.0
-        jacobian[:, joint, axis, child, 2] = turned(near, angle[:, child] + 0.5 * np.pi)[..., axis]
-        jacobian[:, joint, axis, parent, 2] = -turned(far, angle[:, parent] + 0.5 * np.pi)[..., axis]
-    return jacobian.reshape(len(p), 2 * len(child), -1)
-
-
-def constraint_bias(tree: PlanarTree, p: Array, pd: Array) -> Array:
-    """Accelerations xi = -Cd pd that the joints ask for, (T, 2J) (2.1)."""
-    child, parent, near, far = _ends(tree)
-    (_, angle), (_, rate) = _split(p), _split(pd)
-    distal = turned(near, angle[:, child]) * rate[:, child, None] ** 2
-    proximal = turned(far, angle[:, parent]) * rate[:, parent, None] ** 2
-    return (distal - proximal).reshape(len(p), -1)
-
-
-def material_points(p: Array, segment: Array, from_center: Array) -> Array:
-    """Positions (T, P, 2) of points given in the frames of their segments (P,), from the mass centres (P, 2)."""
-    center, angle = _split(p)
-    return center[:, segment] + turned(from_center, angle[:, segment])
+    return center[:, segment] + rotated(from_center, angle[:, segment])
 
 
 def _split(p: Array) -> tuple[Array, Array]:
-    """Mass centres (T, B, 2) and angles (T, B)."""
+    """Centers of mass (T, B, 2) and angles (T, B)."""
     by_segment = p.reshape(len(p), -1, 3)
     return by_segment[..., :2], by_segment[..., 2]
-
-
-def _ends(tree: PlanarTree) -> tuple[Array, Array, Array, Array]:
-    """Child and parent of each joint (J,), and the joint as seen from their mass centres (J, 2)."""
-    child = tree.joints
-    parent = tree.parent[child]
-    return child, parent, -tree.center[child], tree.mount[child] - tree.center[parent]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import check_array
 from musclesolve.dynamics.planar.planar_dynamics import torque_matrix
 from musclesolve.dynamics.planar.planar_joints import allowed, material_points
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
@@ -25,12 +26,12 @@ class Switches:
     counts from the standing pose, counter-clockwise; lower, upper [rad]: inside them the point is on the line.
     """
 
-    point: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))
-    joint: AnyArray = field(default_factory=lambda: np.zeros(0, dtype=int))
-    lower: AnyArray = field(default_factory=lambda: np.zeros(0))
-    upper: AnyArray = field(default_factory=lambda: np.zeros(0))
+    point: Indices = field(default_factory=lambda: np.zeros(0, dtype=int))
+    joint: Indices = field(default_factory=lambda: np.zeros(0, dtype=int))
+    lower: Array = field(default_factory=lambda: np.zeros(0))
+    upper: Array = field(default_factory=lambda: np.zeros(0))
 
-    def on(self, tree: PlanarTree, p: AnyArray) -> AnyArray:
+    def on(self, tree: PlanarTree, p: Array) -> Mask:
         """(T, C) which of the points are on their lines."""
         bend = p.reshape(len(p), -1, 3)[..., 2].real - tree.rest
         angle = bend[:, self.joint] - bend[:, tree.parent[self.joint]]
@@ -48,29 +49,31 @@ class PlanarMuscles:
     """
 
     names: tuple[str, ...]
-    max_force: AnyArray
-    share: AnyArray
-    line: AnyArray
-    segment: AnyArray
-    local: AnyArray
-    lateral: AnyArray
+    max_force: Array
+    share: Array
+    line: Indices
+    segment: Indices
+    local: Array
+    lateral: Array
     switches: Switches = field(default_factory=Switches)
 
     def __post_init__(self) -> None:
         points = np.bincount(self.line, minlength=self.share.shape[1])
         if (points < 2).any() or (np.diff(self.line) < 0).any():
             raise InputError(
-                f"lines with {points.tolist()} points", expected="at least two each, line after line"
+                f"lines with {points.tolist()} points",
+                code="bad_muscle_set",
+                expected="at least two each, line after line",
             )
-        if not (np.isfinite(self.local).all() and np.isfinite(self.lateral).all()):
-            raise InputError("an attachment point of a planar muscle is not a finite number")
+        check_array(self.local, "the place of an attachment point", ("P", 2), axis=0)
+        check_array(self.lateral, "the lateral place of an attachment point", ("P",), axis=0)
 
     @property
-    def _starts(self) -> AnyArray:
+    def _starts(self) -> Indices:
         """First point of each straight piece."""
         return np.flatnonzero(self.line[:-1] == self.line[1:])
 
-    def _pieces(self, tree: PlanarTree, p: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+    def _pieces(self, tree: PlanarTree, p: Array) -> tuple[Array, Array, Array]:
         """Points (T, P, 2), straight pieces (T, S, 2) and their lengths (T, S)."""
         r = material_points(p, self.segment, self.local - tree.center[self.segment])
         side = np.broadcast_to(self.lateral, r.shape[:2]).copy()
@@ -83,13 +86,13 @@ class PlanarMuscles:
         step, across = r[:, first + 1] - r[:, first], side[:, first + 1] - side[:, first]
         return r, step, np.sqrt((step**2).sum(axis=2) + across**2)
 
-    def length(self, tree: PlanarTree, p: AnyArray) -> AnyArray:
+    def length(self, tree: PlanarTree, p: Array) -> Array:
         """L (T, n) [m]."""
         pieces = self._pieces(tree, p)[2]
         on_line = self.line[self._starts] == np.arange(self.share.shape[1])[:, None]
         return pieces @ on_line.T.astype(float) @ self.share.T
 
-    def force_matrix(self, tree: PlanarTree, p: AnyArray) -> AnyArray:
+    def force_matrix(self, tree: PlanarTree, p: Array) -> Array:
         """Columns of B for muscle forces, (T, 3B, n): B = -dL/dp (Blajer, Dziewiecki & Mazur 2006, 3 and 4)."""
         r, step, length = self._pieces(tree, p)
         unit = step / np.where(length == 0.0, 1.0, length)[..., None]
@@ -108,33 +111,24 @@ class PlanarMuscles:
         taken = self.share[:, None, self.line] * on_segment
         return np.einsum("nbp,tpc->tbcn", taken, acting, optimize=True).reshape(len(p), -1, len(self.names))
 
-    def control_matrix(self, tree: PlanarTree, p: AnyArray, muscled: tuple[str, ...]) -> AnyArray:
-        """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints without muscles] (1).
-
-        Args:
-            tree: the body.
-            p: (T, 3B).
-            muscled: distal segments of the joints whose torque the muscles make up.
+    def control_matrix(self, tree: PlanarTree, p: Array, muscled: tuple[str, ...]) -> Array:
+        """B (T, 3B, m) of the controls u = [F_1 ... F_n, torques of the joints whose distal segment is not in
+        `muscled`] (1).
         """
         left = np.delete(torque_matrix(tree), [tree.joint(name) for name in muscled], axis=1)
         forces = self.force_matrix(tree, p)
         return np.concatenate([forces, np.broadcast_to(left, (len(p), *left.shape))], axis=2)
 
-    def moment_arms(self, tree: PlanarTree, q: AnyArray, p: AnyArray) -> AnyArray:
+    def moment_arms(self, tree: PlanarTree, q: Array, p: Array) -> Array:
         """Joint torque per unit force, (T, J, n) [m]: tau = arms @ F is what the muscles do in (13)."""
         bar = np.swapaxes(allowed(tree, q), 1, 2) @ self.force_matrix(tree, p)
-        return (tree.behind.T @ bar[:, 2:])[:, tree.joints]
+        return (tree.distal_segments.T @ bar[:, 2:])[:, tree.joints]
 
 
-def into_plane(points: AnyArray, rest: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Points of the standing body projected on the sagittal plane, in the frames of their segments.
+def into_plane(points: Array, rest: Array) -> tuple[Array, Array]:
+    """Points (P, 3) of the standing body (forward, left, up from the proximal joint) [m] on the sagittal plane.
 
-    Args:
-        points: (P, 3) forward, left, up from the proximal joint of the segment, standing [m].
-        rest: (P,) standing angle of each point's segment [rad].
-
-    Returns:
-        local (P, 2) xi, eta, and the lateral coordinate (P,) that the projection drops [m].
+    Returns local (P, 2) xi, eta in segments that stand at the angles rest (P,) [rad], and the lateral coordinate (P,).
     """
     forward, left, up = points.T
     sine, cosine = np.sin(rest), np.cos(rest)

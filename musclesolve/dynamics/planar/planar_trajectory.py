@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array, check_increasing
 from musclesolve.dynamics.planar.planar_joints import allowed, bias, place
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
-from musclesolve.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,9 @@ class PlanarMotion:
     qdd: Array
 
     def __post_init__(self) -> None:
-        for name in ("q", "qd", "qdd"):
-            value = getattr(self, name)
-            if value.shape != self.q.shape or value.ndim != 2:
-                raise InputError(
-                    f"{name} of shape {value.shape}", expected=f"frames x coordinates as q, {self.q.shape}"
-                )
-            bad = ~np.isfinite(value).all(axis=1)
-            if bad.any():
-                raise InputError(
-                    f"{name} has a value that is not finite", where=f"frame {int(np.argmax(bad))}"
-                )
+        q = check_array(self.q, "q", ("T", "B+2"))
+        check_array(self.qd, "qd", q.shape)
+        check_array(self.qdd, "qdd", q.shape)
 
     def absolute(self, tree: PlanarTree) -> tuple[Array, Array, Array]:
         """p, pd, pdd (T, 3B) (Blajer et al. 2006, 8-10)."""
@@ -48,13 +40,8 @@ def planar_motion(tree: PlanarTree, time: Array, q: Array) -> PlanarMotion:
     """
     from scipy.interpolate import make_interp_spline
 
-    if q.shape != (len(time), len(tree.names) + 2):
-        raise InputError(f"coordinates of shape {q.shape}", expected=f"({len(time)}, {len(tree.names) + 2})")
-    if len(time) < 6 or not (np.diff(time) > 0.0).all():
-        raise InputError(f"{len(time)} frames", expected="at least six, at increasing times")
-    bad = ~np.isfinite(q).all(axis=1)
-    if bad.any():
-        raise InputError("q has a value that is not finite", where=f"frame {int(np.argmax(bad))}")
+    time = check_increasing(time, 6)
+    q = check_array(q, "q", (len(time), len(tree.names) + 2))
     spline = make_interp_spline(time, q, k=5)
     return PlanarMotion(q, spline(time, 1), spline(time, 2))
 

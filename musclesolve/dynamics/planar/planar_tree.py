@@ -17,7 +17,9 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.checks import check_array
+from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 
@@ -26,21 +28,18 @@ from musclesolve.errors import InputError
 class PlanarTree:
     """Segments (B) of a planar body; the root's own origin is the base point H.
 
-    parent (B,): index of the segment that carries each one, -1 for the root; mount (B, 2): the joint to the parent in
-    the parent's frame [m]; center (B, 2): mass centre in the own frame [m]; mass (B,) [kg]; inertia (B,) about the
-    mass centre [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
-
-    Raises:
-        InputError: no or several roots, a ring, arrays of different lengths, masses that cannot be.
+    parent (B,): index of the proximal segment, -1 for the root; mount (B, 2): the joint to the parent in the parent's
+    frame [m]; center (B, 2): center of mass in the own frame [m]; mass (B,) [kg]; inertia (B,) about the center of mass
+    [kg m2]; rest (B,): angle in the standing pose [rad]; stature [m], where it is known.
     """
 
     names: tuple[str, ...]
-    parent: AnyArray
-    mount: AnyArray
-    center: AnyArray
-    mass: AnyArray
-    inertia: AnyArray
-    rest: AnyArray
+    parent: Indices
+    mount: Array
+    center: Array
+    mass: Array
+    inertia: Array
+    rest: Array
     stature: float | None = None
     gravity: float = STANDARD_GRAVITY
 
@@ -49,20 +48,20 @@ class PlanarTree:
         shapes = {"parent": (count,), "mount": (count, 2), "center": (count, 2), "mass": (count,)}
         shapes |= {"inertia": (count,), "rest": (count,)}
         for name, shape in shapes.items():
-            value = getattr(self, name)
-            if value.shape != shape or not np.isfinite(value).all():
-                raise InputError(f"{name} of a planar body: {value}", expected=f"finite numbers, {shape}")
+            check_array(getattr(self, name), f"the {name} of the planar body", shape, self.names, axis=0)
         wrong = np.flatnonzero((self.mass <= 0.0) | (self.inertia <= 0.0))
         if len(wrong):
             raise InputError(
                 f"segment {self.names[wrong[0]]!r} has mass {self.mass[wrong[0]]:g} kg and moment of inertia "
                 f"{self.inertia[wrong[0]]:g} kg m2",
+                code="bad_model",
                 expected="both positive",
             )
         if len(self.order) != count:
             raise InputError(
                 f"the segments {', '.join(self.names)} do not form one tree",
-                expected="one root (parent -1), every other segment carried by one that leads back to it",
+                code="bad_model",
+                expected="one root (parent -1), every other segment with a parent that leads back to it",
             )
 
     @cached_property
@@ -80,21 +79,23 @@ class PlanarTree:
         return self.order[0]
 
     @cached_property
-    def joints(self) -> AnyArray:
+    def joints(self) -> Indices:
         """Distal segment of each joint (J = B - 1), in the order of the segments."""
         return np.flatnonzero(self.parent >= 0)
 
     @cached_property
-    def behind(self) -> AnyArray:
-        """(B, B): segment b is a or hangs behind a."""
-        behind = np.eye(len(self.names))
+    def distal_segments(self) -> Array:
+        """(B, B): segment b is a or distal to it."""
+        distal = np.eye(len(self.names))
         for index in self.order[1:]:
-            behind[index] += behind[self.parent[index]]
-        return behind
+            distal[index] += distal[self.parent[index]]
+        return distal
 
     @cached_property
-    def chain(self) -> AnyArray:
-        """(B, B, 2): the mass centre of b is H plus the sum over a of these local vectors, each in the frame of a."""
+    def chain(self) -> Array:
+        """(B, B, 2): the center of mass of b is H plus the sum over a of these local vectors, each in the frame of
+        a.
+        """
         reach = np.zeros((len(self.names), len(self.names), 2))
         for index in self.order[1:]:
             reach[index] = reach[self.parent[index]]
@@ -109,24 +110,24 @@ class PlanarTree:
             InputError: there is none of this name.
         """
         if name not in self.names:
-            raise InputError(f"there is no segment {name!r}", expected=f"one of {', '.join(self.names)}")
+            raise unknown_name(name, "segment", self.names)
         return self.names.index(name)
 
     def joint(self, name: str) -> int:
         """Index of the joint at the proximal end of a segment."""
         index = self.segment(name)
         if index == self.root:
-            raise InputError(f"{name!r} is the base segment: no joint carries it")
+            raise InputError(f"{name!r} is the base segment, which has no proximal joint", code="conflict")
         return int(np.flatnonzero(self.joints == index)[0])
 
 
-def frame(angle: AnyArray) -> tuple[AnyArray, AnyArray]:
+def frame(angle: Array) -> tuple[Array, Array]:
     """Unit vectors xi and eta (..., 2) of local frames at angles (...) [rad]; d xi = eta, d eta = -xi per radian."""
     sine, cosine = np.sin(angle), np.cos(angle)
     return np.stack([sine, -cosine], axis=-1), np.stack([cosine, sine], axis=-1)
 
 
-def turned(local: AnyArray, angle: AnyArray) -> AnyArray:
+def rotated(local: Array, angle: Array) -> Array:
     """Local vectors (..., 2) in global axes, segment angles (...)."""
     xi, eta = frame(angle)
     return local[..., 0, None] * xi + local[..., 1, None] * eta

@@ -10,7 +10,7 @@ linear in the coordinates, so the derivatives of the answer are splines of the a
 rates and second derivatives to moments, is a function of one frame, and a complex step through the same code
 differentiates it to round-off.
 
-The lengths and masses of the person are held: an error of a measured point moves the pose, not the person.
+The lengths and masses of the subject are held: an error of a measured point moves the pose, not the subject.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.cardan_angles import cardan_rates
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.normal_equations import normal_equations
 from musclesolve.dynamics.kinematics.pose_fit import Fit, resting
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
-from musclesolve.errors import InputError
 
 _STEP = 1e-30
 """Imaginary step; nothing is subtracted, so it may be as small as numbers get."""
@@ -47,14 +47,8 @@ def landmark_sensitivity(
 ) -> Sensitivity:
     """By the coordinates of measured points, each off by the same in all frames [per m] (Silva 2003, 5.5.3, 5.5.6).
 
-    Args:
-        model: the person.
-        time: (T,) [s].
-        targets: what was measured, frames (T, n, 3).
-        fit: the consistent pose of it, from `fit_pose`.
-        wrenches: forces from outside at the frames that are kept.
-        names: measured points (or directions, then per unit); all measured points unless given.
-        keep: frames that are asked for; the others serve the splines.
+    names: measured points (or directions, then per unit), all points unless given. keep: the frames wanted, at which
+    the external forces are given; the others only support the splines.
 
     Raises:
         InputError: a name that was not measured.
@@ -131,6 +125,7 @@ def _chosen(model: Model, targets: Targets, names: list[str] | None) -> list[int
     measured = {model.topology.coordinate_names[slot]: place for place, slot in enumerate(targets.slots)}
     if names is None:
         return [place for place, slot in enumerate(targets.slots) if slot < model.topology.point_count]
-    if unknown := [name for name in names if name not in measured]:
-        raise InputError(f"{unknown[0]!r} was not measured", expected=f"some of {', '.join(measured)}")
+    for name in names:
+        if name not in measured:
+            raise unknown_name(name, "measured point or direction", measured)
     return [measured[name] for name in names]

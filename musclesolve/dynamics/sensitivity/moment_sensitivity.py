@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, check_frames
@@ -34,9 +34,9 @@ class Sensitivity:
     unit: str
     dofs: tuple[str, ...]
     sources: tuple[str, ...]
-    values: AnyArray
+    values: Array
 
-    def of(self, dof: str, source: str) -> AnyArray:
+    def of(self, dof: str, source: str) -> Array:
         """One derivative over the frames, (T,).
 
         Raises:
@@ -47,7 +47,7 @@ class Sensitivity:
                 raise unknown_name(name, what, known)
         return self.values[:, self.dofs.index(dof), self.sources.index(source)]
 
-    def largest(self) -> AnyArray:
+    def largest(self) -> Array:
         """Largest magnitude over the frames, (K+6, S); frames that have no value do not count."""
         return np.nan_to_num(np.abs(self.values)).max(axis=0)
 
@@ -62,15 +62,10 @@ class Sensitivity:
 def mass_sensitivity(
     model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
 ) -> Sensitivity:
-    """By the masses of the anatomical segments, their mass centres kept [per kg].
+    """By the masses of the anatomical segments, their centers of mass kept [per kg].
 
     d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
-
-    Args:
-        model: the model.
-        motion: its motion.
-        segments: the motion of its bodies, from `segment_motion`.
-        inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
+    inertia_follows: whether the moments of inertia grow with the mass; in the thesis they do not.
     """
     names = tuple(dict.fromkeys(body.segment for body in model.topology.bodies))
     totals = {name: 0.0 for name in names}
@@ -92,13 +87,10 @@ def mass_sensitivity(
     return Sensitivity("segment mass", "kg", model.topology.dof_names, names, values)
 
 
-def force_sensitivity(model: Model, motion: Motion, body: str, point: AnyArray) -> Sensitivity:
-    """By the components of a force on a body, its point of application (T, 3) [m] kept [per N].
+def force_sensitivity(model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
+    """By the components of a force on a body, its point of application (T, 3) [m] kept [per N]; NaN where the point is.
 
-    d tau_k / d F = -(a_k x (p - o_k)). NaN where the point is.
-
-    Raises:
-        InputError: no such body, or a point of another shape.
+    d tau_k / d F = -(a_k x (p - o_k)).
     """
     point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
     _, reach = body_directions(model, motion, model.body(body), point)
@@ -106,12 +98,9 @@ def force_sensitivity(model: Model, motion: Motion, body: str, point: AnyArray) 
 
 
 def application_sensitivity(model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
-    """By the coordinates of the point where a force acts, such as a centre of pressure, the force kept [per m].
+    """By the coordinates of the point where a force acts, such as a center of pressure, the force kept [per m].
 
     d tau_k / d p = a_k x F, for the joints between the body and the base.
-
-    Raises:
-        InputError: a wrench on a body that the model does not have, or with another number of frames.
     """
     check_frames([wrench], len(motion.q))
     spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
@@ -127,22 +116,16 @@ def free_moment_sensitivity(model: Model, motion: Motion, body: str) -> Sensitiv
     return Sensitivity("free moment", "N m", model.topology.dof_names, _components(f"{body} moment"), -spin)
 
 
-def body_directions(model: Model, motion: Motion, body: int, point: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Angular velocity of a body and velocity of one of its points per unit speed, (T, K+6, 3) each.
+def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tuple[Array, Array]:
+    """Angular velocity of a body and velocity of its point (T, 3) [m] per unit speed, (T, K+6, 3) each.
 
     These are the columns of D for a point that is not among the coordinates.
-
-    Args:
-        model: the model.
-        motion: the pose.
-        body: index of the body.
-        point: (T, 3) where the point is now [m].
     """
     check_fits(model, motion)
     tree, joints = model.tree, model.tree.joint_count
     frames = len(motion.q)
     spin = np.zeros((frames, joints + 6, 3))
-    spin[:, :joints] = tree.axes(motion.q) * tree.carries[body][:, None]
+    spin[:, :joints] = tree.axes(motion.q) * tree.distal_frames[body][:, None]
     spin[:, joints + 3 :] = np.eye(3)
     pivot = np.zeros_like(spin)
     pivot[:, :joints] = motion.q[:, tree.pivot]
@@ -150,7 +133,7 @@ def body_directions(model: Model, motion: Motion, body: int, point: AnyArray) ->
     reach = np.cross(spin, point[:, None] - pivot)
     reach[:, joints : joints + 3] = np.eye(3)
     # A joint that does not carry the body feels nothing, not even where the point is unknown.
-    reach[:, :joints][:, tree.carries[body] == 0.0] = 0.0
+    reach[:, :joints][:, tree.distal_frames[body] == 0.0] = 0.0
     return spin, reach
 
 

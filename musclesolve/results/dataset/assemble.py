@@ -14,7 +14,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
-from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.muscles.muscle_placement import LEG_DOFS
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.filter_variables import (
     filter_attributes,

@@ -57,11 +57,11 @@ class MarkerErrors:
             model: the person.
             q: (T, N, 3) its consistent motion, in the frames of the markers.
         """
-        rotation, origin = model.elements.rotation(q), model.elements.basic(q)[:, :, 0]
+        rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
         within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
         spread = np.sqrt(within.var(axis=0).sum(axis=2))
         alike = spread < spread.min(axis=1, keepdims=True) + ALIKE
-        joints_before = model.tree.carries[: rotation.shape[1]].sum(axis=1)
+        joints_before = model.tree.distal_frames[: rotation.shape[1]].sum(axis=1)
         best = np.where(alike, joints_before, np.inf).argmin(axis=1)
         hips = {side: tuple(trial.mapping.get(f"hip_center_{side}", ())) for side in SIDES}
         of_hips = {name for names in hips.values() for name in names}

@@ -22,9 +22,9 @@ from musclesolve.motion.anatomy.anatomy import measured_body
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.muscles.leg_muscles import LEG_DOFS, LegMuscles, place_muscles
-from musclesolve.muscles.leg_state import MuscleState, muscle_state
-from musclesolve.muscles.via_point_switches import settle_switches
+from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.muscle_placement import LEG_DOFS, LegMuscles, place_muscles
+from musclesolve.muscles.via_point_switches import adjust_switches
 from musclesolve.pipeline.run import (
     MARGIN,
     JointLoads,
@@ -172,7 +172,7 @@ class Replay:
 
 def _on_other_paths(model: Model, muscles: LegMuscles, shift: AnyArray) -> LegMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
-    paths = settle_switches(model, replace(muscles.paths, standing=muscles.paths.standing + shift))
+    paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + shift))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
     longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
     return replace(

@@ -16,10 +16,9 @@ from scipy.interpolate import make_interp_spline
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.forward.energy import mass_center, momentum
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan, nearest_rotation
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.kinematics.rotation_vector import to_vector
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan, nearest_rotation, to_vector
 from musclesolve.synthetic.running.runner_ground import MIRROR, RunGround
 
 Joints = Callable[[Array], tuple[Array, Array, Array]]

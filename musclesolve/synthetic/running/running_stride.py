@@ -17,13 +17,13 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics.cardan_angles import to_cardan
 from musclesolve.dynamics.kinematics.joint_coordinates import cardan_derivatives
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
+from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.muscles.muscle_placement import LEG_DOFS
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.running.runner_feet import foot_path, foot_points
 from musclesolve.synthetic.running.runner_ground import MIRROR, RunGround

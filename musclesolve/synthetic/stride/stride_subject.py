@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.recording.data import Subject
 
 PERSON = Path(__file__).with_name("person.toml")

@@ -84,7 +84,7 @@ def test_cones_push_back_along_their_main_directions(body, limits, dof, angle, s
     beyond = pose(body, **{dof: np.deg2rad(angle)})
     couples = limits.cone_couples(beyond.q)[0]
     k = body.dof(dof)
-    child, parent = limits.couples.far[k], limits.couples.near[k]
+    child, parent = limits.couples.distal[k], limits.couples.proximal[k]
     np.testing.assert_allclose(couples[child], size * body.tree.axes(beyond.q)[0, k], atol=1e-6)
     np.testing.assert_allclose(couples[parent], -couples[child], atol=1e-12)
     assert np.count_nonzero(np.abs(couples).max(axis=1) > 1e-6) == 2
@@ -93,7 +93,7 @@ def test_cones_push_back_along_their_main_directions(body, limits, dof, angle, s
 def excess(limits, q, c):
     """The excess beta - beta_max of one cone, written out a second time."""
     cones = limits.cones
-    parent = limits.couples.model.elements.rotation(q)[0, cones.parent[c]]
+    parent = limits.couples.model.rigid_bodies.rotation(q)[0, cones.parent[c]]
     line = q[0, cones.tip[c]] - q[0, cones.pivot[c]]
     front, side, axis = cones.frame[c] @ (parent.T @ line) / np.linalg.norm(line)
     share = np.array([max(front, 0.0), max(side, 0.0), max(-front, 0.0), max(-side, 0.0)]) ** 2
@@ -138,7 +138,7 @@ def test_damping_takes_the_power_of_relative_turning(body):
     )
     damping = JointResistance.build(body, limits=False)
     power = np.sum(damping(moving.time, moving.q, moving.qd) * moving.qd)
-    spin = body_spin(body.elements, moving.q, moving.qd)[0]
+    spin = body_spin(body.rigid_bodies, moving.q, moving.qd)[0]
     expected = -5.65 * np.sum((spin[body.body("thigh_r")] - spin[body.body("pelvis")]) ** 2)
     hip = slice(body.dof("hip_flexion_r"), body.dof("hip_flexion_r") + 3)
     assert -5.65 * np.sum(moving.speeds[0, hip] ** 2) == pytest.approx(expected)

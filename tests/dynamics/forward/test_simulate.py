@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, direct, massless_motion
-from musclesolve.dynamics.forward.applied_forces import JointMoments, OutsideForces
+from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.energy import kinetic_energy
 from musclesolve.dynamics.forward.simulate import simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -43,7 +43,7 @@ def standing_start(model):
 def system_of(model, seed=52):
     """Mass matrix, Jacobian, random force and the right-hand side of one state."""
     moving = random_motion(model, 1)
-    mass = mass_matrix(model.elements, model.basic_mass, moving.q)[0]
+    mass = mass_matrix(model.rigid_bodies, model.basic_mass, moving.q)[0]
     jacobian = model.constraints.jacobian(moving.q)[0].reshape(-1, len(mass))
     force = 100.0 * np.random.default_rng(seed).normal(size=len(mass))
     return mass, jacobian, force, model.constraints.gamma(moving.qd)[0]
@@ -112,7 +112,7 @@ def test_joint_coordinates_return_from_natural_coordinates(either):
 def test_kinetic_energy_is_that_of_the_mass_matrix(either):
     moving = random_motion(either, 3)
     flat = moving.qd.reshape(3, -1)
-    matrix = mass_matrix(either.elements, either.basic_mass, moving.q)
+    matrix = mass_matrix(either.rigid_bodies, either.basic_mass, moving.q)
     expected = 0.5 * np.einsum("ti,tij,tj->t", flat, matrix, flat)
     np.testing.assert_allclose(kinetic_energy(either, moving.q, moving.qd), expected, rtol=1e-12)
 
@@ -233,7 +233,7 @@ def refusals():
             lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.full(2, nan)}, np.arange(2.0)),
             "finite",
         ),
-        (lambda m, q, v: OutsideForces.build(m, np.zeros(1), [Wrench("wing", q[:1], q[:1])]), "wing"),
+        (lambda m, q, v: ExternalForces.build(m, np.zeros(1), [Wrench("wing", q[:1], q[:1])]), "wing"),
     ]
 
 

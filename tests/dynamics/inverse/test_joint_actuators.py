@@ -5,9 +5,13 @@ import pytest
 from small_models import laid_out, random_chain, random_motion
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
-from musclesolve.dynamics.inverse.joint_actuators import actuated_moments, couple_rows
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.lagrange_multipliers import (
+    actuated_moments,
+    couple_rows,
+    lagrange_multipliers,
+)
 from musclesolve.dynamics.inverse.redundant_constraints import undriven
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import MassProperties

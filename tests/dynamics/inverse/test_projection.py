@@ -4,20 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from natural_projection import natural_multipliers, natural_multipliers_classical, natural_partner
 from small_models import random_chain, random_motion
 
+from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.inverse.joint_actuators import actuated_moments
+from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,
-    natural_multipliers,
-    natural_multipliers_classical,
-    natural_partner,
     reactions_by_projection,
     reactions_classical,
 )
-from musclesolve.dynamics.model.expansion import expand
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
 

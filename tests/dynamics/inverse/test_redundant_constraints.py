@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from natural_projection import redundant_rows
 
 from musclesolve.dynamics.inverse.redundant_constraints import (
     least_squares,
     minimum_norm,
-    redundant_rows,
     rigid_wrench,
     undriven,
 )

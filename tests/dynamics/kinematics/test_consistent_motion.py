@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.serial_chains import random_chain
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics import driven_pose as driven_pose_module
 from musclesolve.dynamics.kinematics import pose_fit as fit_module
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
     METHODS,
@@ -17,13 +17,13 @@ from musclesolve.dynamics.kinematics.consistent_motion import (
     differentiate_points,
 )
 from musclesolve.dynamics.kinematics.driven_pose import drive_pose
-from musclesolve.dynamics.kinematics.frame_blocks import blocks
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.serial_chains import random_chain
+from musclesolve.dynamics.rotations import from_cardan
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 from musclesolve.pipeline.run import mechanics
 from musclesolve.recording.trial.trial_file import read_trial

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
-from musclesolve.dynamics.kinematics.joint_tree import Tree
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
+from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.errors import MuscleSolveError
 
 
@@ -179,7 +180,7 @@ def test_positive_angles_turn_the_named_way(model, dof, slot, axis, sign):
 def test_every_body_turns_as_its_frame(model, motion):
     """Rotation from points and vectors (2.46) equals rotation along the chain."""
     np.testing.assert_allclose(
-        model.elements.rotation(motion.q), segment_motion(model, motion).rotation, atol=1e-13
+        model.rigid_bodies.rotation(motion.q), segment_motion(model, motion).rotation, atol=1e-13
     )
 
 
@@ -209,7 +210,7 @@ def test_a_slot_needs_the_joints_on_its_way_only(name):
     whole = tree.allowed(q, origin)
     sizes = set()
     for slot in range(q.shape[1]):
-        way = tree.way_to(np.array([slot]))
+        way = tree.ancestor_joints(np.array([slot]))
         sizes.add(int(way.sum()))
         near = tree.pose(np.where(way, angles, 9.0), origin, rotation, way)
         np.testing.assert_array_equal(near[:, slot], q[:, slot])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
 from musclesolve.dynamics.kinematics.nearest_pose import Pose
 from musclesolve.dynamics.kinematics.normal_equations import normal_equations
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.rotations import from_cardan
 
 
 def forward_model() -> Model:

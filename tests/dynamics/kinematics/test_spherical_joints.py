@@ -5,18 +5,19 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.kinematics.cardan_angles import from_cardan
-from musclesolve.dynamics.kinematics.joint_tree import Tree
-from musclesolve.dynamics.kinematics.rotation_vector import (
+from musclesolve.dynamics.model.joint_tree import Tree
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.rotations import (
     continuous,
+    from_cardan,
     from_vector,
     to_vector,
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.model.constraints import Constraints
-from musclesolve.dynamics.model.rigid_body import Elements
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
 from musclesolve.errors import InputError
 
 FRAMES = 5
@@ -91,15 +92,15 @@ def test_an_extra_point_is_a_linear_combination_of_its_base(topology, constraint
     moved = constraints.value(q)[:, rows]
     np.testing.assert_allclose(np.abs(moved), np.tile([0.01, 0.02, 0.03], (FRAMES, 1)), atol=1e-14)
     body = topology.body_index["thorax"]
-    elements = Elements.build(topology, standing_layout(topology))
-    arm = standing_layout(topology)[topology.slot["neck_base"]] - elements.origin[body]
-    expected = state[2][:, elements.slots[body, 0]] + elements.rotation(state[2])[:, body] @ arm
+    rigid_bodies = RigidBodies.build(topology, standing_layout(topology))
+    arm = standing_layout(topology)[topology.slot["neck_base"]] - rigid_bodies.origin[body]
+    expected = state[2][:, rigid_bodies.slots[body, 0]] + rigid_bodies.rotation(state[2])[:, body] @ arm
     np.testing.assert_allclose(state[2][:, topology.slot["neck_base"]], expected, atol=1e-13)
 
 
 def test_spherical_axes_turn_with_the_parent(topology, tree, state):
-    elements = Elements.build(topology, standing_layout(topology))
-    axes, rotation = tree.axes(state[2]), elements.rotation(state[2])
+    rigid_bodies = RigidBodies.build(topology, standing_layout(topology))
+    axes, rotation = tree.axes(state[2]), rigid_bodies.rotation(state[2])
     k = topology.dof_names.index("hip_flexion_r")
     expected = rotation[:, topology.body_index["pelvis"]] @ np.array([0.0, -1.0, 0.0])
     np.testing.assert_allclose(axes[:, k], expected, atol=1e-13)

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from small_models import four_bar, laid_out
 
-from musclesolve.dynamics.kinematics.cardan_angles import rotation_about
+from benchmarks.serial_chains import random_chain
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates
-from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_gaps, fixed
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_closure_errors
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver, MotionDriver
-from musclesolve.dynamics.model.constraints import Constraints
-from musclesolve.dynamics.model.serial_chains import random_chain
+from musclesolve.dynamics.model.joint_constraints import fixed
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError, MuscleSolveError
 
 X, Y, Z = np.eye(3)
@@ -20,14 +21,14 @@ def held_at(angle):
     return lambda time: (angle + 0.0 * time, 0.0, 0.0)
 
 
-def rod(guide):
+def rod(course):
     points = {"o": 0 * X, "g": -0.2 * Z, "e": 0.3 * X}
     vectors = {"axis": Y, "front": X, "side": Z}
     bodies = {"base": (("o", "g"), ("axis", "front")), "rod": (("o", "e"), ("axis", "side"))}
     topology, standing = laid_out("rod", points, vectors, bodies)
     ground = fixed(topology, standing, ["o", "g", "axis", "front"])
     rigid = Rigid(Constraints.build(topology, standing).with_linear(*ground))
-    driver = AngleDriver.build(topology, standing, (None, "axis"), (None, "front"), ("o", "e"), guide)
+    driver = AngleDriver.build(topology, standing, (None, "axis"), (None, "front"), ("o", "e"), course)
     return topology, standing, [rigid, driver]
 
 
@@ -133,8 +134,8 @@ def test_jacobians_of_the_gaps_are_derivatives(what, model, motion):
         kinds, time = [MotionDriver(model, few)], few.time
         pose = few.q + 0.02 * np.random.default_rng(3).normal(size=few.q.shape)
     step, along = 1e-6, np.random.default_rng(4).normal(size=pose.shape)
-    ahead, behind = (all_gaps(kinds, time, pose + s * step * along).value for s in (1, -1))
-    slope = np.einsum("tcnx,tnx->tc", all_gaps(kinds, time, pose).jacobian, along)
+    ahead, behind = (all_closure_errors(kinds, time, pose + s * step * along).value for s in (1, -1))
+    slope = np.einsum("tcnx,tnx->tc", all_closure_errors(kinds, time, pose).jacobian, along)
     np.testing.assert_allclose((ahead - behind) / (2.0 * step), slope, atol=1e-6)
 
 
@@ -152,15 +153,15 @@ def test_what_nothing_drives_is_named():
 
 
 @pytest.mark.parametrize(
-    ("guide", "words"),
+    ("course", "words"),
     [
         (lambda time: (time * np.nan, time, time), "'angle front to .o->e.' is no finite number in frame 0"),
-        (lambda time: (time, time), "guide of driver 'angle front to .o->e.'"),
-        (lambda time: (time, time[:1], "x"), "guide of driver"),
+        (lambda time: (time, time), "course of driver 'angle front to .o->e.'"),
+        (lambda time: (time, time[:1], "x"), "course of driver"),
     ],
 )
-def test_guides_that_give_no_numbers_are_named(guide, words):
-    topology, standing, kinds = rod(guide)
+def test_guides_that_give_no_numbers_are_named(course, words):
+    topology, standing, kinds = rod(course)
     with pytest.raises(InputError, match=words):
         assemble(kinds, np.linspace(0.0, 1.0, 3), standing, topology.coordinate_names)
 

@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 from small_models import laid_out
 
-from musclesolve.dynamics.kinematics.cardan_angles import rotation_about
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates, violation
-from musclesolve.dynamics.mechanism.constraint_rows import (
-    Rigid,
-    all_rows,
-    coincident,
-    combination,
-    fixed,
-    scalar_products,
-)
+from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_rows
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver, MotionDriver
-from musclesolve.dynamics.model.constraints import Constraints
+from musclesolve.dynamics.model.joint_constraints import coincident, combination, fixed, scalar_products
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError, MuscleSolveError
 
 X, Y, Z = np.eye(3)
@@ -23,14 +17,14 @@ TIME = np.linspace(0.0, 1.0, 6)
 
 
 def swing(middle, amplitude):
-    def guide(time):
+    def course(time):
         return (
             middle + amplitude * np.sin(3.0 * time),
             3.0 * amplitude * np.cos(3.0 * time),
             -9.0 * amplitude * np.sin(3.0 * time),
         )
 
-    return guide
+    return course
 
 
 def ground(topology, standing, names, *more):

@@ -5,7 +5,7 @@ import pytest
 
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
-from musclesolve.dynamics.model.topology import load_topology
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import InputError
 
 
@@ -68,7 +68,7 @@ def test_segment_inertia_of_a_thigh_follows_the_table(model):
 
 
 def test_mass_matrix_is_positive_definite_and_constant_only_where_it_should(model, motion):
-    matrix = mass_matrix(model.elements, model.basic_mass, motion.q)
+    matrix = mass_matrix(model.rigid_bodies, model.basic_mass, motion.q)
     assert (np.linalg.eigvalsh(matrix)[:, 0] > 0.0).all()
     foot = [3 * model.slot(name) + k for name in ("heel_r", "toe_r", "ankle_axis_r") for k in range(3)]
     block = matrix[:, foot][:, :, foot]

@@ -11,7 +11,8 @@ from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import InputError
 
 RIG = """

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics.model.constraints import Constraints
 from musclesolve.dynamics.model.mass_matrix import (
     MassProperties,
     basic_mass_matrix,
     inertia_force,
     mass_matrix,
 )
-from musclesolve.dynamics.model.rigid_body import Elements
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Body, Point, Topology
 from musclesolve.errors import InputError
 
@@ -60,10 +60,10 @@ def cloud():
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_inertia_force_does_the_power_of_point_masses(kind):
     topology, standing = lone_body(*kind)
-    elements = Elements.build(topology, standing)
+    rigid_bodies = RigidBodies.build(topology, standing)
     masses, places, properties = cloud()
     q, qd, qdd, (spin, twist, velocity, acceleration) = rigid_motion(standing, kind[0])
-    force = inertia_force(elements, basic_mass_matrix(elements, properties), q, qd, qdd)
+    force = inertia_force(rigid_bodies, basic_mass_matrix(rigid_bodies, properties), q, qd, qdd)
     moving = np.cross(spin, places) + velocity
     accelerating = np.cross(twist, places) + np.cross(spin, np.cross(spin, places)) + acceleration
     power = np.einsum("p,px,px->", masses, moving, accelerating)
@@ -73,10 +73,10 @@ def test_inertia_force_does_the_power_of_point_masses(kind):
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_mass_matrix_gives_the_kinetic_energy_of_point_masses(kind):
     topology, standing = lone_body(*kind)
-    elements = Elements.build(topology, standing)
+    rigid_bodies = RigidBodies.build(topology, standing)
     masses, places, properties = cloud()
     q, qd, _, (spin, _, velocity, _) = rigid_motion(standing, kind[0])
-    matrix = mass_matrix(elements, basic_mass_matrix(elements, properties), q)[0]
+    matrix = mass_matrix(rigid_bodies, basic_mass_matrix(rigid_bodies, properties), q)[0]
     moving = np.cross(spin, places) + velocity
     energy = 0.5 * np.einsum("p,px,px->", masses, moving, moving)
     assert 0.5 * qd.ravel() @ matrix @ qd.ravel() == pytest.approx(energy, rel=1e-12)
@@ -98,11 +98,11 @@ def test_constraints_leave_six_degrees_of_freedom(kind):
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_couples_do_their_full_work(kind):
     topology, standing = lone_body(*kind)
-    elements = Elements.build(topology, standing)
+    rigid_bodies = RigidBodies.build(topology, standing)
     q, qd, _, (spin, *_) = rigid_motion(standing, kind[0])
     line = standing[1] - standing[0]
     for couple in (*np.eye(3), line / np.linalg.norm(line)):
-        force = elements.generalized(q, elements.moment_forces(q, couple[None, None]))
+        force = rigid_bodies.generalized(q, rigid_bodies.moment_forces(q, couple[None, None]))
         assert np.einsum("tnx,tnx->", force, qd) == pytest.approx(couple @ spin, abs=1e-12)
 
 
@@ -110,4 +110,4 @@ def test_a_flat_body_is_refused():
     topology, standing = lone_body(3, 1)
     standing[3] = (standing[1] - standing[0]) / np.linalg.norm(standing[1] - standing[0])
     with pytest.raises(InputError, match="one plane"):
-        Elements.build(topology, standing)
+        RigidBodies.build(topology, standing)

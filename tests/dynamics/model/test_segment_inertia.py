@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.inverse.inverse_dynamics import lagrange_multipliers, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.model.segment_inertia import compose, read_table, segment_table, segments_of
-from musclesolve.dynamics.model.topology import load_topology, standing_layout
+from musclesolve.dynamics.model.segment_inertia import compose, segment_table, segments_of
+from musclesolve.dynamics.model.topology import standing_layout
+from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import InputError
 
 PLAIN = standing_layout(load_topology())

@@ -3,17 +3,10 @@
 import numpy as np
 import pytest
 from planar_bodies import complex_step, random_motion
+from planar_closed_forms import constraint_bias, constraint_jacobian, open_coordinates
 
 from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
-from musclesolve.dynamics.planar.planar_joints import (
-    allowed,
-    bias,
-    constraint_bias,
-    constraint_jacobian,
-    open_coordinates,
-    open_directions,
-    place,
-)
+from musclesolve.dynamics.planar.planar_joints import allowed, bias, open_directions, place
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
 from musclesolve.errors import InputError
 

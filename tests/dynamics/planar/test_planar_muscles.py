@@ -10,7 +10,7 @@ import muscle_db
 from musclesolve.dynamics.planar.planar_body_file import planar_body
 from musclesolve.dynamics.planar.planar_joints import allowed, place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches
-from musclesolve.dynamics.planar.planar_tree import turned
+from musclesolve.dynamics.planar.planar_tree import rotated
 from musclesolve.errors import InputError
 from musclesolve.muscles.pose_geometry import muscle_geometry
 from musclesolve.muscles.sagittal_muscles import sagittal_groups, sagittal_muscles
@@ -81,7 +81,7 @@ def test_moment_arms_are_torques_of_the_joints(tree, muscles):
     q = poses(tree)
     arms = muscles.moment_arms(tree, q, place(tree, q))
     by_angle = -complex_step(lambda x: muscles.length(tree, place(tree, x)), q)[..., 2:]
-    expected = np.swapaxes(by_angle @ tree.behind, 1, 2)[:, tree.joints]
+    expected = np.swapaxes(by_angle @ tree.distal_segments, 1, 2)[:, tree.joints]
     np.testing.assert_allclose(arms, expected, atol=1e-12)
     assert np.abs(arms[:, 3:]).max() < 1e-12  # only hip, knee and ankle have muscles
 
@@ -201,7 +201,7 @@ def test_points_lie_where_the_standing_body_has_them(tree):
     muscles = sagittal_muscles(tree)
     soleus = muscles.line == np.flatnonzero(muscles.share[muscles.names.index("soleus")])[0]
     heel = muscles.local[soleus][-1]
-    position = turned(heel, np.array(0.5 * np.pi))
+    position = rotated(heel, np.array(0.5 * np.pi))
     reference = muscle_db.load().reference
     scale = tree.stature / reference.stature / reference.position_scale["foot"]
     expected = scale * np.array(muscle_db.load()["soleus"].path[-1].position)[[0, 2]]

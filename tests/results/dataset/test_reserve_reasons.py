@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.muscles.muscle_placement import LEG_DOFS
 from musclesolve.results.dataset.direction_names import OPPOSITE, directions
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.sharing.problem import Problem

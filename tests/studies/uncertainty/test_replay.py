@@ -133,7 +133,7 @@ def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay: Replay, sourc
     given[source][0 if source == "hip_center" else markers.placed.index(marker)] = 0.01, 0.0, 0.0
     walk, _, _ = markers.moved(*given.values())
     off = (walk[marker] - markers.walk[marker])[replay.inside]
-    turned = person.model.elements.rotation(person.motion.q)[:, person.model.body(body)]
+    turned = person.model.rigid_bodies.rotation(person.motion.q)[:, person.model.body(body)]
     assert off == pytest.approx(0.01 * turned[:, :, 0], abs=1e-6)
 
 

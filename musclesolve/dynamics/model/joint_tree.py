@@ -1,7 +1,7 @@
 """Kinematics along the tree: poses from joint coordinates, and the allowed directions of motion D.
 
-The columns of D are closed forms: turning about axis a through o moves a point by a x (r - o) and a vector v by
-a x v, for all that hangs behind the joint. They span the null space of Phi_q (Phi_q D = 0; Blajer & Czaplicki 2005,
+The columns of D are closed forms: rotation about axis a through o moves a point by a x (r - o) and a vector v by
+a x v, for all that hangs distal the joint. They span the null space of Phi_q (Phi_q D = 0; Blajer & Czaplicki 2005,
 2.4), so qd = D s with the speeds s = joint rates, base velocity and base angular velocity.
 
 A spherical joint has three axes fixed in its parent. Its coordinates are the rotation vector of the child against the
@@ -15,45 +15,45 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.kinematics.rotation_vector import (
+from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.topology import Topology
+from musclesolve.dynamics.rotations import (
     continuous,
     from_vector,
     to_vector,
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.model.rigid_body import Elements
-from musclesolve.dynamics.model.topology import Topology
 
 
 @dataclass(frozen=True)
 class Tree:
     """Arrays over joints (K): frames, axes and pivots as slots, and what each joint moves.
 
-    moves (N, K): slot n hangs behind joint k. owner (N,): the frame nearest the base that holds slot n.
-    spherical: the joints of each spherical joint, (S, 3), with their axes in the parent, (S, 3 axes, 3), and the same
-    axes as linear combinations of the coordinates, (S, 3 axes, N).
+    distal_slots (N, K), distal_frames (F, K): one where a slot or frame is distal to a joint. owner (N,): the frame
+    nearest the base that holds slot n. spherical: the joints of each spherical joint, (S, 3), with their axes in the
+    parent, (S, 3 axes, 3), and the same axes as linear combinations of the coordinates, (S, 3 axes, N).
     """
 
     root: int
-    parent: AnyArray
-    child: AnyArray
-    axis: AnyArray
-    axis_length: AnyArray
-    sign: AnyArray
-    pivot: AnyArray
-    owner: AnyArray
-    moves: AnyArray
-    carries: AnyArray
-    standing: AnyArray
+    parent: Indices
+    child: Indices
+    axis: Indices
+    axis_length: Array
+    sign: Indices
+    pivot: Indices
+    owner: Indices
+    distal_slots: Array
+    distal_frames: Array
+    standing: Array
     point_count: int
-    spherical: AnyArray
-    fixed_axes: AnyArray
-    fixed_weights: AnyArray
+    spherical: Indices
+    fixed_axes: Array
+    fixed_weights: Array
 
     @classmethod
-    def build(cls, topology: Topology, standing: AnyArray) -> Tree:
+    def build(cls, topology: Topology, standing: Array) -> Tree:
         """Joint arrays of a topology for a standing layout (N, 3)."""
         frames, dofs = topology.frame_index, topology.dofs
         parent = np.array([frames[dof.parent] for dof in dofs])
@@ -63,8 +63,8 @@ class Tree:
         length = np.linalg.norm(padded[axis[:, 1]] - padded[axis[:, 0]], axis=1)
         spherical, fixed_axes, fixed_weights = _spherical(topology, standing)
         length[spherical] = 1.0
-        behind = _behind(parent, child, len(frames))
-        owner = _owners(topology, behind)
+        distal = _distal(parent, child, len(frames))
+        owner = _owners(topology, distal)
         return cls(
             root=frames[topology.root],
             parent=parent,
@@ -74,8 +74,8 @@ class Tree:
             sign=np.array([dof.sign for dof in dofs]),
             pivot=np.array([topology.slot[dof.pivot] for dof in dofs]),
             owner=owner,
-            moves=behind[owner],
-            carries=behind,
+            distal_slots=distal[owner],
+            distal_frames=distal,
             standing=standing,
             point_count=topology.point_count,
             spherical=spherical,
@@ -89,72 +89,66 @@ class Tree:
         return len(self.child)
 
     def frames(
-        self,
-        angles: AnyArray,
-        base_position: AnyArray,
-        base_rotation: AnyArray,
-        turned: AnyArray | None = None,
-    ) -> tuple[AnyArray, AnyArray]:
+        self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None = None
+    ) -> tuple[Array, Array]:
         """Every frame as x = t + R x_standing: rotations (T, F, 3, 3) and translations (T, F, 3).
 
-        Args:
-            angles: (T, K) joint coordinates [rad]; those of a spherical joint are a rotation vector.
-            base_position: (T, 3) where the standing layout's origin goes [m].
-            base_rotation: (T, 3, 3) rotation of the base body from the standing pose.
-            turned: (K,) the joints that count, the others stay as in standing; all unless given.
+        angles (T, K) [rad], those of a spherical joint a rotation vector; base_position (T, 3): where the origin of
+        the standing layout goes [m]; base_rotation (T, 3, 3) from the standing pose; moving (K,): the joints that
+        count, the others stay as in standing; all unless given.
         """
-        rotation, shift = self._frames(angles, base_position, base_rotation, turned)
+        rotation, shift = self._frames(angles, base_position, base_rotation, moving)
         return np.ascontiguousarray(rotation.transpose(3, 0, 1, 2)), shift.transpose(2, 0, 1)
 
     def _frames(
-        self, angles: AnyArray, base_position: AnyArray, base_rotation: AnyArray, turned: AnyArray | None
-    ) -> tuple[AnyArray, AnyArray]:
+        self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None
+    ) -> tuple[Array, Array]:
         """The same as (F, 3, 3, T) and (F, 3, T): sums over three of anything run along the frames of the motion."""
         kind = np.result_type(angles, base_position, base_rotation)
-        rotation = np.full((len(self.carries), 3, 3, len(angles)), np.nan, kind)
+        rotation = np.full((len(self.distal_frames), 3, 3, len(angles)), np.nan, kind)
         rotation[self.root] = base_rotation.transpose(1, 2, 0)
-        wanted = np.ones(self.joint_count, bool) if turned is None else turned
-        turns = self._turns(angles, wanted)
+        wanted = np.ones(self.joint_count, bool) if moving is None else moving
+        rotations = self._joint_rotations(angles, wanted)
         for k, (p, c) in enumerate(zip(self.parent.tolist(), self.child.tolist(), strict=True)):
-            if k in turns:
-                np.einsum("ijt,jkt->ikt", rotation[p], turns[k], out=rotation[c])
+            if k in rotations:
+                np.einsum("ijt,jkt->ikt", rotation[p], rotations[k], out=rotation[c])
             elif not wanted[k]:
                 rotation[c] = rotation[p]
         # A joint holds its pivot: t_child - t_parent = (R_parent - R_child) o, summed on the way to each frame.
         stays = _applied(rotation[self.parent] - rotation[self.child], self._pivots)
-        steps = self.carries @ stays.reshape(len(stays), -1)
+        steps = self.distal_frames @ stays.reshape(len(stays), -1)
         shift = base_position.T + steps.reshape(-1, 3, len(angles))
         shift[np.isnan(rotation).all(axis=(1, 2, 3))] = np.nan
         return rotation, shift
 
     @cached_property
-    def _pivots(self) -> AnyArray:
+    def _pivots(self) -> Array:
         """(K, 3) standing pivots; zero but for the first joint of a spherical one, which stands for all three."""
-        pivots: AnyArray = self.standing[self.pivot].copy()
+        pivots: Array = self.standing[self.pivot].copy()
         pivots[self.spherical[:, 1:].ravel()] = 0.0
         return pivots
 
     @cached_property
-    def _skews(self) -> tuple[AnyArray, AnyArray]:
+    def _skews(self) -> tuple[Array, Array]:
         """S and S^2 (K, 3, 3) of the standing axes: a turn by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
         skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
         return skew, skew @ skew
 
-    def _turns(self, angles: AnyArray, wanted: AnyArray) -> dict[int, AnyArray]:
+    def _joint_rotations(self, angles: Array, wanted: Mask) -> dict[int, Array]:
         """Rotation (3, 3, T) of the child against the parent by joint, a spherical one by the first of its three."""
         single = wanted.copy()
         single[self.spherical.ravel()] = False
         hinges = np.flatnonzero(single)
         sine, cosine = (x(angles.T[hinges])[:, None, None] for x in (np.sin, np.cos))
         skew, square = (x[hinges, :, :, None] for x in self._skews)
-        turned = sine * skew + (1.0 - cosine) * square + np.eye(3)[:, :, None]
-        turns = dict(zip(hinges.tolist(), turned, strict=True))
+        rotated = sine * skew + (1.0 - cosine) * square + np.eye(3)[:, :, None]
+        rotations = dict(zip(hinges.tolist(), rotated, strict=True))
         for joints, directions in zip(self.spherical, self.fixed_axes, strict=True):
             if wanted[joints[0]]:
-                turns[int(joints[0])] = from_vector(angles[:, joints] @ directions).transpose(1, 2, 0)
-        return turns
+                rotations[int(joints[0])] = from_vector(angles[:, joints] @ directions).transpose(1, 2, 0)
+        return rotations
 
-    def speeds(self, angles: AnyArray, rates: AnyArray, second: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def speeds(self, angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
         """Joint speeds and their derivatives (T, K) from joint coordinates and theirs; they differ at spherical joints.
 
         There w = J dp/dt on the axes of the joint, and dw/dt = J d2p/dt2 + dJ/dt dp/dt.
@@ -168,7 +162,7 @@ class Tree:
             speed_rates[:, joints] = (np.einsum("txy,ty->tx", jacobian, twice) + twist) @ axes.T
         return speeds, speed_rates
 
-    def rates(self, angles: AnyArray, speeds: AnyArray, speed_rates: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def rates(self, angles: Array, speeds: Array, speed_rates: Array) -> tuple[Array, Array]:
         """The reverse of `speeds`: derivatives of joint coordinates, (T, K) each."""
         rates, second = speeds.copy(), speed_rates.copy()
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
@@ -180,44 +174,40 @@ class Tree:
             second[:, joints] = np.linalg.solve(jacobian, twist[..., None])[..., 0] @ axes.T
         return rates, second
 
-    def moved(self, angles: AnyArray, step: AnyArray) -> AnyArray:
-        """Joint coordinates (T, K) after a step along the speeds; turns of spherical joints are composed."""
+    def moved(self, angles: Array, step: Array) -> Array:
+        """Joint coordinates (T, K) after a step along the speeds; rotations of spherical joints are composed."""
         after = angles + step
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
             turn = from_vector(step[:, joints] @ axes) @ from_vector(angles[:, joints] @ axes)
             after[:, joints] = to_vector(turn) @ axes.T
         return after
 
-    def unwrapped(self, angles: AnyArray) -> AnyArray:
-        """Joint coordinates over time (T, K) without jumps by full turns."""
+    def unwrapped(self, angles: Array) -> Array:
+        """Joint coordinates over time (T, K) without jumps by full rotations."""
         smooth = np.unwrap(angles, axis=0)
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
             smooth[:, joints] = continuous(angles[:, joints] @ axes) @ axes.T
         return smooth
 
     def pose(
-        self,
-        angles: AnyArray,
-        base_position: AnyArray,
-        base_rotation: AnyArray,
-        turned: AnyArray | None = None,
-    ) -> AnyArray:
+        self, angles: Array, base_position: Array, base_rotation: Array, moving: Mask | None = None
+    ) -> Array:
         """Natural coordinates q (T, N, 3) of joint coordinates; they satisfy every constraint to round-off.
 
         The arguments are those of `frames`.
         """
-        rotation, shift = self._frames(angles, base_position, base_rotation, turned)
+        rotation, shift = self._frames(angles, base_position, base_rotation, moving)
         q = _applied(rotation[self.owner], self.standing)
         q[: self.point_count] += shift[self.owner[: self.point_count]]
         return np.ascontiguousarray(q.transpose(2, 0, 1))
 
-    def way_to(self, slots: AnyArray) -> AnyArray:
+    def ancestor_joints(self, slots: Indices) -> Mask:
         """(K,) the joints that move any of these slots; their axes and pivots are moved by no others."""
-        moved = np.any(self.moves[slots], axis=0)
+        moved = np.any(self.distal_slots[slots], axis=0)
         return np.asarray(moved)
 
     @cached_property
-    def share(self) -> AnyArray:
+    def share(self) -> Array:
         """(K+6, K+6): 1 where speed i moves all that speed j moves, 1/2 where both move the same, as i = j does.
 
         A symmetric quantity of two speeds that is known where the first is before the second is then
@@ -225,12 +215,12 @@ class Tree:
         """
         count = self.joint_count
         before = np.ones((count + 6, count + 6))
-        before[:count, :count] = self.carries[self.child].T
+        before[:count, :count] = self.distal_frames[self.child].T
         before[:count, count:] = 0.0
-        share: AnyArray = before / np.maximum(before + before.T, 1.0)
+        share: Array = before / np.maximum(before + before.T, 1.0)
         return share
 
-    def axes(self, q: AnyArray) -> AnyArray:
+    def axes(self, q: Array) -> Array:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
         line = padded.take(self.axis[:, 1], axis=1) - padded.take(self.axis[:, 0], axis=1)
@@ -240,142 +230,127 @@ class Tree:
         return axes
 
     def allowed(
-        self, q: AnyArray, origin: AnyArray, slots: AnyArray | None = None, speeds: AnyArray | None = None
-    ) -> AnyArray:
-        """D (T, N, 3, K+6): velocity of every slot per unit of each speed.
+        self, q: Array, origin: Array, slots: Indices | None = None, speeds: Mask | None = None
+    ) -> Array:
+        """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed (or of the mask `speeds`).
 
-        The last six speeds are the velocity of `origin` (T, 3) and the angular velocity of the base, global axes.
-
-        Args:
-            q: (T, N, 3) natural coordinates.
-            origin: (T, 3) where the standing layout's origin is [m].
-            slots: only these rows; all unless given.
-            speeds: (K+6,) only these columns; all unless given.
+        The last six speeds are the velocity of `origin` (T, 3), where the origin of the standing layout is [m], and the
+        angular velocity of the base, global axes.
         """
         kept = np.arange(q.shape[1]) if slots is None else slots
         points, joints = kept < self.point_count, self.joint_count
         wanted = np.ones(joints + 6, bool) if speeds is None else speeds
         none, one = np.zeros((3, 3)), np.eye(3)
         spins = np.broadcast_to(np.concatenate([none, one]), (len(q), 6, 3))
-        turns = np.concatenate([self.axes(q), spins], axis=1)[:, wanted]
+        rotations = np.concatenate([self.axes(q), spins], axis=1)[:, wanted]
         pivots = np.concatenate([q[:, self.pivot], np.repeat(origin[:, None], 6, axis=1)], axis=1)[:, wanted]
-        moved = np.column_stack([self.moves[kept], np.ones((len(kept), 6))])[:, wanted]
+        moved = np.column_stack([self.distal_slots[kept], np.ones((len(kept), 6))])[:, wanted]
         shifts = np.concatenate([np.zeros((joints, 3)), one, none])[wanted]
         directions = np.empty((len(q), len(kept), 3, len(shifts)), q.dtype)
         arm = [q[:, kept, x, None] - points[:, None] * pivots[:, None, :, x] for x in range(3)]
         for x, y, z in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-            turned = turns[:, None, :, y] * arm[z] - turns[:, None, :, z] * arm[y]
-            directions[:, :, x] = turned * moved + points[:, None] * shifts[:, x]
+            rotated = rotations[:, None, :, y] * arm[z] - rotations[:, None, :, z] * arm[y]
+            directions[:, :, x] = rotated * moved + points[:, None] * shifts[:, x]
         return directions
 
-    def angular_velocity(self, q: AnyArray, speeds: AnyArray) -> AnyArray:
+    def angular_velocity(self, q: Array, speeds: Array) -> Array:
         """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
         return (
             self._sum(self.axes(q) * speeds[:, : self.joint_count, None])
             + speeds[:, None, self.joint_count + 3 :]
         )
 
-    def project(self, q: AnyArray, origin: AnyArray, force: AnyArray) -> AnyArray:
+    def project(self, q: Array, origin: Array, force: Array) -> Array:
         """D^T f (T, K+6) of a generalized force f (T, N, 3), without forming D.
 
-        a . sum (r - o) x f over what hangs behind a joint, a vector's f counting as v x f; then force and moment of
+        a . sum (r - o) x f over what is distal to a joint, a vector's f counting as v x f; then force and moment of
         all on the base.
         """
         moment = np.cross(q, force)
         force = force[:, : self.point_count]
-        behind = self.moves.T @ moment - np.cross(q[:, self.pivot], self.moves[: self.point_count].T @ force)
+        distal = self.distal_slots.T @ moment - np.cross(
+            q[:, self.pivot], self.distal_slots[: self.point_count].T @ force
+        )
         whole = force.sum(axis=1)
         about = moment.sum(axis=1) - np.cross(origin, whole)
-        return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), behind), whole, about], axis=1)
+        return np.concatenate([np.einsum("tkx,tkx->tk", self.axes(q), distal), whole, about], axis=1)
 
-    def velocity(self, q: AnyArray, speeds: AnyArray, origin: AnyArray) -> AnyArray:
+    def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
         """Velocities qd = D s, (T, N, 3), without forming D."""
         linear, angular = (
             speeds[:, self.joint_count : self.joint_count + 3],
             speeds[:, self.joint_count + 3 :],
         )
-        turns = self.axes(q) * speeds[:, : self.joint_count, None]
-        return self._carried(q, turns, q[:, self.pivot], angular, origin, linear)
+        rotations = self.axes(q) * speeds[:, : self.joint_count, None]
+        return self._moved_by(q, rotations, q[:, self.pivot], angular, origin, linear)
 
     def acceleration(
-        self,
-        q: AnyArray,
-        qd: AnyArray,
-        speeds: AnyArray,
-        rates: AnyArray,
-        origin: AnyArray,
-        origin_velocity: AnyArray,
-    ) -> AnyArray:
+        self, q: Array, qd: Array, speeds: Array, rates: Array, origin: Array, origin_velocity: Array
+    ) -> Array:
         """Accelerations qdd = D ds/dt + Ddot s, (T, N, 3), without forming D.
 
         d/dt [a x (r - o)] = adot x (r - o) + a x (rdot - odot), with adot = w_parent x a.
         """
         joints = self.joint_count
         axes, pivot = self.axes(q), q[:, self.pivot]
-        turns = axes * speeds[:, :joints, None]
-        spin = np.cross(self.angular_velocity(q, speeds)[:, self.parent], turns)
+        rotations = axes * speeds[:, :joints, None]
+        spin = np.cross(self.angular_velocity(q, speeds)[:, self.parent], rotations)
         change = axes * rates[:, :joints, None] + spin
         linear, angular = rates[:, joints : joints + 3], rates[:, joints + 3 :]
-        accelerated = self._carried(q, change, pivot, angular, origin, linear)
+        accelerated = self._moved_by(q, change, pivot, angular, origin, linear)
         still = np.zeros_like(linear)
-        return accelerated + self._carried(
-            qd, turns, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
+        return accelerated + self._moved_by(
+            qd, rotations, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
         )
 
-    def _sum(self, turns: AnyArray) -> AnyArray:
+    def _sum(self, rotations: Array) -> Array:
         """Sum of joint vectors (T, K, 3) over the joints on the way to each frame, (T, F, 3)."""
-        return self.carries @ turns
+        return self.distal_frames @ rotations
 
-    def _carried(
-        self,
-        q: AnyArray,
-        turns: AnyArray,
-        pivot: AnyArray,
-        angular: AnyArray,
-        origin: AnyArray,
-        linear: AnyArray,
-    ) -> AnyArray:
-        """Sum over joints of turn x (q - pivot), plus the base's own: its vectors do not feel pivots."""
-        spin = (self._sum(turns) + angular[:, None])[:, self.owner]
+    def _moved_by(
+        self, q: Array, rotations: Array, pivot: Array, angular: Array, origin: Array, linear: Array
+    ) -> Array:
+        """Sum over joints of rotation x (q - pivot), plus the base's own: its vectors do not feel pivots."""
+        spin = (self._sum(rotations) + angular[:, None])[:, self.owner]
         moved = np.cross(spin, q)
-        offset = self._sum(np.cross(turns, pivot)) + (np.cross(angular, origin) - linear)[:, None]
+        offset = self._sum(np.cross(rotations, pivot)) + (np.cross(angular, origin) - linear)[:, None]
         moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
         return moved
 
 
-def _applied(matrices: AnyArray, vectors: AnyArray) -> AnyArray:
+def _applied(matrices: Array, vectors: Array) -> Array:
     """Products (n, 3, T) of matrices (n, 3, 3, T) with vectors (n, 3)."""
     x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
-    product: AnyArray = x + y + z
+    product: Array = x + y + z
     return product
 
 
-def _behind(parent: AnyArray, child: AnyArray, count: int) -> AnyArray:
-    """(F, K): frame f hangs behind joint k."""
-    behind = np.zeros((count, len(child)))
+def _distal(parent: Indices, child: Indices, count: int) -> Array:
+    """(F, K): 1 where frame f is distal to joint k."""
+    distal = np.zeros((count, len(child)))
     for k, (p, c) in enumerate(zip(parent, child, strict=True)):
-        behind[c] = np.maximum(behind[c], behind[p])
-        behind[c, k] = 1.0
-    return behind
+        distal[c] = np.maximum(distal[c], distal[p])
+        distal[c, k] = 1.0
+    return distal
 
 
-def _spherical(topology: Topology, standing: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def _spherical(topology: Topology, standing: Array) -> tuple[Indices, Array, Array]:
     """Joints (S, 3), axes in the parent (S, 3, 3) and their weights (S, 3, N) of the spherical joints."""
     fixed = [k for k, dof in enumerate(topology.dofs) if dof.fixed_axis is not None]
     axes = np.array([topology.dofs[k].fixed_axis for k in fixed], dtype=float).reshape(-1, 3, 3)
     weights = np.zeros((len(fixed), len(standing)))
     if fixed:
-        elements = Elements.build(topology, standing)
+        rigid_bodies = RigidBodies.build(topology, standing)
         for row, (k, axis) in enumerate(zip(fixed, axes.reshape(-1, 3), strict=True)):
             body = topology.body_index[topology.dofs[k].parent]
-            c = elements.inverse[body] @ axis
-            weights[row] = elements.combination(topology, body, np.array([-c[0], *c]))
+            c = rigid_bodies.inverse[body] @ axis
+            weights[row] = rigid_bodies.combination(topology, body, np.array([-c[0], *c]))
     return np.array(fixed, dtype=int).reshape(-1, 3), axes, weights.reshape(-1, 3, len(standing))
 
 
-def _owners(topology: Topology, behind: AnyArray) -> AnyArray:
+def _owners(topology: Topology, distal: Array) -> Indices:
     """The body nearest the base among those that hold each slot."""
-    depth = behind.sum(axis=1)
+    depth = distal.sum(axis=1)
     owner: dict[str, int] = {}
     for index in np.argsort(depth[: len(topology.bodies)], kind="stable"):
         body = topology.bodies[index]

@@ -1,9 +1,8 @@
-"""Joint actuators in inverse dynamics: as drivers, as unknown couples about the joint axes, or some of each.
+"""Inverse dynamics by Lagrange multipliers: each degree of freedom led by a driver or held by an unknown couple.
 
-A driver's moment comes from its multiplier (Lagrange multipliers method, Silva 2003, 2.83), an unknown couple is itself
-the answer (Newton method, 2.84-2.87). With couples there is nothing that degenerates at 0 or 180 degrees. The applied
-force of couples f is -Gamma^T f, and the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd
-(correction B6).
+A driver's moment comes from its multiplier (Silva 2003, 2.83), an unknown couple is itself the answer (Newton method,
+2.84-2.87); couples have nothing that degenerates at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
+the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd (correction B6).
 """
 
 from __future__ import annotations
@@ -13,23 +12,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.inverse.redundant_constraints import minimum_norm
+from musclesolve.dynamics.kinematics.base_driver import residual_about_origin
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
+
+_BLOCK = 64
+"""Frames solved together: the whole system of the human takes some hundred kilobytes a frame."""
 
 
 @dataclass(frozen=True)
-class Actuated:
-    """Multipliers of the model's constraint rows (T, c) and generalized forces of all degrees of freedom (T, K+6)."""
+class Multipliers:
+    """Multipliers of the model's constraint rows (T, c), and generalized forces of all degrees of freedom (T, K+6)."""
 
-    constraint: AnyArray
-    moments: AnyArray
+    constraint: Array
+    moments: Array
+
+
+def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> Multipliers:
+    """Solve Phi_q^T lambda = g - M qdd on the whole system, drivers included (Silva 2003, 2.83).
+
+    The rows are independent and as many as there are coordinates, so lambda is unique. The multipliers of the
+    drivers become moments by the factors of correction B3.
+    """
+    parts = []
+    for block in blocks(len(motion.time), _BLOCK):
+        acting = [wrench.frames(block) for wrench in wrenches]
+        parts.append(_multipliers(model, motion.frames(block), acting))
+    return Multipliers(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[Array, Array]:
+    constraint, drivers = model.constraints.jacobian(motion.q), driver_rows(model, motion)
+    (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
+    jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(
+        frames, -1, 3 * motion.q.shape[1]
+    )
+    needed = -required_force(model, motion, wrenches).reshape(frames, -1, 1)
+    multipliers = np.asarray(np.linalg.solve(np.swapaxes(jacobian, 1, 2), needed)[..., 0])
+    moments = drivers.moment_factor * multipliers[:, rows:]
+    base = residual_about_origin(model, motion, moments[:, joints:])
+    return multipliers[:, :rows], np.hstack([moments[:, :joints], base])
 
 
 def actuated_moments(
@@ -38,15 +69,10 @@ def actuated_moments(
     wrenches: list[Wrench],
     drivers: Collection[str] = (),
     couples: Collection[str] | None = None,
-) -> Actuated:
+) -> Multipliers:
     """Inverse dynamics with each degree of freedom led by a driver or held by an unknown couple.
 
-    Args:
-        model: the person or mechanism.
-        motion: its motion.
-        wrenches: forces from outside.
-        drivers: degrees of freedom led by driver constraints.
-        couples: those with unknown couples (forces and couples on the base); all others unless given.
+    `couples` (on the base forces and couples) are all degrees of freedom that are not in `drivers` unless given.
 
     Raises:
         InputError: a name is unknown, or a degree of freedom is in both lists.
@@ -72,13 +98,13 @@ def actuated_moments(
         moments[:, chosen] = rows.moment_factor[:, chosen] * multiplier
         force = -np.einsum("tanx,ta->tnx", rows.jacobian[:, chosen], multiplier)
         _base_by_power(model, motion, driven, force, moments)
-    return Actuated(multipliers[:, :first], moments)
+    return Multipliers(multipliers[:, :first], moments)
 
 
-def couple_rows(model: Model, motion: Motion) -> AnyArray:
+def couple_rows(model: Model, motion: Motion) -> Array:
     """Gamma (T, K+6, N, 3): generalized force of a unit actuator of every degree of freedom (2.85).
 
-    A joint actuator is a couple about the joint axis on the body behind the joint and its opposite on the one before
+    A joint actuator is a couple about the joint axis on the body distal to the joint and its opposite on the one before
     it; where a massless cross lies between, a couple of the dual axes, so that each actuator works on its own angle
     alone. On the base, unit forces at the layout's origin and unit couples, global axes.
     """
@@ -89,9 +115,9 @@ def couple_rows(model: Model, motion: Motion) -> AnyArray:
     return rows
 
 
-def _base_rows(model: Model, motion: Motion) -> AnyArray:
+def _base_rows(model: Model, motion: Motion) -> Array:
     """Unit forces at the layout's origin and unit couples on the base body, (T, 6, N, 3)."""
-    q, root = motion.q, model.elements.subset(np.array([model.tree.root]))
+    q, root = motion.q, model.rigid_bodies.subset(np.array([model.tree.root]))
     arm = motion.origin - q[:, root.slots[0, 0]]
     rows = np.zeros((len(q), 6, *q.shape[1:]))
     for k in range(6):
@@ -104,9 +130,7 @@ def _base_rows(model: Model, motion: Motion) -> AnyArray:
     return rows
 
 
-def _base_by_power(
-    model: Model, motion: Motion, driven: AnyArray, force: AnyArray, moments: AnyArray
-) -> None:
+def _base_by_power(model: Model, motion: Motion, driven: Mask, force: Array, moments: Array) -> None:
     """Base drivers act along prescribed axes; their force (T, N, 3) about the global ones, in place."""
     joints = model.tree.joint_count
     if driven[joints:].any():
@@ -116,17 +140,15 @@ def _base_by_power(
 
 def _sorted_out(
     names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
-) -> tuple[AnyArray, AnyArray]:
+) -> tuple[Mask, Mask]:
     """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""
-    unknown = [name for name in (*drivers, *(couples or ())) if name not in names]
-    if unknown:
-        raise InputError(
-            f"no degree of freedom is called {unknown[0]!r}", expected=f"one of {', '.join(names)}"
-        )
+    for name in (*drivers, *(couples or ())):
+        if name not in names:
+            raise unknown_name(name, "degree of freedom", names)
     driven = np.isin(names, list(drivers))
     held = ~driven if couples is None else np.isin(names, list(couples))
     if both := [name for name, d, h in zip(names, driven, held, strict=True) if d and h]:
-        raise InputError(f"{both} have a driver and a couple", expected="one actuator each")
+        raise InputError(f"{both} have a driver and a couple", code="conflict", expected="one actuator each")
     if missing := [name for name, d, h in zip(names, driven, held, strict=True) if not d and not h]:
         raise MuscleSolveError(
             f"nothing drives {', '.join(missing)}: give each degree of freedom a driver or a couple."

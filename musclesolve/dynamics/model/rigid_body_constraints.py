@@ -14,8 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.model.rigid_body import Elements, body_slots
+from musclesolve._util.arrays import Array, Indices
+from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
 from musclesolve.dynamics.model.topology import Direction, Topology
 
 
@@ -29,18 +29,18 @@ class Constraints:
     """
 
     names: tuple[str, ...]
-    first: AnyArray
-    second: AnyArray
-    constant: AnyArray
+    first: Indices
+    second: Indices
+    constant: Array
     size: int
-    weights: AnyArray
-    target: AnyArray
+    weights: Array
+    target: Array
     handed: tuple[str, ...] = ()
-    triads: AnyArray = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=int))
-    hand: AnyArray = field(default_factory=lambda: np.zeros(0))
+    triads: Indices = field(default_factory=lambda: np.zeros((0, 3, 2), dtype=int))
+    hand: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def build(cls, topology: Topology, standing: AnyArray) -> Constraints:
+    def build(cls, topology: Topology, standing: Array) -> Constraints:
         """Rows of every body and universal joint, each once though several bodies share points and vectors."""
         rows: dict[tuple, tuple[Direction, Direction]] = {}
         for body in topology.bodies:
@@ -64,7 +64,7 @@ class Constraints:
         )
         return filled.with_linear(*_extra_rows(topology, standing))
 
-    def with_linear(self, names: list[str], weights: AnyArray, target: AnyArray) -> Constraints:
+    def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
         """The same and three more rows, sum_n w_n q_n = target, for each name (l,), weights (l, N), target (l, 3)."""
         rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
         return replace(
@@ -74,7 +74,7 @@ class Constraints:
             target=np.vstack([self.target, target]),
         )
 
-    def _directions(self, q: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def _directions(self, q: Array) -> tuple[Array, Array]:
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
         first, second = (
             padded.take(slots[:, 1], axis=1) - padded.take(slots[:, 0], axis=1)
@@ -82,19 +82,19 @@ class Constraints:
         )
         return first, second
 
-    def value(self, q: AnyArray) -> AnyArray:
+    def value(self, q: Array) -> Array:
         """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
         a, b = self._directions(q)
         product = np.einsum("tcx,tcx->tc", a, b) - self.constant
         return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
 
-    def handedness(self, q: AnyArray) -> AnyArray:
+    def handedness(self, q: Array) -> Array:
         """Determinant of the three lines of each body that its rows do not tell from its mirror image, (T, b)."""
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
         lines = padded[:, self.triads[..., 1]] - padded[:, self.triads[..., 0]]
         return np.einsum("tbx,tbx->tb", lines[:, :, 0], np.cross(lines[:, :, 1], lines[:, :, 2]))
 
-    def violation(self, q: AnyArray) -> AnyArray:
+    def violation(self, q: Array) -> Array:
         """How far each row is from being met, as a length or a cosine, (T, c) [m or 1].
 
         A row |r_ij|^2 - L^2 divided by 2 L is the error of the length; the others are divided by both lengths.
@@ -103,7 +103,7 @@ class Constraints:
         violation[:, : len(self.constant)] /= self._scale(*self._directions(q))
         return violation
 
-    def rate_violation(self, q: AnyArray, qd: AnyArray, qdd: AnyArray) -> tuple[AnyArray, AnyArray]:
+    def rate_violation(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
         """How far velocities and accelerations are from meeting (5.8), (5.9): Phi_q qd and Phi_q qdd - gamma.
 
         Scaled as `violation`, (T, c) each [m/s and m/s2, or 1/s and 1/s2]: how fast a length changes, say.
@@ -119,13 +119,13 @@ class Constraints:
         first, second = (np.hstack(both) for both in zip((once / scale, twice / scale), linear, strict=True))
         return first, second
 
-    def _scale(self, a: AnyArray, b: AnyArray) -> AnyArray:
+    def _scale(self, a: Array, b: Array) -> Array:
         """What the scalar products are divided by: 2 L where a line meets itself, else both lengths; (T, s)."""
         length = np.linalg.norm(a, axis=2) * np.linalg.norm(b, axis=2)
         same = (self.first == self.second).all(axis=1)
         return np.where(same, 2.0 * np.sqrt(length), length)
 
-    def jacobian(self, q: AnyArray) -> AnyArray:
+    def jacobian(self, q: Array) -> Array:
         """Phi_q (T, c, N, 3) (2.14, 2.15)."""
         a, b = self._directions(q)
         rows = np.arange(len(self.constant))
@@ -136,7 +136,7 @@ class Constraints:
             jacobian[:, rows, slots[:, 0]] -= factor
         return jacobian[:, :, : self.size]
 
-    def gamma(self, qd: AnyArray) -> AnyArray:
+    def gamma(self, qd: Array) -> Array:
         """Right-hand side of Phi_q qdd = gamma, (T, c) (2.17); that of the velocities, nu, is zero."""
         a, b = self._directions(qd)
         gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
@@ -154,19 +154,19 @@ def _body_rows(points: tuple[str, ...], vectors: tuple[str, ...]) -> list[tuple[
     return rows
 
 
-def _extra_rows(topology: Topology, standing: AnyArray) -> tuple[list[str], AnyArray, AnyArray]:
+def _extra_rows(topology: Topology, standing: Array) -> tuple[list[str], Array, Array]:
     """Names, weights and targets that tie the extra points and vectors of bodies to their bases (2.19)."""
     names: list[str] = []
     weights = np.zeros((0, len(standing)))
     if any(body.extra for body in topology.bodies):
-        elements = Elements.build(topology, standing)
+        rigid_bodies = RigidBodies.build(topology, standing)
         for index, body in enumerate(topology.bodies):
             for name in body.extra:
                 slot = topology.slot[name]
                 point = slot < topology.point_count
-                arm = standing[slot] - point * elements.origin[index]
-                c = elements.inverse[index] @ arm
-                row = elements.combination(topology, index, np.array([point - c[0], *c]))
+                arm = standing[slot] - point * rigid_bodies.origin[index]
+                c = rigid_bodies.inverse[index] @ arm
+                row = rigid_bodies.combination(topology, index, np.array([point - c[0], *c]))
                 row[slot] -= 1.0
                 names.append(f"{name} in {body.name}")
                 weights = np.vstack([weights, row])

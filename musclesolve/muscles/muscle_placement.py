@@ -1,4 +1,4 @@
-"""The muscles of one leg on one person's skeleton."""
+"""The muscles of one leg on a subject's skeleton."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from muscle_db.standing import standing_length
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_paths import Paths
-from musclesolve.muscles.via_point_switches import settle_switches
+from musclesolve.muscles.via_point_switches import adjust_switches
 
 LEG_DOFS = DEGREES_OF_FREEDOM
 """The degrees of freedom that leg muscles move, without side."""
@@ -28,7 +28,7 @@ def _body(frame: str, side: str) -> str:
 class LegMuscles:
     """Muscles (n) of one side: paths on the skeleton and the parameters of the Hill model, each (n,).
 
-    max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m], scaled to the person;
+    max_isometric_force [N]; optimal_fiber_length and tendon_slack_length [m], scaled to the subject;
     pennation_angle [rad]; max_shortening_velocity [optimal fiber lengths / s]; length_scale: k of correction A4;
     segment_scale: factors of the positions by frame, forward, left, up.
     """
@@ -55,21 +55,15 @@ class LegMuscles:
 def place_muscles(
     model: Model, database: MuscleDatabase, side: str, strength_factor: float = 1.0
 ) -> LegMuscles:
-    """Put the muscles of a database on one leg of a person.
+    """Put the muscles of a database on the leg "r" or "l" of a subject.
 
     Positions scale by segment (Silva 2003, 6.5): femur with the thigh, tibia with the shank, the width of the pelvis
     with the distance between the hips; its height and depth, and the foot, with stature. Optimal fiber and tendon
-    slack lengths scale with k = L_MT(person) / L_MT(source), both standing (correction A4), so normalised fiber length
+    slack lengths scale with k = L_MT(subject) / L_MT(source), both standing (correction A4), so normalised fiber length
     does not depend on body size. Maximum isometric force is as tabulated, times strength_factor.
-
-    Args:
-        model: the person.
-        database: muscles of the right leg.
-        side: "r" or "l".
-        strength_factor: multiplies every maximum isometric force.
     """
     muscles = database.legs[side]
-    paths = settle_switches(model, _paths(model, database, muscles, side))
+    paths = adjust_switches(model, _paths(model, database, muscles, side))
     standing = paths.evaluate(model.standing[None], np.zeros((1, len(model.topology.dof_names)))).length[0]
     source = np.array([standing_length(muscle, database.reference, unscaled=True) for muscle in database])
     scale = standing / source
@@ -96,7 +90,7 @@ def _paths(model: Model, database: MuscleDatabase, muscles: tuple[Muscle, ...], 
     place = np.array([(*point.position, 1.0) for _, point in points])
     ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
     return Paths(
-        elements=model.elements,
+        rigid_bodies=model.rigid_bodies,
         muscle=np.array([n for n, _ in points]),
         body=np.array([body[point.frame] for _, point in points]),
         standing=(np.stack([frames[point.frame] for _, point in points]) @ place[:, :, None])[:, :, 0],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.hill import capacity_and_passive, fiber_state
-from musclesolve.muscles.leg_muscles import LegMuscles
+from musclesolve.muscles.hill_model import capacity_and_passive
 from musclesolve.muscles.muscle_paths import PathState
+from musclesolve.muscles.muscle_placement import LegMuscles
+from musclesolve.muscles.rigid_tendon import fiber_state
 
 
 @dataclass(frozen=True)
@@ -23,20 +24,20 @@ class MuscleState:
 
     muscles: LegMuscles
     path: PathState
-    musculotendon_length: AnyArray
-    musculotendon_velocity: AnyArray
-    fiber_length: AnyArray
-    fiber_velocity: AnyArray
-    force_capacity: AnyArray
-    passive_force: AnyArray
-    moment_arm: AnyArray
-    slack: AnyArray
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    fiber_length: Array
+    fiber_velocity: Array
+    force_capacity: Array
+    passive_force: Array
+    moment_arm: Array
+    slack: Mask
 
 
-def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> AnyArray:
+def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> Array:
     """(T, 7, n) [m]."""
     tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
-    moved = tree.carries[muscles.paths.body][:, joints].T
+    moved = tree.distal_frames[muscles.paths.body][:, joints].T
     return path.moment_arms(moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
 
 

@@ -6,7 +6,7 @@ Over the segments from s to e of a path, with the unit vector u, the length L an
     V_MT = sum u . (v_e - v_s)    dV_MT = sum P (v_e - v_s) . (dr_e - dr_s) + u . (dv_e - dv_s)
     r = -sum u . (w_e - w_s)      dr = -sum P (w_e - w_s) . (dr_e - dr_s) + u . (dw_e - dw_s)
 
-where w is the velocity of a point for a unit rate of the degree of freedom: a x (r - c) on the bodies behind it, for
+where w is the velocity of a point for a unit rate of the degree of freedom: a x (r - c) on the bodies distal to it, for
 the axis a through c, and zero on the others. A point that stands at s in the frame of its body stands at r in space,
 dr = R ds and dv = (dR/dt) ds. A conditional point that is not on the path moves nothing.
 """
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.leg_state import MuscleState
+from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.muscle_paths import Paths
 
 
@@ -32,15 +32,15 @@ class PointDerivatives:
     musculotendon_velocity (T, P, 3) [1/s], moment_arm (T, 7, P, 3).
     """
 
-    muscle: AnyArray
-    musculotendon_length: AnyArray
-    musculotendon_velocity: AnyArray
-    moment_arm: AnyArray
-    _body: AnyArray
+    muscle: Indices
+    musculotendon_length: Array
+    musculotendon_velocity: Array
+    moment_arm: Array
+    _body: Indices
     _segments: _Segments
-    _turn: AnyArray
+    _turn: Array
 
-    def pull(self, bodies: AnyArray) -> AnyArray:
+    def pull(self, bodies: Indices) -> Array:
         """Of the force of `PathState.pull` on some bodies, the part of the muscle of each point, (T, 3, P, 3) [1/m]."""
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
@@ -49,18 +49,13 @@ class PointDerivatives:
 
 
 def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> PointDerivatives:
-    """Differentiate the paths of the muscles of one leg.
+    """Differentiate the paths of the muscles of one leg along a motion, given their `muscle_state`.
 
     Conditional points stay on the path, or off it, as they are; the angles at which they switch count as given.
-
-    Args:
-        model: the person.
-        motion: T frames.
-        state: what `muscle_state` gives for them.
     """
     paths, places = state.muscles.paths, state.path
     segments = _Segments.of(paths, places.position, _on_path(paths, motion.coordinates))
-    own = paths.elements.subset(paths.body)
+    own = paths.rigid_bodies.subset(paths.body)
     turn = own.rotation(motion.q)
     # the rotation is made of the columns of the basic body, and so is its rate
     rates = own.basic_velocity(motion.q, motion.qd)
@@ -73,10 +68,10 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
     axes = model.tree.axes(motion.q)
     for dof in state.muscles.dof_names:
         k = model.dof(dof)
-        behind = np.isin(paths.body, model.behind(dof)).astype(float)[:, None]
+        distal = np.isin(paths.body, model.distal_bodies(dof)).astype(float)[:, None]
         axis, pivot = axes[:, k, None], motion.q[:, model.tree.pivot[k]][:, None]
-        turned = segments.bend(behind * np.cross(axis, places.position - pivot))
-        arms.append(-_on_standing(turned + behind * np.cross(pull, axis), turn))
+        rotated = segments.bend(distal * np.cross(axis, places.position - pivot))
+        arms.append(-_on_standing(rotated + distal * np.cross(pull, axis), turn))
     return PointDerivatives(
         paths.muscle,
         _on_standing(pull, turn),
@@ -88,12 +83,12 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
     )
 
 
-def _on_standing(force: AnyArray, turn: AnyArray) -> AnyArray:
+def _on_standing(force: Array, turn: Array) -> Array:
     """Derivatives by the place in space as those by the place in the body, (T, P, 3)."""
     return np.einsum("tpxs,tpx->tps", turn, force)
 
 
-def _on_path(paths: Paths, coordinates: AnyArray) -> AnyArray:
+def _on_path(paths: Paths, coordinates: Array) -> Mask:
     """(T, P) which points belong to the path."""
     angle = coordinates[:, paths.switch_dof]
     on = np.ones((len(coordinates), len(paths.muscle)), dtype=bool)
@@ -108,13 +103,13 @@ class _Segments:
     first (S,) and before (T, P): the first point, and the point that stands for each, itself unless it is absent.
     """
 
-    first: AnyArray
-    before: AnyArray
-    unit: AnyArray
-    per_length: AnyArray
+    first: Indices
+    before: Indices
+    unit: Array
+    per_length: Array
 
     @classmethod
-    def of(cls, paths: Paths, position: AnyArray, on: AnyArray) -> _Segments:
+    def of(cls, paths: Paths, position: Array, on: Mask) -> _Segments:
         first = np.flatnonzero(paths.muscle[:-1] == paths.muscle[1:])
         number = np.where(on, np.arange(on.shape[1]), 0)
         before = np.maximum.accumulate(number, axis=1)
@@ -123,18 +118,18 @@ class _Segments:
         per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)
         return cls(first, before, step * per_length, per_length)
 
-    def pull(self) -> AnyArray:
+    def pull(self) -> Array:
         """dL_MT / dr, (T, P, 3)."""
         return self._gathered(self.unit)
 
-    def bend(self, velocity: AnyArray) -> AnyArray:
+    def bend(self, velocity: Array) -> Array:
         """The derivative by r of sum u . (v_e - v_s) for given velocities (T, P, 3), (T, P, 3)."""
         moving = np.take_along_axis(velocity, self.before[..., None], axis=1)
         step = moving[:, self.first + 1] - moving[:, self.first]
         along = (step * self.unit).sum(axis=2, keepdims=True)
         return self._gathered((step - along * self.unit) * self.per_length)
 
-    def _gathered(self, each: AnyArray) -> AnyArray:
+    def _gathered(self, each: Array) -> Array:
         """The sum of +each at the ends and -each at the starts of segments, for the points that stand there."""
         frames, points = self.before.shape
         total = np.zeros((frames, points, 3))

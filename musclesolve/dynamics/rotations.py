@@ -1,11 +1,13 @@
-"""Rotation vectors: axis times angle, the coordinates of spherical joints.
+"""Rotations: matrices about an axis, Cardan angles of the base body, rotation vectors, nearest rotations.
 
-With S the skew matrix of p and x = |p|^2:
+Cardan angles: R = Rz(rotation) Rx(list) Ry(tilt): pelvis rotated to the left, left side raised, tilted forward.
+
+Rotation vectors p (axis times angle) are the coordinates of spherical joints. With S the skew matrix of p, x = |p|^2:
 
     R = exp(S) = 1 + a S + b S^2,   a = sin|p| / |p|,  b = (1 - cos|p|) / x,  c = (|p| - sin|p|) / |p|^3
     w = J dp/dt,   J = 1 + b S + c S^2      (angular velocity, in the axes that p is given in)
 
-All carry complex steps.
+All but `to_vector` and the nearest rotations accept complex steps.
 """
 
 from __future__ import annotations
@@ -16,10 +18,70 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 
+_X, _Y, _Z = np.eye(3)
+
 _SMALL = 0.05
 """Below this |p|^2 the coefficients come from their power series."""
 
 _TERMS = 8
+
+
+def rotation_about(axis: Array, angle: Array) -> Array:
+    """Rotation matrices (..., 3, 3) about unit axes (3,) or (K, 3) by angles (...) or (..., K) (Rodrigues)."""
+    skew = np.cross(np.eye(3), axis[..., None, :])
+    sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
+    return np.eye(3) + sine * skew + (1.0 - cosine) * (skew @ skew)
+
+
+def from_cardan(tilt: Array, list_: Array, rotation: Array) -> Array:
+    """Rotation matrices (T, 3, 3) of the three angles (T,) [rad]."""
+    return rotation_about(_Z, rotation) @ rotation_about(_X, list_) @ rotation_about(_Y, tilt)
+
+
+def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
+    """Tilt, list and rotation (T,) [rad] of rotation matrices; continuous in time (unwrapped)."""
+    list_ = np.arcsin(np.clip(matrix[:, 2, 1], -1.0, 1.0))
+    tilt = np.arctan2(-matrix[:, 2, 0], matrix[:, 2, 2])
+    rotation = np.arctan2(-matrix[:, 0, 1], matrix[:, 1, 1])
+    return np.unwrap(tilt), list_, np.unwrap(rotation)
+
+
+def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
+    """Angular velocity and acceleration (T, 3), global axes, of (T, 3) tilt, list, rotation and their derivatives."""
+    tilt_rate, list_rate, turn_rate = (rate[:, None] for rate in rates.T)
+    turn = rotation_about(_Z, angles[:, 2])
+    list_axis = turn @ _X
+    tilt_axis = (turn @ rotation_about(_X, angles[:, 1])) @ _Y
+    list_axis_rate = np.cross(turn_rate * _Z, list_axis)
+    tilt_axis_rate = np.cross(turn_rate * _Z + list_rate * list_axis, tilt_axis)
+    velocity = turn_rate * _Z + list_rate * list_axis + tilt_rate * tilt_axis
+    acceleration = (
+        second[:, 2:3] * _Z
+        + second[:, 1:2] * list_axis
+        + second[:, 0:1] * tilt_axis
+        + list_rate * list_axis_rate
+        + tilt_rate * tilt_axis_rate
+    )
+    return velocity, acceleration
+
+
+def best_rotation(standing: Array, measured: Array) -> Array:
+    """Rotations (T, 3, 3) that bring directions (n, 3) nearest to measured ones (T, n, 3) (Kabsch)."""
+    return nearest_rotation(np.einsum("tnx,ny->txy", measured, standing))
+
+
+def nearest_rotation(matrices: Array) -> Array:
+    """Rotations nearest to matrices, (T, 3, 3) both; never mirror images."""
+    left, _, right = np.linalg.svd(matrices)
+    left[:, :, 2] *= np.linalg.det(left @ right)[:, None]
+    return left @ right
+
+
+def angle_between(one: Array, other: Array) -> Array:
+    """Angles (...) [rad], 0 to pi, of the turns from rotations (..., 3, 3) to others."""
+    # |one - other|_F = 2 sqrt(2) sin(angle / 2): exact where angles are small, as the trace is not.
+    apart = np.linalg.norm(one - other, axis=(-2, -1)) / np.sqrt(8.0)
+    return 2.0 * np.arcsin(np.minimum(apart, 1.0))
 
 
 def from_vector(vector: Array) -> Array:
@@ -30,7 +92,7 @@ def from_vector(vector: Array) -> Array:
 
 
 def to_vector(rotation: Array) -> Array:
-    """Rotation vectors (T, 3) of at most half a turn, from rotation matrices (T, 3, 3); good near half a turn too."""
+    """Rotation vectors (T, 3) of at most 180 degrees, from rotation matrices (T, 3, 3); good near 180 degrees too."""
     quaternion = np.empty((len(rotation), 4))
     trace = np.trace(rotation, axis1=1, axis2=2)
     symmetric = rotation + np.swapaxes(rotation, 1, 2)
@@ -52,7 +114,9 @@ def to_vector(rotation: Array) -> Array:
 
 
 def continuous(vectors: Array) -> Array:
-    """Rotation vectors over time (T, 3) without the jumps at half a turn: up to a full turn from the start's side."""
+    """Rotation vectors over time (T, 3) without the jumps at 180 degrees: up to a full rotation from the start's
+    side.
+    """
     jump = np.linalg.norm(np.diff(vectors, axis=0, prepend=vectors[:1]), axis=1) > np.pi
     beyond = np.cumsum(jump) % 2 == 1
     angle = np.linalg.norm(vectors, axis=1)

@@ -1,0 +1,39 @@
+"""Data files of the models: bundled ones by name, a user's own by path (TOML)."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from muscle_db.regular_file import SETTINGS, read_regular
+from musclesolve.errors import InputError
+
+
+@cache
+def read_table(folder: str, file: str) -> dict:
+    """A bundled data file of this package, read once; not to be changed."""
+    return tomllib.loads((resources.files(__package__) / folder / file).read_text(encoding="utf-8"))
+
+
+def locate(
+    name: str | Path, package: str = "musclesolve.dynamics.model", folder: str = "definitions"
+) -> Path:
+    """Path of a bundled file by its name without suffix; a name that ends in .toml is a path already."""
+    path = Path(name)
+    return path if path.suffix == ".toml" else Path(str(resources.files(package) / folder / f"{name}.toml"))
+
+
+def read_text(path: Path, what: str) -> str:
+    """Text of a TOML file that describes `what`.
+
+    Raises:
+        InputError: it cannot be read, or is no TOML.
+    """
+    try:
+        text = read_regular(path, SETTINGS).decode("utf-8")
+        tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as fault:
+        raise InputError(f"cannot read the {what}: {fault}", code="unreadable_file", file=path) from fault
+    return text

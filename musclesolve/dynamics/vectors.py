@@ -1,0 +1,29 @@
+"""Vectors over many frames: by components, and in blocks of frames that stay in the processor's cache.
+
+By components, (3, ...), products are products of contiguous arrays without temporaries: for a few hundred frames
+several times faster than `np.cross` and `np.einsum` over a last axis of three.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array
+
+BLOCK = 500
+"""Frames per block."""
+
+
+def components(vectors: Array) -> Array:
+    """From (..., 3) to (3, ...)."""
+    return np.ascontiguousarray(np.moveaxis(vectors, -1, 0))
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Vector product of arrays of components, (3, ...)."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def blocks(frames: int, size: int = BLOCK) -> list[slice]:
+    """Slices that cover all frames, at least one."""
+    return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
