@@ -25,7 +25,7 @@ from musclesolve.recording.trial.schema import Document
 
 
 @dataclass(frozen=True)
-class Meaning:
+class MarkerMapping:
     """Markers by the names that the mapping uses, and what they mean.
 
     Args:
@@ -47,9 +47,9 @@ class Meaning:
     names: Names = field(default_factory=Names)
 
 
-def read_meaning(
+def read_marker_mapping(
     document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
-) -> Meaning:
+) -> MarkerMapping:
     """Return what the markers mean, checked against the recordings.
 
     Args:
@@ -61,7 +61,7 @@ def read_meaning(
     Raises:
         InputError: an unknown set, landmark or marker, or a mapping from which a joint cannot be found.
     """
-    asked = asked_meaning(document, content, walk, static)
+    asked = requested_mapping(document, content, walk, static)
     if not asked.tables["mapping"] and asked.chosen is None:
         raise _no_mapping(document, walk)
     walk, static = asked.walk, asked.static
@@ -71,11 +71,11 @@ def read_meaning(
     check_joints(document, mapping, content["subject"], static is not None)
     check_markers_exist(document, mapping, clusters, carried, walk, static)
     notes = (*asked.notes, *_carried_notes(carried, walk))
-    return Meaning(walk, static, mapping, clusters, carried, notes, asked.names)
+    return MarkerMapping(walk, static, mapping, clusters, carried, notes, asked.names)
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedMapping:
     """What the trial file and its marker set say of the markers, not checked yet: the tables as they are written."""
 
     walk: Markers
@@ -86,9 +86,9 @@ class Asked:
     notes: tuple[str, ...] = ()
 
 
-def asked_meaning(
+def requested_mapping(
     document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
-) -> Asked:
+) -> RequestedMapping:
     """Return the recordings by the names that are asked for, and the tables that hold for them.
 
     Args:
@@ -115,7 +115,7 @@ def asked_meaning(
         walk = _without_empty(walk, static)
         tables, left_out = applied(chosen, tables, walk, static)
         notes += [_read_as(chosen, walk, static), *left_out]
-    return Asked(walk, static, tables, names, chosen, tuple(notes))
+    return RequestedMapping(walk, static, tables, names, chosen, tuple(notes))
 
 
 def _read_as(chosen: MarkerSet, walk: Markers, static: Markers | None) -> str:
@@ -163,13 +163,13 @@ def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:
     ]
 
 
-def by_set(document: Document, markers: Markers, meaning: Meaning) -> Markers:
+def by_set(document: Document, markers: Markers, marker_mapping: MarkerMapping) -> Markers:
     """Return the markers of a further recording by the names that the mapping uses.
 
     Raises:
         InputError: the markers of several persons are in it.
     """
-    return meaning.names.checked(document, markers)
+    return marker_mapping.names.checked(document, markers)
 
 
 def _no_mapping(document: Document, walk: Markers) -> Exception:

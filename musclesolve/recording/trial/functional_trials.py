@@ -13,7 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.markers.marker_mapping import Meaning, by_set
+from musclesolve.recording.markers.marker_mapping import MarkerMapping, by_set
 from musclesolve.recording.text.repeated_names import repeated_name
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
@@ -35,7 +35,7 @@ def hip_regression(content: Mapping[str, Any]) -> str:
 
 
 def read_functional(
-    document: Document, content: Mapping[str, Any], rotation: Array, meaning: Meaning
+    document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
 ) -> dict[Side, Markers]:
     """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for.
 
@@ -43,7 +43,7 @@ def read_functional(
         document: the trial file.
         content: its content, with defaults.
         rotation: (3, 3) from the axes of the files to the global frame.
-        meaning: what the markers mean.
+        marker_mapping: what the markers mean.
 
     Raises:
         InputError: a recording, a standing trial, a cluster of the thigh or a marker that is missing.
@@ -60,26 +60,28 @@ def read_functional(
                     remedy=f'write hip = "{METHOD}", or remove the functional trials',
                 )
         return {}
-    _check_asked(document, given, meaning)
+    _check_asked(document, given, marker_mapping)
     recordings: dict[Side, Markers] = {}
     for side, name in given.items():
         path = document.input_file("files", f"functional_{side}", name)
-        recordings[side] = by_set(document, read_markers(path), meaning).rotated(rotation)
+        recordings[side] = by_set(document, read_markers(path), marker_mapping).rotated(rotation)
         check_sampling(recordings[side].time, path)
-        _check_thigh(document, meaning, recordings[side], side)
-        _check_markers(document, meaning, recordings[side], side)
+        _check_thigh(document, marker_mapping, recordings[side], side)
+        _check_markers(document, marker_mapping, recordings[side], side)
     return recordings
 
 
-def pelvis_markers(meaning: Meaning) -> tuple[str, ...]:
+def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
     """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
-    if "pelvis" in meaning.clusters:
-        return meaning.clusters["pelvis"]
-    landmarks = ["asis_r", "asis_l", *back_landmarks(meaning.mapping)]
-    return tuple(dict.fromkeys(marker for name in landmarks for marker in meaning.mapping.get(name, ())))
+    if "pelvis" in marker_mapping.clusters:
+        return marker_mapping.clusters["pelvis"]
+    landmarks = ["asis_r", "asis_l", *back_landmarks(marker_mapping.mapping)]
+    return tuple(
+        dict.fromkeys(marker for name in landmarks for marker in marker_mapping.mapping.get(name, ()))
+    )
 
 
-def _check_asked(document: Document, given: Mapping[Side, Any], meaning: Meaning) -> None:
+def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: MarkerMapping) -> None:
     """Refuse a trial file that asks for functional hips without what they need, or for other hips as well."""
     for side, name in given.items():
         if name is None:
@@ -90,7 +92,7 @@ def _check_asked(document: Document, given: Mapping[Side, Any], meaning: Meaning
                 expected=f"functional_{side} in [files]: a trial in which the subject moves that hip all round",
                 remedy=f"add functional_{side} (one file may stand for both sides), or choose a regression",
             )
-        if f"hip_center_{side}" in meaning.mapping:
+        if f"hip_center_{side}" in marker_mapping.mapping:
             raise document.error(
                 f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"',
                 "mapping",
@@ -98,7 +100,7 @@ def _check_asked(document: Document, given: Mapping[Side, Any], meaning: Meaning
                 expected="one way to find the hip centers",
                 remedy=f"remove hip_center_{side}, or the line hip = in [joint_centers]",
             )
-    if meaning.static is None:
+    if marker_mapping.static is None:
         raise document.error(
             "functional hip centers need a standing trial",
             "joint_centers",
@@ -108,10 +110,10 @@ def _check_asked(document: Document, given: Mapping[Side, Any], meaning: Meaning
         )
 
 
-def _check_thigh(document: Document, meaning: Meaning, recording: Markers, side: Side) -> None:
-    if f"thigh_{side}" in meaning.clusters:
+def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
+    if f"thigh_{side}" in marker_mapping.clusters:
         return
-    shown = _thigh_candidates(meaning, recording, side)
+    shown = _thigh_candidates(marker_mapping, recording, side)
     listed = ", ".join(f'"{name}"' for name in shown) if len(shown) > 2 else '"...", "...", "..."'
     raise document.error(
         f"no cluster shows how the {SIDE_NAMES[side]} thigh moves",
@@ -122,17 +124,17 @@ def _check_thigh(document: Document, meaning: Meaning, recording: Markers, side:
     )
 
 
-def _thigh_candidates(meaning: Meaning, recording: Markers, side: Side) -> list[str]:
+def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: Side) -> list[str]:
     """Return the markers that lie along the thigh of the standing person and keep their distance from the knee."""
-    static, knee = meaning.static, meaning.mapping.get(f"knee_lateral_{side}", {})
-    lines = {own: None if static is None else _thigh_line(meaning, static, own) for own in SIDES}
+    static, knee = marker_mapping.static, marker_mapping.mapping.get(f"knee_lateral_{side}", {})
+    lines = {own: None if static is None else _thigh_line(marker_mapping, static, own) for own in SIDES}
     line, other = lines[side], lines["l" if side == "r" else "r"]
     if static is None or line is None or other is None or not set(knee) <= set(recording.names):
         return []
-    elsewhere = {m for name, weights in meaning.mapping.items() if "knee" not in name for m in weights}
+    elsewhere = {m for name, weights in marker_mapping.mapping.items() if "knee" not in name for m in weights}
     shown = []
     for name in static.names:
-        everywhere = name in meaning.walk and name in recording and _is_seen(static, name)
+        everywhere = name in marker_mapping.walk and name in recording and _is_seen(static, name)
         if everywhere and name not in elsewhere and _is_seen(recording, name):
             place = np.nanmedian(static[name], axis=0)
             (share, away), (_, far) = _beside(place, *line), _beside(place, *other)
@@ -144,9 +146,9 @@ def _thigh_candidates(meaning: Meaning, recording: Markers, side: Side) -> list[
     return shown
 
 
-def _thigh_line(meaning: Meaning, static: Markers, side: Side) -> tuple[Array, Array] | None:
+def _thigh_line(marker_mapping: MarkerMapping, static: Markers, side: Side) -> tuple[Array, Array] | None:
     """Return anterior spine and lateral knee (3,) of the standing person; None where they are not seen."""
-    mapped = [meaning.mapping.get(f"{end}_{side}", {}) for end in ("asis", "knee_lateral")]
+    mapped = [marker_mapping.mapping.get(f"{end}_{side}", {}) for end in ("asis", "knee_lateral")]
     if not all(
         weights and all(name in static and _is_seen(static, name) for name in weights) for weights in mapped
     ):
@@ -167,8 +169,8 @@ def _beside(point: Array, start: Array, end: Array) -> tuple[float, float]:
     return share, float(np.linalg.norm(point - start - share * line)) / length
 
 
-def _check_markers(document: Document, meaning: Meaning, recording: Markers, side: Side) -> None:
-    for marker in (*meaning.clusters[f"thigh_{side}"], *pelvis_markers(meaning)):
+def _check_markers(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
+    for marker in (*marker_mapping.clusters[f"thigh_{side}"], *pelvis_markers(marker_mapping)):
         if marker not in recording:
             raise document.error(
                 f"the marker '{marker}' is not in {recording.path}",
