@@ -17,6 +17,7 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.markers.marker_names import without_person
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.units import METRES
@@ -61,10 +62,13 @@ def convert(
     if up is not None and forward is None:
         _check_up_serves(source, targets)
     if units not in METRES:
-        raise InputError(
+        raise error_at(
+            None,
+            "--units",
             f"the unit of length is '{units}'",
-            expected=", ".join(METRES),
-            remedy="--units mm, or leave it out",
+            ", ".join(METRES),
+            "--units mm",
+            code="unknown_unit",
         )
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
@@ -90,36 +94,43 @@ def convert(
 def _check_target(target: Path) -> None:
     known = (*MARKERS, *FORCES)
     if target.suffix.casefold() not in known:
-        raise InputError(
+        raise error_at(
+            target,
+            None,
             f"files that end in '{target.suffix}' are not written",
-            file=target,
-            expected="a name that ends in .trc for markers, in .mot or .sto for forces",
-            remedy=f"-o {target.stem or 'markers'}.trc",
+            ".trc for markers, .mot or .sto for forces",
+            f"-o {target.stem or 'markers'}.trc",
         )
     if not target.absolute().parent.is_dir():
-        raise InputError(
+        raise error_at(
+            target.parent,
+            None,
             "there is no such folder",
-            file=target.parent,
-            expected="a folder to write into",
-            remedy="make the folder first, or correct its name",
+            "a folder",
+            "make the folder first",
+            code="missing_file",
         )
 
 
 def _check_place(target: Path, source: Path, others: Sequence[Path]) -> None:
     """Refuse to write over the recording that is read, or over what has just been written."""
     if _same_file(target, source):
-        raise InputError(
+        raise error_at(
+            target,
+            None,
             "this is the recording that is to be read: it would be lost",
-            file=target,
-            expected="another file to write",
-            remedy=f"-o {target.with_stem(target.stem + '_converted').name}",
+            "another file to write",
+            f"-o {target.with_stem(target.stem + '_converted').name}",
+            code="conflict",
         )
     if any(_same_file(target, other) for other in others):
-        raise InputError(
+        raise error_at(
+            target,
+            None,
             "this file is to be written twice",
-            file=target,
-            expected="every file once",
-            remedy="leave out one -o, or give it another name",
+            "every file once",
+            "leave out one -o",
+            code="conflict",
         )
 
 
@@ -135,11 +146,13 @@ def _check_up_serves(source: Path, targets: Sequence[Path]) -> None:
     """Refuse an axis that would turn nothing: only plates ask where the ground is."""
     if is_c3d(source) and any(target.suffix.casefold() in FORCES for target in targets):
         return
-    raise InputError(
-        "--up alone turns nothing",
-        file=source,
-        expected="both axes, the walking direction and up, or neither",
-        remedy="add --forward with the axis of the walking direction, or leave out --up",
+    raise error_at(
+        source,
+        None,
+        "--up alone rotates nothing",
+        "both --forward and --up, or neither",
+        "add --forward",
+        code="missing_argument",
     )
 
 
@@ -149,6 +162,7 @@ def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:
         if axis not in AXES:
             raise InputError(
                 f"there is no axis '{axis}'",
+                code="unknown_name",
                 expected=f"one of {', '.join(AXES)}",
                 remedy="--forward +x --up +z",
             )
@@ -165,11 +179,13 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
     if is_c3d(source):
         return _plates(source, to_global, to_target)
     if forward is not None:
-        raise InputError(
-            "columns of forces are not turned: which three of them are a vector, the file does not say",
-            file=source,
-            expected="a C3D file, whose plates are, or forces in the axes they are to be in",
-            remedy="leave out --forward",
+        raise error_at(
+            source,
+            None,
+            "columns of forces are not rotated: the file does not say which three of them are a vector",
+            "a C3D file, or forces in the axes they are to be in",
+            "leave out --forward",
+            code="conflict",
         )
     table = read_forces_table(source)
     return table, table.sentences
@@ -178,11 +194,13 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
 def _plates(source: Path, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
     recordings, notes = read_plates(read_c3d(source), to_global)
     if not recordings:
-        raise InputError(
+        raise error_at(
+            source,
+            None,
             "the file has no force plates",
-            file=source,
-            expected="ground reaction forces",
-            remedy="convert its markers alone: -o with a name that ends in .trc",
+            "ground reaction forces",
+            "write a .trc file",
+            code="bad_plate",
         )
     names: list[str] = []
     columns: list[Array] = []

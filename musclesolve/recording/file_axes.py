@@ -33,6 +33,7 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     if abs(ahead @ above) > 0.5:
         raise InputError(
             f"forward is {forward} and up is {up}",
+            code="bad_axes",
             where="[laboratory]",
             expected="two different axes of the files, square to each other",
             remedy="look up in the capture software which axis points up",

@@ -63,7 +63,7 @@ def marker_mapping_of(
     )
     # What the strict reader says is the only thing known, unless it is for want of a file that cannot be read.
     findings.extend(wrong or ([] if unread else [first]))
-    return meaning
+    return mapped
 
 
 def _clusters(

@@ -6,8 +6,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.
@@ -46,12 +46,13 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
         unit = stated[channel]
         sizes = {"force": _force_in(unit), "length": length_in(unit), "moment": _moment_in(unit)}
         if plain_unit(unit) not in _SILENT and not any(sizes.values()):
-            raise InputError(
+            raise error_at(
+                file.path,
+                "ANALOG:UNITS",
                 f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'",
-                file=file.path,
-                where="ANALOG:UNITS",
-                expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
-                remedy="state the unit of the channel in the capture software, or export the forces as MOT or STO",
+                {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
+                "state the unit of the channel in the capture software, or export the forces as MOT or STO",
+                code="unknown_unit",
             )
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)

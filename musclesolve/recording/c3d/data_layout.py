@@ -77,18 +77,9 @@ def read_layout(description: Description, size: int) -> Layout:
     scale, width = _scale(description)
     numbers = 4 * points + channels * samples
     if numbers == 0:
-        raise corrupted(
-            description.path,
-            "the file has neither points nor analog channels",
-            expected="markers or force plates",
-        )
+        raise corrupted(description.path, "the file has neither points nor analog channels")
     if not BLOCK <= start < size:
-        raise corrupted(
-            description.path,
-            f"the data begin at byte {start} of {size}",
-            "POINT:DATA_START",
-            "data behind the parameters",
-        )
+        raise corrupted(description.path, f"the data begin at byte {start} of {size}", "POINT:DATA_START")
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     first, frames = _frames(description, room, padding)
     if frames <= room - padding and not _states_start(description):

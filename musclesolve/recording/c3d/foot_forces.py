@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import (
     Contact,
     Feet,
@@ -58,6 +58,7 @@ def c3d_forces(
             f"{file.path.name} has no force plates",
             "files",
             "forces" if content["files"]["forces"] else "markers",
+            code="bad_plate",
             expected="ground reaction forces",
             remedy="name the file of the forces under forces in [files]",
         )
@@ -99,6 +100,7 @@ def _check_level(document: Document, recording: PlateRecording) -> None:
             f"plate {recording.plate.number} of {recording.path.name} is no floor: its surface stands upright",
             "laboratory",
             "up",
+            code="bad_axes",
             expected="the axis of the files that points up, square to the plates",
             remedy="look up in the capture software which axis points up",
         )
@@ -109,12 +111,13 @@ def _check_on_plate(recording: PlateRecording) -> None:
     sure = recording.force[:, 2] > SURE
     if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
         away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.centre)[:, :2], axis=1))
-        raise InputError(
+        raise error_at(
+            recording.path,
+            "FORCE_PLATFORM",
             f"the centre of pressure of plate {recording.plate.number} lies beside it, {away:.3g} m from its middle",
-            file=recording.path,
-            where="FORCE_PLATFORM",
-            expected="a centre of pressure between CORNERS",
-            remedy="correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software",
+            "a centre of pressure between CORNERS",
+            "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software",
+            code="bad_plate",
         )
 
 
@@ -144,6 +147,7 @@ def _named(
                 "force",
                 "plate",
                 index,
+                code="conflict",
                 expected="one foot for a plate",
                 remedy="leave out all [[force]] where both feet step on one plate: the contacts decide then",
             )
@@ -176,6 +180,7 @@ def _check_owner(document: Document, content: Mapping[str, Any], index: int, fou
             "force",
             "side",
             index,
+            code="conflict",
             expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
             remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
         )
@@ -203,21 +208,23 @@ def _assigned(
     weighty = [contact for own in found.values() for contact in own if contact.weighty]
     for contact in weighty:
         if contact.side is None and _in_range(content, contact):
-            raise InputError(
+            raise error_at(
+                path,
+                str(contact),
                 f"it is not clear which foot the force is on: {contact.reason}",
-                file=path,
-                where=str(contact),
-                expected="one foot on a plate at a time, seen by the markers of heel and toe",
-                remedy="choose a range without this contact ([time]), or name plates and feet in [[force]]",
+                "one foot on a plate at a time, seen by the markers of heel and toe",
+                "choose a range without this contact ([time]), or name plates and feet in [[force]]",
+                code="unassigned_plate",
             )
     forces = tuple(force for r in recordings for force in on_feet(r, found[r.plate.number]))
     if not forces:
-        raise InputError(
+        raise error_at(
+            path,
+            "FORCE_PLATFORM",
             "no foot stands on a plate",
-            file=path,
-            where="FORCE_PLATFORM",
-            expected="at least one step on a plate",
-            remedy="choose a recording with a step on a plate, or name another file under forces in [files]",
+            "a step on a plate",
+            "choose another recording",
+            code="unassigned_plate",
         )
     notes = []
     for side in SIDES:

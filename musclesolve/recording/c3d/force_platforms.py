@@ -8,6 +8,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.channel_units import si_factors
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_wrench import CHANNELS, Plate, PlateRecording, measured
 
 # Edges shorter or longer than this are none of a plate [m].
@@ -162,10 +163,7 @@ def _matrix(file: C3D, index: int) -> Array:
     own = matrix[:6, :6, index]
     if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
         raise _fault(
-            file,
-            f"the calibration matrix of plate {index + 1} has rows of nothing",
-            "CAL_MATRIX",
-            "6 x 6 numbers",
+            file, f"the calibration matrix of plate {index + 1} has a zero row", "CAL_MATRIX", "6 x 6 numbers"
         )
     return own
 
@@ -206,6 +204,4 @@ def _fault(
     expected: str,
     remedy: str = "correct the plates in the capture software",
 ) -> InputError:
-    return InputError(
-        problem, file=file.path, where=f"FORCE_PLATFORM:{name}", expected=expected, remedy=remedy
-    )
+    return error_at(file.path, f"FORCE_PLATFORM:{name}", problem, expected, remedy, code="bad_plate")

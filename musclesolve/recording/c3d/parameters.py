@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.number_coding import DEC, ORDERS, Coding
-from musclesolve.recording.text.text_file import EXPORT_AGAIN
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 
 Value = Array | list[str]
 
@@ -98,9 +98,7 @@ class Description:
 
 def corrupted(path: Path, problem: str, where: str | None = None, expected: str | None = None) -> InputError:
     """Return the error of a file that is not what a C3D file has to be."""
-    return InputError(
-        problem, file=path, where=where, expected=expected, remedy=f"{EXPORT_AGAIN}, or copy it anew"
-    )
+    return error_at(path, where, problem, expected, f"{EXPORT_AGAIN}, or copy it anew")
 
 
 def read_description(raw: bytes, path: Path) -> Description:
@@ -114,26 +112,16 @@ def read_description(raw: bytes, path: Path) -> Description:
         InputError: this is no C3D file, or one that is cut short or corrupted.
     """
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
-        raise InputError(
-            "this is not a C3D file",
-            file=path,
-            expected="a second byte of 80 (hexadecimal 50)",
-            remedy="export the recording as C3D, or name the C3D file",
+        raise error_at(
+            path, None, "this is not a C3D file", "a second byte of 80 (hexadecimal 50)", "name the C3D file"
         )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
-        raise corrupted(
-            path,
-            f"the file ends after {len(raw)} bytes",
-            expected=f"parameters from byte {max(start, BLOCK)} on",
-        )
+        raise corrupted(path, f"the file ends after {len(raw)} bytes")
     processor = raw[start + 3]
     if processor not in ORDERS:
         raise corrupted(
-            path,
-            f"the processor is {processor}",
-            f"byte {start + 3}",
-            "84 (Intel), 85 (DEC) or 86 (MIPS)",
+            path, f"the processor is {processor}", f"byte {start + 3}", "84 (Intel), 85 (DEC) or 86 (MIPS)"
         )
     coding = Coding(ORDERS[processor], processor == DEC)
     header = _header(raw, coding)
@@ -227,7 +215,6 @@ class _Record:
             self._path,
             f"the parameter section is corrupted: the record {name!r} {what}",
             f"byte {self._start}",
-            "records of groups and parameters, one after the other",
         )
 
 

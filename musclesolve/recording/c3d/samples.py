@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.data_layout import Layout
 from musclesolve.recording.c3d.number_coding import Coding
 from musclesolve.recording.c3d.parameters import Description, corrupted
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import open_input
 from musclesolve.recording.units import LARGEST
 
@@ -97,13 +97,9 @@ def read_analog(
     if beyond.any():
         frame, sample, column = np.argwhere(beyond)[0]
         time = layout.start_time + (frame + sample / layout.samples) / layout.rate
-        raise InputError(
-            f"the analog value is {values[frame, sample, column]:g}",
-            file=path,
-            where=f"channel {columns[column] + 1}, {time:g} s",
-            expected="a number that was measured",
-            remedy="export the file again",
-        )
+        where = f"channel {columns[column] + 1}, {time:g} s"
+        problem = f"the analog value is {values[frame, sample, column]:g}"
+        raise error_at(path, where, problem, "a number that was measured", code="not_finite")
     return values.reshape(-1, len(channels))
 
 

@@ -23,6 +23,7 @@ from musclesolve.recording.cameras.pixel_tables import (
     read_control_points,
     read_digitised,
 )
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.schema import Document, validated
 
@@ -104,21 +105,13 @@ def read_camera_file(path: str | Path) -> CameraFile:
 def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
     if len(entries) < 2:
         raise document.error(
-            "there is only one camera",
-            "camera",
-            expected="two or more [[camera]]: one image does not show how far away a point is",
-            remedy="add another [[camera]]",
+            "there is only one camera", "camera", code="bad_camera", expected="two or more [[camera]]"
         )
     names = [entry["name"] for entry in entries]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise document.error(
-                f"the camera '{name}' stands twice",
-                "camera",
-                "name",
-                index,
-                expected="a name of its own for every camera",
-                remedy="rename one of them",
+                f"the camera '{name}' stands twice", "camera", "name", index, code="duplicate_name"
             )
 
 
@@ -131,7 +124,7 @@ def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:
             "offset_frames",
             index,
             expected="a whole number of frames",
-            remedy="synchronise the cameras to the frame; fractions of a frame are not interpolated",
+            remedy="synchronise the cameras to the frame",
         )
     return int(offset)
 
@@ -143,11 +136,13 @@ def _calibration(
     names, image = read_control_image(file)
     for point in names:
         if point not in known:
-            raise InputError(
+            raise error_at(
+                file,
+                None,
                 f"there is no control point '{point}'",
-                file=file,
-                expected="a name of the file of control points",
-                remedy=suggestion(point, known) or f"its points are {', '.join(known)}",
+                "a name of the file of control points",
+                suggestion(point, known) or f"its points are {', '.join(known)}",
+                code="unknown_name",
             )
     try:
         return calibrate(places[[known.index(point) for point in names]], image, name, names)
@@ -157,6 +152,7 @@ def _calibration(
             "camera",
             "control_points",
             index,
+            code="bad_camera",
             expected=error.expected,
             remedy=error.remedy,
         ) from None
@@ -182,18 +178,20 @@ def _too_sparse(document: Document, digitised: Sequence[Digitised], first: int, 
     seen, step = digitised[int(np.argmax(steps))], max(steps)
     if step > SPARE_FRAMES:
         row = int(np.argmax(np.diff(seen.frames))) + 1
-        return InputError(
+        return error_at(
+            seen.path,
+            seen.lines[row],
             f"the frame is {step} frames after that of the row before",
-            file=seen.path,
-            where=f"line {seen.lines[row]}",
-            expected=f"frames of one recording; this file has {len(seen.frames)} rows",
-            remedy="correct the number of the frame",
+            f"frames of one recording; this file has {len(seen.frames)} rows",
+            "correct the frame number",
+            code="bad_value",
         )
     rows = sum(len(seen.frames) for seen in digitised)
     return document.error(
         f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
         "camera",
         "offset_frames",
+        code="bad_camera",
         expected="frames of one recording",
         remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
     )

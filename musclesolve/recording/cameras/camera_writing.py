@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import file_path, write_text
 from musclesolve.recording.text.writable import check_writable
 
@@ -52,11 +52,13 @@ def write_camera_file(
     folder = file_path(folder)
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
-        raise InputError(
-            "noise is asked for without a generator",
-            where="write_camera_file",
-            expected="rng: a numpy.random.Generator",
-            remedy="give rng=numpy.random.default_rng(1)",
+        raise error_at(
+            None,
+            "write_camera_file",
+            "noise needs a generator",
+            "rng: a numpy.random.Generator",
+            "rng=numpy.random.default_rng(1)",
+            code="missing_argument",
         )
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
@@ -111,22 +113,26 @@ def _frames(markers: Markers) -> NDArray[np.int64]:
     exact = (markers.time - markers.time[0]) * markers.rate
     frames = np.round(exact)
     if np.abs(exact - frames).max() > 0.01:
-        raise InputError(
-            "the markers are not evenly spaced in time",
-            where="write_camera_file",
-            expected="one frame every 1/rate seconds",
-            remedy="resample them",
+        raise error_at(
+            None,
+            "write_camera_file",
+            "the markers are unevenly sampled",
+            "even samples",
+            "resample them",
+            code="uneven_sampling",
         )
     return frames.astype(np.int64)
 
 
 def _check_name(name: str) -> None:
     if not name or name != name.strip() or any(letter in name for letter in ',;\t\n\r"\\/#'):
-        raise InputError(
+        raise error_at(
+            None,
+            "write_camera_file",
             f"the files of cameras cannot hold the name {name!r}",
-            where="write_camera_file",
-            expected="a name without separators, quotes, slashes, # and blanks around it",
-            remedy="rename it before writing",
+            "a name without separators, quotes, slashes, # and surrounding blanks",
+            "rename it before writing",
+            code="bad_value",
         )
 
 

@@ -68,10 +68,10 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     broad = breadth(reference)
     if broad < SMALLEST_BREADTH:
         raise InputError(
-            f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its turning is unknown",
+            f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its rotation is unknown",
+            code="bad_shape",
             expected="three or more points that span a triangle",
-            remedy="check that no two of its markers are exchanged or copies of each other, replace one by a marker "
-            "away from the line, or add one",
+            remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
         )
     correlation = np.einsum("tni,nj->tij", moving - centers[:, None], shape)
     u, _, vt = np.linalg.svd(correlation)

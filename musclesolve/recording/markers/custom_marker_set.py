@@ -73,6 +73,7 @@ def _unknown(
         problem,
         table,
         key,
+        code="unknown_name",
         expected=f"one of {', '.join(known)}",
         remedy=suggestion(name, known) or "correct the name, or remove it",
     )
@@ -94,5 +95,5 @@ def _check_letters(own: Document, letters: Any) -> None:
         )
     if letters["r"] == letters["l"]:
         raise own.error(
-            "right and left have one letter", "letters", "l", expected="two", remedy="correct one of them"
+            "right and left have one letter", "letters", "l", code="conflict", expected="two letters"
         )

@@ -50,6 +50,7 @@ def check_joints(
                 raise document.error(
                     reason,
                     "subject",
+                    code="missing_key",
                     expected=f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]",
                     remedy=f"measure it with a calliper and add {joint}_width_m = ... to [subject]",
                 )
@@ -57,6 +58,7 @@ def check_joints(
                 raise document.error(
                     reason,
                     "files",
+                    code="missing_key",
                     expected=f"a standing trial, or {joint}_medial_{side} in [mapping]",
                     remedy='add static = "..." to [files]',
                 )
@@ -71,6 +73,6 @@ def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
         raise document.error(
             "the pelvis is not shown",
             "mapping",
+            code="missing_marker",
             expected="asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base",
-            remedy="map the markers of the pelvis",
         )

@@ -54,6 +54,7 @@ def check_sides(trial: Trial, points: Mapping[str, Array]) -> None:
                 f"right and left are swapped: each {name} is nearer to the {neighbour} of the other side",
                 "mapping",
                 f"{name}_r",
+                code="sides_swapped",
                 expected=f"{name}_r on the side of {neighbour}_r, {name}_l on the side of {neighbour}_l",
                 remedy=f"swap the markers of {name}_r and {name}_l",
             )

@@ -45,6 +45,7 @@ def examined_mapping(
                     "there is no such landmark",
                     "mapping",
                     name,
+                    code="unknown_name",
                     expected="a name of musclesolve/recording/markers/landmarks.toml",
                     remedy=suggestion(name, known) or "correct the name, or remove the line",
                 )
@@ -56,6 +57,7 @@ def examined_mapping(
                 document.error(
                     f"'{landmark.name}' is missing",
                     "mapping",
+                    code="missing_key",
                     expected=f"{landmark.name}: {landmark.description}",
                     remedy=f'add {landmark.name} = "<marker>"{other}',
                 )
@@ -76,6 +78,7 @@ def examined_mapping(
                     f"'{name}' is mapped to the same point as '{twin}'",
                     "mapping",
                     name,
+                    code="bad_mapping",
                     expected="a point of its own for every landmark",
                     remedy="correct the marker of one of them, or leave out the optional one",
                 )
@@ -103,13 +106,7 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
-        raise document.error(
-            f"the weights sum to {total:g}",
-            table,
-            name,
-            expected="weights that sum to 1",
-            remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
-        )
+        raise document.error(f"the weights sum to {total:g}", table, name, expected="weights that sum to 1")
     return weights
 
 
@@ -170,6 +167,7 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
                 f"there is no cluster {cluster!r}",
                 "carried",
                 marker,
+                code="unknown_name",
                 expected="a cluster of [clusters]",
                 remedy=suggestion(str(cluster), clusters) or "define it in [clusters]",
             )
@@ -204,10 +202,7 @@ def unserved(
     """Return (table, key) -> why the files cannot serve it, for every cluster, carried marker and landmark."""
     if clusters and static is None:
         without = document.error(
-            "clusters need a standing trial",
-            "clusters",
-            expected="static in [files]",
-            remedy="name the standing trial, or remove [clusters] and [carried]",
+            "clusters need a standing trial", "clusters", code="missing_key", expected="static in [files]"
         )
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
@@ -237,11 +232,7 @@ def unserved(
 
 
 def _unmapped(
-    document: Document,
-    landmark: str,
-    marker: str,
-    walk: Markers,
-    static: Markers | None,
+    document: Document, landmark: str, marker: str, walk: Markers, static: Markers | None
 ) -> InputError | None:
     """Return why a landmark cannot be followed by a marker, None where it can."""
     if marker not in walk:
@@ -250,6 +241,7 @@ def _unmapped(
                 f"only the standing trial has the marker '{marker}'",
                 "mapping",
                 landmark,
+                code="missing_marker",
                 expected="a marker of the motion, or one that a cluster carries",
                 remedy=f'add to [carried]: "{marker}" = "<cluster>"',
             )
@@ -270,6 +262,7 @@ def _absent(document: Document, table: str, key: str, marker: str, file: Markers
         f"the marker '{marker}' is not in {file.path}",
         table,
         key,
+        code="missing_marker",
         expected="a marker of this file",
         remedy=suggestion(marker, file.names) or f"its markers are {', '.join(file.names)}",
     )

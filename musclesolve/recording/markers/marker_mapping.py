@@ -178,5 +178,5 @@ def _no_mapping(document: Document, walk: Markers) -> Exception:
     if best is not None:
         remedy = f'add [markers] with set = "{best[0]}": the recording has the markers of {best[1]} of its landmarks'
     return document.error(
-        "nothing says what the markers mean", "mapping", expected="[mapping], or a marker set", remedy=remedy
+        "there is no marker mapping", "mapping", code="missing_key", expected="[mapping]", remedy=remedy
     )

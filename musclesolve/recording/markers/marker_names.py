@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.trial.schema import Document
 
 
@@ -75,17 +75,20 @@ class Names:
         if self.person is None:
             left = [person for person in persons if person not in self._doubles(markers)]
             if len(left) > 1:
-                raise InputError(
+                raise error_at(
+                    markers.path,
+                    None,
                     f"the same markers are there of {' and '.join(left)}",
-                    file=markers.path,
-                    expected="the markers of one person, or a word in the trial file on whose are meant",
-                    remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
+                    "the markers of one person, or a word in the trial file on whose are meant",
+                    f'add person = "{left[0]}" to [markers] in {document.path.name}',
+                    code="conflict",
                 )
         elif persons and self.person not in persons:
             raise document.error(
                 f"there are no markers of '{self.person}' in {markers.path}",
                 "markers",
                 "person",
+                code="missing_marker",
                 expected=f"one of {', '.join(persons)}",
                 remedy="correct the name, or name another file",
             )

@@ -83,6 +83,7 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
             f"there is no marker set {name!r}",
             "markers",
             "set",
+            code="unknown_name",
             expected=f"one of {', '.join(known)}, or the path of your own (.toml)",
             remedy=suggestion(name, known) or "leave set out, and write [mapping]",
         )

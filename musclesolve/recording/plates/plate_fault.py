@@ -10,6 +10,7 @@ from musclesolve._util.arrays import Mask
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.trial.schema import Document
 
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
@@ -38,14 +39,21 @@ class PlateFault:
         """Return the error that points at the plate of its file, or at table number ``index`` of [[force]]."""
         if plate.number is None:
             return document.error(
-                self.problem, "force", self.key, index, expected=self.expected, remedy=self.remedy
+                self.problem,
+                "force",
+                self.key,
+                index,
+                code="bad_forces",
+                expected=self.expected,
+                remedy=self.remedy,
             )
-        return InputError(
+        return error_at(
+            plate.path,
+            f"plate {plate.number}",
             self.problem,
-            file=plate.path,
-            where=f"plate {plate.number}",
-            expected=self.expected,
-            remedy=self.on_plate or self.remedy,
+            self.expected,
+            self.on_plate or self.remedy,
+            code="bad_forces",
         )
 
 

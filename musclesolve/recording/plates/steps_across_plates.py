@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot
 from musclesolve.recording.plates.plate_wrench import PlateRecording
 
@@ -80,8 +80,8 @@ def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> 
         ),
     ):
         if steps and all(wrong(step) for step in steps):
-            raise InputError(
-                problem, file=recording.path, where=str(steps[0].contact), expected=expected, remedy=remedy
+            raise error_at(
+                recording.path, str(steps[0].contact), problem, expected, remedy, code="unassigned_plate"
             )
 
 

@@ -43,6 +43,7 @@ def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: 
                 "force",
                 role,
                 index,
+                code="bad_units",
                 expected=f"the columns of the {role}",
                 remedy="correct the name of the column here, or its unit in the header of the file",
             )
@@ -52,6 +53,7 @@ def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: 
                 "force",
                 role,
                 index,
+                code="conflict",
                 expected="a column of its own for every component",
                 remedy="correct the name of one of them",
             )

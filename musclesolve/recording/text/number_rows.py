@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.text_file import (
-    EXPORT_AGAIN,
     TEXT,
     binary_file,
     decimal_point,
@@ -39,7 +38,7 @@ PIECE = 1 << 18
 LONGEST_LINE = 1 << 24
 """Characters after which a line without an end is no row of a recording: a million numbers."""
 
-_MEND_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
+_CORRECT_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
 
 
 @dataclass(frozen=True)
@@ -173,12 +172,7 @@ class RowReader:
             self._read += len(piece)
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
-                raise InputError(
-                    f"a line of more than {LONGEST_LINE} characters",
-                    file=self.path,
-                    expected=TEXT,
-                    remedy=f"the line ends are lost; {EXPORT_AGAIN}",
-                )
+                raise error_at(self.path, None, f"a line of more than {LONGEST_LINE} characters", TEXT)
         return lines
 
 
@@ -251,14 +245,15 @@ def _cell_by_cell(
     values = np.empty((len(rows), len(names)))
     for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
         if heading := _lone_word(cells):
-            raise _another_table(heading, line, path)
+            # Capture software exports several tables into one file.
+            problem = f"after the rows of numbers another table begins, '{_short(heading)}'"
+            remedy = "export the trajectories, or the forces, alone; or remove this line and all below it"
+            raise error_at(path, line, problem, "one table in a file", remedy)
         if len(cells) != len(names):
-            raise InputError(
-                f"{len(cells)} cells in this row",
-                file=path,
-                where=f"line {line}",
-                expected=f"{len(names)} cells, as the column names say",
-                remedy=f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}",
+            expected = f"{len(names)} cells, as the column names say"
+            remedy = f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}"
+            raise error_at(
+                path, line, f"{len(cells)} cells in this row", expected, remedy, code="truncated_file"
             )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
@@ -277,17 +272,6 @@ def _lone_word(cells: list[str]) -> str:
     return ""
 
 
-def _another_table(heading: str, line: int, path: Path) -> InputError:
-    """Return the refusal of a file in which a second table follows, as capture software exports them."""
-    return InputError(
-        f"after the rows of numbers another table begins, '{_short(heading)}'",
-        file=path,
-        where=f"line {line}",
-        expected="one table in a file",
-        remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
-    )
-
-
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     if not cell:
         return np.nan
@@ -298,13 +282,11 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
             return float(cell.replace(decimal, "."))
     except ValueError:
         pass
-    raise InputError(
-        f"{_short(cell)!r} is not a number",
-        file=path,
-        where=f"line {line}, column '{name}'",
-        expected="a number" if decimal == "." else "a number with a decimal comma, as in the rows before",
-        remedy=(decimal_point(cell) if decimal == "." else None) or _MEND_CELL,
-    )
+    expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
+    if decimal == ",":
+        expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
+    where = f"line {line}, column '{name}'"
+    raise error_at(path, where, f"{_short(cell)!r} is not a number", expected, remedy, code="not_numbers")
 
 
 def _short(cell: str) -> str:
@@ -312,15 +294,10 @@ def _short(cell: str) -> str:
 
 
 def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
-    """Refuse numbers that nothing measured; empty cells (NaN) are none."""
+    """Refuse numbers that were not measured; empty cells (NaN) are none."""
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        value = values[row, column]
-        raise InputError(
-            "an infinite number" if np.isinf(value) else f"{value:g} is no number that was measured",
-            file=path,
-            where=f"line {line_numbers[row]}, column '{names[column]}'",
-            expected="a finite number" if np.isinf(value) else f"a number of at most {LARGEST:g}",
-            remedy=_MEND_CELL,
-        )
+        where = f"line {line_numbers[row]}, column '{names[column]}'"
+        problem, expected = f"the number is {values[row, column]:g}", f"a number of at most {LARGEST:g}"
+        raise error_at(path, where, problem, expected, _CORRECT_CELL, code="not_finite")

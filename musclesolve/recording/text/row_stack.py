@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from musclesolve._util.arrays import Array
+from musclesolve.recording.text.number_rows import Block, RowReader
+
 Number = TypeVar("Number", bound=np.generic)
 
 
 class Stack(Generic[Number]):
-    """Blocks of rows one below the other in a single array that grows in place: nothing is held twice."""
+    """Blocks of rows in a single array that grows in place: nothing is held twice."""
 
     def __init__(self, dtype: type[Number]) -> None:
         self._dtype = dtype
@@ -36,3 +40,16 @@ class Stack(Generic[Number]):
             return np.empty(0, dtype=self._dtype)
         self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
         return self._array
+
+
+def stacked(
+    reader: RowReader, blocks: Iterable[Block], parts: Callable[[Array], tuple[Array, Array]]
+) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Return times (T,), values (T, ...) and lines (T,) of all rows; `parts` gives times and values of a block."""
+    times, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
+    for block in blocks:
+        time, own = parts(block.values)
+        times.append(time, reader.share_read)
+        values.append(own, reader.share_read)
+        lines.append(block.lines, reader.share_read)
+    return times.finished(), values.finished(), lines.finished()

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.recording.text.text_file import check_time
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 
 EVEN = 1e-6
 """Deviations from even sampling below this share of a step change nothing."""
@@ -64,9 +64,25 @@ def checked_times(
     """
     grid = even_grid(printed, stated_hz)
     if grid is None:
-        check_time(printed, lines, path)
+        _check_time(printed, lines, path)
         return printed, ()
     return grid.time, _notes(printed, grid, path, stated_hz)
+
+
+def _check_time(time: Array, lines: NDArray[np.int64], path: Path) -> None:
+    """Refuse a time column with gaps or one that does not increase."""
+    if np.isnan(time).any():
+        line = lines[int(np.argmax(np.isnan(time)))]
+        raise error_at(path, line, "the time is missing", "a time in seconds", code="missing_samples")
+    late = np.flatnonzero(np.diff(time) <= 0)
+    if late.size:
+        k = int(late[0])
+        problem = f"the time goes from {time[k]:g} s to {time[k + 1]:g} s"
+        expected, remedy = (
+            "times that increase from row to row",
+            f"{EXPORT_AGAIN}, with more decimals of the time",
+        )
+        raise error_at(path, lines[k + 1], problem, expected, remedy, code="time_not_increasing")
 
 
 def _notes(printed: Array, grid: Grid, path: Path, stated_hz: float | None) -> tuple[str, ...]:

@@ -32,16 +32,16 @@ def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
             "cross-validation chooses the smoothness of splines",
             "filter",
             "cutoff_hz",
-            expected="a number or a residual analysis for a Butterworth filter",
-            remedy='method = "spline", or cutoff_hz = "residual_analysis"',
+            code="conflict",
+            expected='method = "spline", or a residual analysis',
         )
     if cutoff == "residual_analysis" and order < 2:
         raise document.error(
-            "a filter of order 1 has no best cut-off",
+            "a filter of order 1 has no optimal cut-off",
             "filter",
             "order",
-            expected="order 2 or higher where the data choose the cut-off for accelerations",
-            remedy='order = 2, cutoff_hz = "residual_analysis_silva_2003", or cutoff_hz as a number',
+            expected="order 2 or higher where cutoff_hz is chosen from accelerations",
+            remedy='order = 2, or cutoff_hz = "residual_analysis_silva_2003"',
         )
     unloaded, forces = float(given["unloaded_below_n"]), given["force_cutoff_hz"]
     forces = None if forces is None else float(forces)

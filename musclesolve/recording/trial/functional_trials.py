@@ -9,11 +9,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, by_set
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import repeated_name
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
@@ -56,6 +56,7 @@ def read_functional(
                     "a functional trial is named, but the hip centers are found otherwise",
                     "files",
                     f"functional_{side}",
+                    code="conflict",
                     expected=f'hip = "{METHOD}" in [joint_centers]',
                     remedy=f'write hip = "{METHOD}", or remove the functional trials',
                 )
@@ -89,6 +90,7 @@ def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: 
                 f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip',
                 "joint_centers",
                 "hip",
+                code="missing_key",
                 expected=f"functional_{side} in [files]: a trial in which the subject moves that hip all round",
                 remedy=f"add functional_{side} (one file may stand for both sides), or choose a regression",
             )
@@ -97,14 +99,16 @@ def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: 
                 f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"',
                 "mapping",
                 f"hip_center_{side}",
+                code="conflict",
                 expected="one way to find the hip centers",
-                remedy=f"remove hip_center_{side}, or the line hip = in [joint_centers]",
+                remedy=f"remove hip_center_{side}, or hip from [joint_centers]",
             )
     if marker_mapping.static is None:
         raise document.error(
             "functional hip centers need a standing trial",
             "joint_centers",
             "hip",
+            code="missing_key",
             expected="static in [files]: the shape of pelvis and thighs is measured there",
             remedy="name the standing trial, or choose a regression",
         )
@@ -118,6 +122,7 @@ def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: M
     raise document.error(
         f"no cluster shows how the {SIDE_NAMES[side]} thigh moves",
         "clusters",
+        code="missing_marker",
         expected=f"thigh_{side}: three or more markers of that thigh, away from one line",
         remedy=f"add to [clusters]: thigh_{side} = [{listed}]"
         + ("" if len(shown) > 2 else "; the lateral knee marker may be one of them"),
@@ -176,15 +181,18 @@ def _check_markers(document: Document, marker_mapping: MarkerMapping, recording:
                 f"the marker '{marker}' is not in {recording.path}",
                 "files",
                 f"functional_{side}",
+                code="missing_marker",
                 expected=f"every marker of the pelvis and of the cluster thigh_{side}",
                 remedy=suggestion(marker, recording.names) or f"its markers are {', '.join(recording.names)}",
             )
         if marker in recording.repeated:
             raise repeated_name("marker", marker, recording.repeated[marker], recording.path)
         if not _is_seen(recording, marker):
-            raise InputError(
+            raise error_at(
+                recording.path,
+                None,
                 f"the marker '{marker}' is never seen",
-                file=recording.path,
-                expected=f"every marker of the pelvis and of the cluster thigh_{side}",
-                remedy="label it in the capture software",
+                f"every marker of the pelvis and of the cluster thigh_{side}",
+                "label it in the capture software",
+                code="missing_samples",
             )

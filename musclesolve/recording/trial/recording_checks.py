@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.gaps.marker_jumps import farthest_leap, leaps
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.markers.left_right import check_sides
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_checks import check_any_load, check_plate
 from musclesolve.recording.trial.schema import Document
 
@@ -48,12 +48,13 @@ def check_sampling(time: Array, path: Path) -> None:
     step = (time[-1] - time[0]) / (time.size - 1)
     off = np.abs(time - even)
     if off.max() > 0.25 * step:
-        raise InputError(
+        raise error_at(
+            path,
+            f"near {time[off.argmax()]:g} s",
             "the samples are not evenly spaced in time",
-            file=path,
-            where=f"near {time[off.argmax()]:g} s",
-            expected=f"one sample every {step:g} s",
-            remedy="export all frames, with empty cells where nothing was seen",
+            f"one sample every {step:g} s",
+            "export all frames, with empty cells where nothing was seen",
+            code="uneven_sampling",
         )
 
 
@@ -85,22 +86,26 @@ def check_gaps(trial: Trial) -> None:
             start, stop = true_runs(lost)[0]
             first, last = trial.markers.time[frames][[start, stop - 1]]
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
-            raise InputError(
+            raise error_at(
+                trial.markers.path,
+                None,
                 f"the marker '{name}' is missing from {first:g} to {last:g} s "
                 f"({lost.sum()} of {lost.size} frames are without it)",
-                file=trial.markers.path,
-                expected="every mapped marker in every frame of the time range"
+                "every mapped marker in every frame of the time range"
                 + (f"; the gap is not filled: {left[0].account}" if left else ""),
-                remedy="fill the gap in the capture software, or choose a range without it ([time])",
+                "fill the gap in the capture software, or choose a range without it ([time])",
+                code="missing_samples",
             )
     if trial.static is not None:
         for name in _standing_markers(trial):
             if np.isnan(trial.static[name]).any(axis=1).all():
-                raise InputError(
+                raise error_at(
+                    trial.static.path,
+                    None,
                     f"the marker '{name}' is never seen",
-                    file=trial.static.path,
-                    expected="every marker that is needed in at least one frame of the standing trial",
-                    remedy="label it in the capture software, or record the standing trial again",
+                    "every marker that is needed in at least one frame of the standing trial",
+                    "label it in the capture software, or record the standing trial again",
+                    code="missing_samples",
                 )
 
 
@@ -112,12 +117,13 @@ def check_leaps(trial: Trial) -> None:
         leaping = leaps(path, rate)
         if leaping.any():
             size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
-            raise InputError(
+            raise error_at(
+                trial.markers.path,
+                f"first near {trial.markers.time[frames][np.argmax(leaping)]:g} s",
                 f"the marker '{name}' leaps by {1000 * size:.4g} mm within a frame",
-                file=trial.markers.path,
-                where=f"first near {trial.markers.time[frames][np.argmax(leaping)]:g} s",
-                expected=f"a marker that moves on evenly: no leap above {1000 * farthest_leap(rate):.0f} mm",
-                remedy="correct its label in the capture software, or choose a range without the leap ([time])",
+                f"a marker that moves on evenly: no leap above {1000 * farthest_leap(rate):.0f} mm",
+                "correct its label in the capture software, or choose a range without the leap ([time])",
+                code="bad_mapping",
             )
 
 
@@ -159,6 +165,7 @@ def _check_height(
             f"in {markers.path}",
             "subject",
             "stature_m",
+            code="bad_units",
             expected=f"{share[0]:g} to {share[1]:g} of the stature",
             remedy=f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]",
         )
@@ -197,6 +204,7 @@ def check_heading(trial: Trial, document: Document) -> None:
             "the right side of the pelvis lies left of the left side",
             "mapping",
             "asis_r",
+            code="sides_swapped",
             expected="the right of the pelvis on the right, seen from behind",
             remedy="swap the markers of right and left, or check up in [laboratory]",
         )

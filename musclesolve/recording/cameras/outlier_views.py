@@ -1,4 +1,4 @@
-"""Views that cannot be of the point: a marker digitised wrongly in one camera, found by what the others agree on."""
+"""Outlier views: a marker digitised wrongly in one camera, found by what the others agree on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.triangulation import SMALLEST_STEP, Meetings, no_meetings, solve_points
+from musclesolve.recording.cameras.triangulation import SMALLEST_STEP, Triangulation, solve_points
 
 # Probability of suspecting any point of a recording in which all views are equally good.
 FALSE_ALARM = 0.01
@@ -36,23 +36,23 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What views and points are worth.
+class ViewRejection:
+    """Points and the views that are rejected.
 
     Args:
-        met: P points, from the views that are left.
+        found: P points, from the views that are left.
         bad: (C, P) views that are left out.
         doubtful: (P,) points whose rays miss each other by more than the noise while no single view is to blame.
     """
 
-    met: Meetings
+    found: Triangulation
     bad: Mask
     doubtful: Mask
 
 
-def judged(
-    cameras: Sequence[Camera], image: Array, seen: Mask, met: Meetings, noise: float | None
-) -> Verdict:
+def reject_outlier_views(
+    cameras: Sequence[Camera], image: Array, seen: Mask, solved: Triangulation, noise: float | None
+) -> ViewRejection:
     """Leave out views that are unlikely, at points that three or more cameras saw.
 
     A point is suspect when its misfit r^T r is too large for its 2 v - 3 equations over, v views: r^T r / (2 v - 3)
@@ -64,42 +64,42 @@ def judged(
         cameras: C cameras.
         image: (C, P, 2) pixels.
         seen: (C, P) which camera saw which point; two or more for every point.
-        met: the points from all views; changed where a view is left out.
+        solved: the points from all views; changed where a view is left out.
         noise: standard deviation of a digitised coordinate [px]; None: from the middle one of all misfits, which
             stays the same as long as most points are good.
     """
     views = seen.sum(axis=0)
     bad, doubtful = np.zeros(seen.shape, bool), np.zeros(len(views), bool)
-    good = _noise(image, seen, met, views, noise)
+    good = _noise(image, seen, solved, views, noise)
     if good is None:
-        return Verdict(met, bad, doubtful)
-    suspect = met.misfit > _limits(len(cameras), FALSE_ALARM / len(views), good)[views]
-    doubtful[suspect & met.before] = True
+        return ViewRejection(solved, bad, doubtful)
+    suspect = solved.misfit > _limits(len(cameras), FALSE_ALARM / len(views), good)[views]
+    doubtful[suspect & solved.in_front] = True
     asked = np.flatnonzero(suspect & (views >= FEWEST_VIEWS))
     named, view, without = _without_one(cameras, image[:, asked], seen[:, asked], views[asked], good)
     found = asked[named]
-    met.put(found, without)
+    solved.put(found, without)
     bad[view, found] = True
     doubtful[found] = False
-    return Verdict(met, bad, doubtful)
+    return ViewRejection(solved, bad, doubtful)
 
 
 def _noise(
-    image: Array, seen: Mask, met: Meetings, views: NDArray[np.int64], given: float | None
+    image: Array, seen: Mask, solved: Triangulation, views: NDArray[np.int64], given: float | None
 ) -> Noise | None:
-    """Return the noise of good points; None where no point tells it."""
+    """Return the noise of good points; None where no point has spare equations."""
     from scipy.special import chdtri
 
-    # Below the steps of the solution residuals are round-off, which knows no distribution.
+    # Below the steps of the solution residuals are round-off, without a distribution.
     least = (SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)) ** 2
     if given is not None:
         return Noise(max(given**2, least), KNOWN)
-    spare = 2.0 * views[met.before] - 3.0
+    spare = 2.0 * views[solved.in_front] - 3.0
     if not spare.size:
         return None
     middles = chdtri(np.maximum(2.0 * np.arange(len(seen) + 1) - 3.0, 1.0), 0.5)
-    middle = float(np.median(met.misfit[met.before] / middles[views[met.before]]))
-    # The median of a sample knows as much as the mean of a third or more of it.
+    middle = float(np.median(solved.misfit[solved.in_front] / middles[views[solved.in_front]]))
+    # The median of a sample is as precise as the mean of a third or more of it.
     return Noise(max(middle, least), spare.sum() / 3.0)
 
 
@@ -108,17 +108,16 @@ def _limits(cameras: int, chance: float, noise: Noise) -> Array:
     from scipy.special import fdtri
 
     spare = np.maximum(2.0 * np.arange(cameras + 1) - 3.0, 1.0)
-    limits: Array = noise.variance * spare * fdtri(spare, noise.spare, 1.0 - chance)
-    return limits
+    return np.asarray(noise.variance * spare * fdtri(spare, noise.spare, 1.0 - chance))
 
 
 def _without_one(
     cameras: Sequence[Camera], image: Array, seen: Mask, views: NDArray[np.int64], noise: Noise
-) -> tuple[Mask, NDArray[np.int64], Meetings]:
+) -> tuple[Mask, NDArray[np.int64], Triangulation]:
     """Leave out each view in turn.
 
     Returns:
-        For which of the points (P,) one view is to blame; which one (N,), and where the others meet, N points.
+        For which of the points (P,) one view is to blame; which one (N,), and the N points from the other views.
     """
     limit = _limits(len(cameras), IMPLAUSIBLE, noise)[views - 1]
     fits, rests = np.zeros(seen.shape, bool), []
@@ -126,16 +125,17 @@ def _without_one(
         own = np.flatnonzero(seen[k])
         others = seen[:, own]
         others[k] = False
-        rest = no_meetings(seen.shape[1])
+        rest = Triangulation.empty(seen.shape[1])
         rest.put(own, solve_points(cameras, image[:, own], others))
         fits[k] = rest.misfit <= limit
         rests.append(rest)
     named = fits.sum(axis=0) == 1
     view = np.argmax(fits[:, named], axis=0)
-    picked = no_meetings(int(named.sum()))
+    picked = Triangulation.empty(int(named.sum()))
     for k, rest in enumerate(rests):
         chosen = np.flatnonzero(named)[view == k]
         picked.put(
-            np.flatnonzero(view == k), Meetings(rest.points[chosen], rest.normal[chosen], rest.misfit[chosen])
+            np.flatnonzero(view == k),
+            Triangulation(rest.points[chosen], rest.normal[chosen], rest.misfit[chosen]),
         )
     return named, view, picked
