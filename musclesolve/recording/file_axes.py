@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 
@@ -31,11 +31,10 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     """
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:
-        raise InputError(
+        problem, expected = (
             f"forward is {forward} and up is {up}",
-            code="bad_axes",
-            where="[laboratory]",
-            expected="two different axes of the files, square to each other",
-            remedy="look up in the capture software which axis points up",
+            "two axes of the files, square to each other",
         )
+        remedy = "look up in the capture software which axis points up"
+        raise error_at(None, "[laboratory]", problem, expected, remedy, code="bad_axes")
     return np.stack([ahead, np.cross(above, ahead), above])

@@ -14,7 +14,7 @@ from musclesolve.recording.markers.mapping_tables import (
     examined_mapping,
     read_carried,
     read_clusters,
-    unserved,
+    absences,
 )
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping, requested_mapping
 from musclesolve.recording.trial.schema import Document
@@ -83,7 +83,7 @@ def _clusters(
 
 def _served(document: Document, asked: MarkerMapping, unread: bool, wrong: list[Finding]) -> MarkerMapping:
     """Return what the files serve of a meaning; what they do not is told one by one."""
-    errors = unserved(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
+    errors = absences(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
     if not unread:
         wrong += [finding_of("mapping", error) for error in errors.values()]
     clusters = {

@@ -56,13 +56,8 @@ class C3D:
         """
         size = length_in(self.unit or _DEFAULT_UNIT)
         if size is None:
-            raise error_at(
-                self.path,
-                "POINT:UNITS",
-                f"the unit of length is '{self.unit}'",
-                "mm, cm or m",
-                code="unknown_unit",
-            )
+            problem = f"the unit of length is '{self.unit}'"
+            raise error_at(self.path, "POINT:UNITS", problem, "mm, cm or m", code="unknown_unit")
         return size
 
     @property
@@ -116,7 +111,7 @@ class C3D:
 
     @property
     def analog_time(self) -> Array:
-        """(F x s,) time of every analog sample [s]; the first one of a frame is taken with the frame."""
+        """(F x s,) time of every analog sample [s]; the first one of a frame is at the time of the frame."""
         return self.layout.start_time + np.arange(self.layout.frames * self.layout.samples) / self.analog_rate
 
     def markers(self) -> Markers:
@@ -126,13 +121,8 @@ class C3D:
             InputError: there are none.
         """
         if not self.labels:
-            raise error_at(
-                self.path,
-                "POINT:LABELS",
-                "the file has no labelled markers",
-                "at least one",
-                code="missing_marker",
-            )
+            problem, remedy = "the file has no labelled markers", "label the markers in the capture software"
+            raise error_at(self.path, "POINT:LABELS", problem, "a label", remedy, code="missing_marker")
         places = list(self.labels.values())
         position = read_points(self.path, self.layout, self.description.coding, places)
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.

@@ -19,8 +19,8 @@ _POUND_LENGTHS = {
     for length, metres in (("in", 0.0254), ("ft", 0.3048))
     for first, second in ((pound, length), (length, pound))
 }
-# What says nothing of the quantity that the channel was scaled to: no unit, or that of the amplifier.
-_SILENT = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
+# Units that do not state the quantity of the channel: none, or that of the amplifier.
+_NO_QUANTITY = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
 _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
 _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"] * 8, 4: _FORCE + _MOMENT}
 
@@ -45,15 +45,11 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
         unit = stated[channel]
         sizes = {"force": _force_in(unit), "length": length_in(unit), "moment": _moment_in(unit)}
-        if plain_unit(unit) not in _SILENT and not any(sizes.values()):
-            raise error_at(
-                file.path,
-                "ANALOG:UNITS",
-                f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'",
-                {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
-                "state the unit of the channel in the capture software, or export the forces as MOT or STO",
-                code="unknown_unit",
-            )
+        if plain_unit(unit) not in _NO_QUANTITY and not any(sizes.values()):
+            problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
+            expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
+            remedy = "state the unit in the capture software, or export the forces as MOT or STO"
+            raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)
 

@@ -42,14 +42,10 @@ def read_calibration(description: Description, channels: int) -> Calibration:
         scale = description.joined("ANALOG:SCALE")[:channels] * (1.0 if general is None else general)
     offset = description.joined("ANALOG:OFFSET")[:channels]
     if scale.size < channels or not (np.abs(scale) < LARGEST).all():
-        raise corrupted(
-            description.path,
-            f"{scale.size} scales for {channels} analog channels"
-            if scale.size < channels
-            else "a scale is no number",
-            "ANALOG:SCALE",
-            "a number for every channel",
-        )
+        problem = "a scale is no number"
+        if scale.size < channels:
+            problem = f"{scale.size} scales for {channels} analog channels"
+        raise corrupted(description.path, problem, "ANALOG:SCALE", "a number for every channel", "bad_number")
     unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
     if unsigned:
         offset = offset % 0x10000

@@ -173,7 +173,7 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
 
 
 def _too_sparse(document: Document, digitised: Sequence[Digitised], first: int, count: int) -> InputError:
-    """Return the refusal of cameras that have few rows for many frames: at the row that leaps, or at the offsets."""
+    """Return the refusal of cameras that have few rows for many frames: at the row that jumps, or at the offsets."""
     steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitised]
     seen, step = digitised[int(np.argmax(steps))], max(steps)
     if step > SPARE_FRAMES:

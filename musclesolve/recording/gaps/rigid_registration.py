@@ -1,4 +1,4 @@
-"""Where a rigid group of points has gone: least-squares registration of a reference shape to every frame at once."""
+"""Rigid registration: least-squares displacement of a reference shape to every frame at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 
-# A body turns freely about a line: points closer to one than this cannot say how it is turned.
+# The rotation about a line is undetermined: points closer to one than this are refused.
 SMALLEST_BREADTH = 0.004
 
 
@@ -33,8 +33,7 @@ class Poses:
 
     def direction(self, reference: Array) -> Array:
         """Return where a direction (3,) of the reference points in every frame, (T, 3)."""
-        turned: Array = self.rotation @ reference
-        return turned
+        return np.asarray(self.rotation @ reference)
 
 
 def breadth(points: Array) -> float:
@@ -75,7 +74,7 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
         )
     correlation = np.einsum("tni,nj->tij", moving - centers[:, None], shape)
     u, _, vt = np.linalg.svd(correlation)
-    # The last direction is turned over where the best fit would be a mirror image.
+    # The last direction is inverted where the best fit would be a mirror image.
     u[:, :, 2] *= np.linalg.det(u @ vt)[:, None]
     rotation = u @ vt
     translation = centers - rotation @ center

@@ -1,4 +1,4 @@
-"""Can the joints be found from what is mapped? Every way to a joint center has its own needs."""
+"""Requirements of the joint centers: each way to find one needs its own landmarks and dimensions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from musclesolve.recording.trial.schema import Document
 Weights = Mapping[str, float]
 
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
-"""The landmark on the side of the segment above each joint, which shows how the segment is turned."""
+"""The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 
 
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
-    """Return whether nothing but the chord function shows a knee or ankle center."""
+    """Return whether only the chord function gives a knee or ankle center."""
     return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
 
 
@@ -33,7 +33,7 @@ def check_joints(
 
     Args:
         document: the trial file.
-        mapping: landmark -> marker -> weight; required landmarks or what serves instead of them are there.
+        mapping: landmark -> marker -> weight; required landmarks or their substitutes are there.
         subject: the table [subject].
         static: whether there is a standing trial.
 
@@ -52,7 +52,7 @@ def check_joints(
                     "subject",
                     code="missing_key",
                     expected=f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]",
-                    remedy=f"measure it with a calliper and add {joint}_width_m = ... to [subject]",
+                    remedy=f"measure it and add {joint}_width_m = ... to [subject]",
                 )
             if not static:
                 raise document.error(

@@ -1,4 +1,4 @@
-"""Right and left that are swapped: every pair of landmarks is compared with the pair it hangs on."""
+"""Swapped sides: every pair of landmarks is compared with the proximal pair."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import SIDES, Trial
 
-# landmark -> what it hangs on, from the pelvis outwards, so that the first pair that disagrees is the swapped one. Not
-# the wrists: arms may be folded; wrists that are swapped show in the length of the forearms.
+# landmark -> its proximal neighbor, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
+# Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
 NEIGHBOUR = {
     "psis": "asis",
     "hip_center": "asis",

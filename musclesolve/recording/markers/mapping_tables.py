@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.joint_requirements import follows_segment
@@ -36,20 +35,12 @@ def examined_mapping(
     document: Document, table: Mapping[str, Any]
 ) -> tuple[dict[str, Weights], list[InputError]]:
     """Return what ``read_mapping`` returns, as far as its lines are right, and all that is wrong with it."""
-    errors: list[InputError] = []
     known = landmarks()
-    for name in table:
-        if name not in known:
-            errors.append(
-                document.error(
-                    "there is no such landmark",
-                    "mapping",
-                    name,
-                    code="unknown_name",
-                    expected="a name of musclesolve/recording/markers/landmarks.toml",
-                    remedy=suggestion(name, known) or "correct the name, or remove the line",
-                )
-            )
+    errors = [
+        document.unknown("there is no such landmark", name, known, "mapping", name)
+        for name in table
+        if name not in known
+    ]
     for landmark in known.values():
         if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
             other = "".join(f", or map '{name}'" for name in landmark.instead)
@@ -63,29 +54,28 @@ def examined_mapping(
                 )
             )
     mapping: dict[str, Weights] = {}
-    for name, value in table.items():
-        if name not in known:
-            continue
+    for name in [name for name in table if name in known]:
         try:
-            weights = read_weights(document, name, value)
+            mapping[name] = _own_point(document, name, table[name], mapping)
         except InputError as error:
             errors.append(error)
-            continue
-        twin = next((other for other, taken in mapping.items() if taken == weights), None)
-        if twin is not None:
-            errors.append(
-                document.error(
-                    f"'{name}' is mapped to the same point as '{twin}'",
-                    "mapping",
-                    name,
-                    code="bad_mapping",
-                    expected="a point of its own for every landmark",
-                    remedy="correct the marker of one of them, or leave out the optional one",
-                )
-            )
-            continue
-        mapping[name] = weights
     return mapping, errors
+
+
+def _own_point(document: Document, name: str, value: Any, mapping: Mapping[str, Weights]) -> Weights:
+    """Return the weights of a landmark that no other one of the mapping has."""
+    weights = read_weights(document, name, value)
+    for other, taken in mapping.items():
+        if taken == weights:
+            raise document.error(
+                f"'{name}' is mapped to the same point as '{other}'",
+                "mapping",
+                name,
+                code="bad_mapping",
+                expected="a point of its own for every landmark",
+                remedy="correct the marker of one of them, or leave out the optional one",
+            )
+    return weights
 
 
 def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
@@ -163,14 +153,7 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
     """
     for marker, cluster in table.items():
         if not isinstance(cluster, str) or cluster not in clusters:
-            raise document.error(
-                f"there is no cluster {cluster!r}",
-                "carried",
-                marker,
-                code="unknown_name",
-                expected="a cluster of [clusters]",
-                remedy=suggestion(str(cluster), clusters) or "define it in [clusters]",
-            )
+            raise document.unknown(f"there is no cluster {cluster!r}", cluster, clusters, "carried", marker)
     return dict(table)
 
 
@@ -182,16 +165,16 @@ def check_markers_exist(
     walk: Markers,
     static: Markers | None,
 ) -> None:
-    """Refuse a mapping, cluster or carried marker that the files cannot serve.
+    """Refuse a mapping, cluster or carried marker that the files do not show.
 
     Raises:
         InputError: naming the marker, the file that lacks it and the nearest names in it.
     """
-    for error in unserved(document, mapping, clusters, carried, walk, static).values():
+    for error in absences(document, mapping, clusters, carried, walk, static).values():
         raise error
 
 
-def unserved(
+def absences(
     document: Document,
     mapping: Mapping[str, Weights],
     clusters: Mapping[str, tuple[str, ...]],
@@ -199,7 +182,7 @@ def unserved(
     walk: Markers,
     static: Markers | None,
 ) -> dict[tuple[str, str], InputError]:
-    """Return (table, key) -> why the files cannot serve it, for every cluster, carried marker and landmark."""
+    """Return (table, key) -> the error of every cluster, carried marker and landmark that the files do not show."""
     if clusters and static is None:
         without = document.error(
             "clusters need a standing trial", "clusters", code="missing_key", expected="static in [files]"
@@ -209,26 +192,37 @@ def unserved(
     for name, markers in clusters.items():
         for file in (walk, static):
             for marker in markers:
-                if file is not None and marker not in file:
-                    errors.setdefault(("clusters", name), _absent(document, "clusters", name, marker, file))
-                elif file is not None and marker in file.repeated:
-                    errors.setdefault(("clusters", name), _repeated(marker, file))
+                if file is not None and (error := _lacks(document, "clusters", name, marker, file)):
+                    errors.setdefault(("clusters", name), error)
     for marker in carried:
-        if static is not None and marker not in static:
-            errors["carried", marker] = _absent(document, "carried", marker, marker, static)
-        elif static is not None and marker in static.repeated:
-            errors["carried", marker] = _repeated(marker, static)
+        if static is not None and (error := _lacks(document, "carried", marker, marker, static)):
+            errors["carried", marker] = error
     for landmark, weights in mapping.items():
         for marker in weights:
-            followed = static is not None and marker in static and follows_segment(mapping, landmark)
             error = None
-            if followed and marker not in walk and static is not None and marker in static.repeated:
-                error = _repeated(marker, static)
-            elif marker not in carried and not (followed and marker not in walk):
+            if (
+                marker not in walk
+                and static is not None
+                and marker in static
+                and follows_segment(mapping, landmark)
+            ):
+                error = (
+                    _lacks(document, "mapping", landmark, marker, static)
+                    if marker in static.repeated
+                    else None
+                )
+            elif marker not in carried:
                 error = _unmapped(document, landmark, marker, walk, static)
             if error is not None:
                 errors.setdefault(("mapping", landmark), error)
     return errors
+
+
+def _lacks(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError | None:
+    """Return why a file does not show a marker: it is absent, or stands twice; None where it does."""
+    if marker not in file:
+        return _absent(document, table, key, marker, file)
+    return _repeated(marker, file) if marker in file.repeated else None
 
 
 def _unmapped(
@@ -258,11 +252,5 @@ def _repeated(marker: str, file: Markers) -> InputError:
 
 
 def _absent(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError:
-    return document.error(
-        f"the marker '{marker}' is not in {file.path}",
-        table,
-        key,
-        code="missing_marker",
-        expected="a marker of this file",
-        remedy=suggestion(marker, file.names) or f"its markers are {', '.join(file.names)}",
-    )
+    problem = f"the marker '{marker}' is not in {file.path}"
+    return document.unknown(problem, marker, file.names, table, key, code="missing_marker")

@@ -1,4 +1,4 @@
-"""What is wrong with a plate, and where that is said: in the tables of the trial file, or in the file of the plates."""
+"""Faults of a plate, placed in the tables of the trial file or in the file of the plates."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class PlateFault:
 
     Args:
         problem: what is wrong.
-        key: the key of [[force]] that it is about.
+        key: the key of [[force]] at fault.
         expected: what would have been right.
         remedy: how to fix it where columns are named.
-        on_plate: how to fix it where the plate of a file is, if that is another thing.
+        on_plate: how to fix it in the file of the plates, if that differs.
     """
 
     problem: str
@@ -38,23 +38,10 @@ class PlateFault:
     def error(self, plate: PlateForce, index: int, document: Document) -> InputError:
         """Return the error that points at the plate of its file, or at table number ``index`` of [[force]]."""
         if plate.number is None:
-            return document.error(
-                self.problem,
-                "force",
-                self.key,
-                index,
-                code="bad_forces",
-                expected=self.expected,
-                remedy=self.remedy,
-            )
-        return error_at(
-            plate.path,
-            f"plate {plate.number}",
-            self.problem,
-            self.expected,
-            self.on_plate or self.remedy,
-            code="bad_forces",
-        )
+            error = error_at(None, None, self.problem, self.expected, self.remedy, code="bad_forces")
+            return document.placed(error, "force", self.key, index)
+        where, remedy = f"plate {plate.number}", self.on_plate or self.remedy
+        return error_at(plate.path, where, self.problem, self.expected, remedy, code="bad_forces")
 
 
 def foot_name(plate: PlateForce) -> str:
@@ -77,6 +64,6 @@ def in_reach(trial: Trial, plate: PlateForce) -> Mask:
 
 
 def loaded(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples count as loaded, (S,): the others are taken as nothing."""
+    """Return which samples count as loaded, (S,): the others are taken as zero."""
     vertical = np.abs(plate.force[:, 2])
     return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0))

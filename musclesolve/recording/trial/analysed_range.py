@@ -1,4 +1,4 @@
-"""What of a recording is analysed where the trial file has no [time]: for each leg what was measured of it.
+"""The analysed range where the trial file has no [time]: for each leg what was measured of it.
 
 A leg's moments follow from what lies below each joint and from the ground's force on its own foot, so they are right
 wherever every needed marker is seen and every contact of its own foot is on a plate; the other foot may stand beside
@@ -22,7 +22,7 @@ from musclesolve.recording.plates.foot_contacts import FootPath, foot_path, unme
 Run = tuple[int, int]
 
 AT_ENDS = 0.1
-"""So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are guesses
+"""So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are uncertain
 [s]."""
 FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
@@ -40,7 +40,7 @@ NOTHING_FOUND = (
 
 @dataclass(frozen=True)
 class Found:
-    """What of a recording is analysed.
+    """The part of a recording that is analysed.
 
     Args:
         time_range: first and last time [s].

@@ -1,4 +1,4 @@
-"""What the table [filter] of a trial file asks for."""
+"""The table [filter] of a trial file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from musclesolve.recording.data import FilterOptions
 from musclesolve.recording.trial.schema import Document
 
 SPLINE_ORDERS = (2, 3)
-# The one way to let the data choose that belongs to the spline alone.
+# The choice of the cut-off that only the spline has.
 OF_SPLINES = "cross_validation"
 
 

@@ -1,4 +1,4 @@
-"""Functional trials: recordings in which the subject moves one hip all round, from which its centre is found."""
+"""Functional trials: recordings of a hip that moves in all directions, from which its center is found."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import suggestion
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.markers.marker_mapping import MarkerMapping, by_set
+from musclesolve.recording.markers.marker_mapping import MarkerMapping, renamed_markers
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import repeated_name
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
 
 METHOD = "functional"
-# The regression that functional centres are compared with.
+# The regression that functional centers are compared with.
 COMPARED = "harrington_2007"
 # Markers of a thigh lie along the line from the anterior spine to the lateral knee: between these shares of it, and
 # no farther from it than this share of its length.
@@ -43,29 +42,27 @@ def read_functional(
         document: the trial file.
         content: its content, with defaults.
         rotation: (3, 3) from the axes of the files to the global frame.
-        marker_mapping: what the markers mean.
+        marker_mapping: the marker mapping.
 
     Raises:
         InputError: a recording, a standing trial, a cluster of the thigh or a marker that is missing.
     """
     given = {side: content["files"][f"functional_{side}"] for side in SIDES}
     if content["joint_centers"]["hip"] != METHOD:
-        for side, name in given.items():
-            if name is not None:
-                raise document.error(
-                    "a functional trial is named, but the hip centers are found otherwise",
-                    "files",
-                    f"functional_{side}",
-                    code="conflict",
-                    expected=f'hip = "{METHOD}" in [joint_centers]',
-                    remedy=f'write hip = "{METHOD}", or remove the functional trials',
-                )
+        for side in [side for side in SIDES if given[side] is not None]:
+            raise document.error(
+                "a functional trial is named, but the hip centers are found otherwise",
+                "files",
+                f"functional_{side}",
+                code="conflict",
+                expected=f'hip = "{METHOD}" in [joint_centers], or no functional trials',
+            )
         return {}
-    _check_asked(document, given, marker_mapping)
+    _check_needs(document, given, marker_mapping)
     recordings: dict[Side, Markers] = {}
     for side, name in given.items():
         path = document.input_file("files", f"functional_{side}", name)
-        recordings[side] = by_set(document, read_markers(path), marker_mapping).rotated(rotation)
+        recordings[side] = renamed_markers(document, read_markers(path), marker_mapping).rotated(rotation)
         check_sampling(recordings[side].time, path)
         _check_thigh(document, marker_mapping, recordings[side], side)
         _check_markers(document, marker_mapping, recordings[side], side)
@@ -82,7 +79,7 @@ def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
     )
 
 
-def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: MarkerMapping) -> None:
+def _check_needs(document: Document, given: Mapping[Side, Any], marker_mapping: MarkerMapping) -> None:
     """Refuse a trial file that asks for functional hips without what they need, or for other hips as well."""
     for side, name in given.items():
         if name is None:
@@ -91,7 +88,7 @@ def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: 
                 "joint_centers",
                 "hip",
                 code="missing_key",
-                expected=f"functional_{side} in [files]: a trial in which the subject moves that hip all round",
+                expected=f"functional_{side} in [files]: a trial in which that hip moves in all directions",
                 remedy=f"add functional_{side} (one file may stand for both sides), or choose a regression",
             )
         if f"hip_center_{side}" in marker_mapping.mapping:
@@ -101,7 +98,6 @@ def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: 
                 f"hip_center_{side}",
                 code="conflict",
                 expected="one way to find the hip centers",
-                remedy=f"remove hip_center_{side}, or hip from [joint_centers]",
             )
     if marker_mapping.static is None:
         raise document.error(
@@ -110,7 +106,6 @@ def _check_asked(document: Document, given: Mapping[Side, Any], marker_mapping: 
             "hip",
             code="missing_key",
             expected="static in [files]: the shape of pelvis and thighs is measured there",
-            remedy="name the standing trial, or choose a regression",
         )
 
 
@@ -130,7 +125,7 @@ def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: M
 
 
 def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: Side) -> list[str]:
-    """Return the markers that lie along the thigh of the standing person and keep their distance from the knee."""
+    """Return the markers that lie along the thigh of the standing subject and keep their distance from the knee."""
     static, knee = marker_mapping.static, marker_mapping.mapping.get(f"knee_lateral_{side}", {})
     lines = {own: None if static is None else _thigh_line(marker_mapping, static, own) for own in SIDES}
     line, other = lines[side], lines["l" if side == "r" else "r"]
@@ -152,7 +147,7 @@ def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: S
 
 
 def _thigh_line(marker_mapping: MarkerMapping, static: Markers, side: Side) -> tuple[Array, Array] | None:
-    """Return anterior spine and lateral knee (3,) of the standing person; None where they are not seen."""
+    """Return anterior spine and lateral knee (3,) of the standing subject; None where they are not seen."""
     mapped = [marker_mapping.mapping.get(f"{end}_{side}", {}) for end in ("asis", "knee_lateral")]
     if not all(
         weights and all(name in static and _is_seen(static, name) for name in weights) for weights in mapped
@@ -175,24 +170,15 @@ def _beside(point: Array, start: Array, end: Array) -> tuple[float, float]:
 
 
 def _check_markers(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
+    expected = f"every marker of the pelvis and of the cluster thigh_{side}"
     for marker in (*marker_mapping.clusters[f"thigh_{side}"], *pelvis_markers(marker_mapping)):
         if marker not in recording:
-            raise document.error(
-                f"the marker '{marker}' is not in {recording.path}",
-                "files",
-                f"functional_{side}",
-                code="missing_marker",
-                expected=f"every marker of the pelvis and of the cluster thigh_{side}",
-                remedy=suggestion(marker, recording.names) or f"its markers are {', '.join(recording.names)}",
+            problem, key = f"the marker '{marker}' is not in {recording.path}", f"functional_{side}"
+            raise document.unknown(
+                problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
             )
         if marker in recording.repeated:
             raise repeated_name("marker", marker, recording.repeated[marker], recording.path)
         if not _is_seen(recording, marker):
-            raise error_at(
-                recording.path,
-                None,
-                f"the marker '{marker}' is never seen",
-                f"every marker of the pelvis and of the cluster thigh_{side}",
-                "label it in the capture software",
-                code="missing_samples",
-            )
+            problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
+            raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")

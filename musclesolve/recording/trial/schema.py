@@ -91,14 +91,33 @@ class Document:
         where = f"line {line}, {place}" if line else place
         return InputError(problem, code=code, file=self.path, where=where, expected=expected, remedy=remedy)
 
+    def unknown(
+        self,
+        problem: str,
+        name: object,
+        known: Iterable[str],
+        table: str,
+        key: str | None = None,
+        index: int = 0,
+        *,
+        code: str = "unknown_name",
+        expected: str | None = None,
+    ) -> InputError:
+        """Return the error of a name that does not exist, with the known names most like it."""
+        known = list(known)
+        listed = _list(known)
+        remedy = suggestion(str(name), known) or f"use one of {listed or 'none'}, or remove it"
+        expected = expected or f"one of {listed}"
+        return self.error(problem, table, key, index, code=code, expected=expected, remedy=remedy)
+
     def header(self, table: str) -> str:
         """Return the heading of a table as the file writes it."""
         return f"[[{table}]]" if self.tables.get(table, {}).get("list") else f"[{table}]"
 
-    def placed(self, error: InputError, table: str, key: str | None = None) -> InputError:
+    def placed(self, error: InputError, table: str, key: str | None = None, index: int = 0) -> InputError:
         """Return an error of a stage that knows no trial file, pointing at a key of a table."""
         return self.error(
-            error.problem, table, key, code=error.code, expected=error.expected, remedy=error.remedy
+            error.problem, table, key, index, code=error.code, expected=error.expected, remedy=error.remedy
         )
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
@@ -114,15 +133,8 @@ class Document:
             error = no_file(path)
         except InputError as refusal:
             error = refusal
-        raise self.error(
-            f"{name!r}: {error.problem}",
-            table,
-            key,
-            index,
-            code=error.code,
-            expected=error.expected,
-            remedy=error.remedy,
-        )
+        error.problem = f"{name!r}: {error.problem}"
+        raise self.placed(error, table, key, index)
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
         """Return the line of a key, else that of its table, else None."""
@@ -188,9 +200,9 @@ class _Examination:
         """Return the content with defaults, and everything that is wrong with it."""
         for name in self.document.content:
             if name not in self.tables:
-                remedy = suggestion(name, self.tables) or "correct the name, or remove the table"
-                self._refuse(
-                    "there is no such table", (name,), f"one of {_list(self.tables)}", remedy, "unknown_key"
+                problem = "there is no such table"
+                self.errors.append(
+                    self.document.unknown(problem, name, self.tables, name, code="unknown_key")
                 )
         return {name: self._table(name, rules) for name, rules in self.tables.items()}, self.errors
 
@@ -253,9 +265,10 @@ class _Examination:
         """Return the values of a table; `lacking` says whether keys that are missing are errors."""
         for key in given:
             if key not in keys:
-                remedy = suggestion(key, keys) or "correct the name, or remove the line"
-                place = (table, key, index)
-                self._refuse("there is no such key", place, f"one of {_list(keys)}", remedy, "unknown_key")
+                problem = "there is no such key"
+                self.errors.append(
+                    self.document.unknown(problem, key, keys, table, key, index, code="unknown_key")
+                )
             elif keys[key]["barred"]:
                 self._bar(table, key, index, keys)
         values: dict[str, Any] = {}
