@@ -54,13 +54,16 @@ def c3d_forces(
     """
     recordings, notes = read_plates(file, rotation)
     if not recordings:
+        problem, expected = f"{file.path.name} has no force plates", "ground reaction forces"
+        remedy = "name the file of the forces under forces in [files]"
         raise document.error(
-            f"{file.path.name} has no force plates",
+            problem,
             "files",
             "forces" if content["files"]["forces"] else "markers",
+            0,
+            expected,
+            remedy,
             code="bad_plate",
-            expected="ground reaction forces",
-            remedy="name the file of the forces under forces in [files]",
         )
     if walk.path != file.path:
         notes += file.notes
@@ -103,14 +106,12 @@ def _feet(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
 def _check_level(document: Document, recording: PlateRecording) -> None:
     """Refuse a plate that stands upright: another axis of the file points up."""
     if abs(recording.plate.axes[2, 2]) < _LEVEL:
-        raise document.error(
-            f"plate {recording.plate.number} of {recording.path.name} is no floor: its surface stands upright",
-            "laboratory",
-            "up",
-            code="bad_axes",
-            expected="the axis of the files that points up, square to the plates",
-            remedy="look up in the capture software which axis points up",
+        problem = (
+            f"plate {recording.plate.number} of {recording.path.name} is no floor: its surface stands upright"
         )
+        expected = "the axis of the files that points up, square to the plates"
+        remedy = "look up in the capture software which axis points up"
+        raise document.error(problem, "laboratory", "up", 0, expected, remedy, code="bad_axes")
 
 
 def _check_on_plate(recording: PlateRecording) -> None:
@@ -136,14 +137,10 @@ def _named(
     for index, entry in enumerate(entries):
         number = entry["plate"]
         if number not in range(1, len(recordings) + 1):
-            raise document.error(
-                f"there is no plate {number} in {recordings[0].path.name}",
-                "force",
-                "plate",
-                index,
-                expected=f"a number from 1 to {len(recordings)}",
-                remedy="correct the number, or leave out all [[force]]",
-            )
+            problem = f"there is no plate {number} in {recordings[0].path.name}"
+            expected = f"a number from 1 to {len(recordings)}"
+            remedy = "correct the number, or leave out all [[force]]"
+            raise document.error(problem, "force", "plate", index, expected, remedy)
         if number in [before["plate"] for before in entries[:index]]:
             remedy = "leave out all [[force]] where both feet step on one plate"
             raise document.error(
@@ -173,15 +170,10 @@ def _check_owner(document: Document, content: Mapping[str, Any], index: int, fou
     others = [c for c in found if c.significant and c.side not in (side, None) and _in_range(content, c)]
     if others:
         other: Side = "l" if side == "r" else "r"
-        raise document.error(
-            f"the {SIDE_NAMES[other]} foot stands on {others[0]}",
-            "force",
-            "side",
-            index,
-            code="conflict",
-            expected=f"only the {SIDE_NAMES[side]} foot on this plate, in the time range",
-            remedy=f'leave out all [[force]]: the contacts decide then; or side = "{other}"',
-        )
+        problem = f"the {SIDE_NAMES[other]} foot stands on {others[0]}"
+        expected = f"only the {SIDE_NAMES[side]} foot on this plate, in the time range"
+        remedy = f'leave out all [[force]]: the contacts decide then; or side = "{other}"'
+        raise document.error(problem, "force", "side", index, expected, remedy, code="conflict")
 
 
 def _unused_notes(

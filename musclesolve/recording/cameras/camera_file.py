@@ -118,14 +118,8 @@ def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> Non
 def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:
     offset = entry["offset_frames"]
     if offset != int(offset):
-        raise document.error(
-            f"the offset is {offset:g} frames",
-            "camera",
-            "offset_frames",
-            index,
-            expected="a whole number of frames",
-            remedy="synchronise the cameras to the frame",
-        )
+        problem, remedy = f"the offset is {offset:g} frames", "synchronise the cameras to the frame"
+        raise document.error(problem, "camera", "offset_frames", index, "a whole number of frames", remedy)
     return int(offset)
 
 
@@ -136,25 +130,16 @@ def _calibration(
     names, image = read_control_image(file)
     for point in names:
         if point not in known:
-            raise error_at(
-                file,
-                None,
-                f"there is no control point '{point}'",
-                "a name of the file of control points",
-                suggestion(point, known) or f"its points are {', '.join(known)}",
-                code="unknown_name",
-            )
+            problem, expected = f"there is no control point '{point}'", "a name of the file of control points"
+            remedy = suggestion(point, known) or f"its points are {', '.join(known)}"
+            raise error_at(file, None, problem, expected, remedy, code="unknown_name")
     try:
         return calibrate(places[[known.index(point) for point in names]], image, name, names)
     except InputError as error:
+        problem, expected = f"camera '{name}', {file.name}: {error.problem}", error.expected
+        remedy = error.remedy
         raise document.error(
-            f"camera '{name}', {file.name}: {error.problem}",
-            "camera",
-            "control_points",
-            index,
-            code="bad_camera",
-            expected=error.expected,
-            remedy=error.remedy,
+            problem, "camera", "control_points", index, expected, remedy, code="bad_camera"
         ) from None
 
 
@@ -178,20 +163,12 @@ def _too_sparse(document: Document, digitised: Sequence[Digitised], first: int, 
     seen, step = digitised[int(np.argmax(steps))], max(steps)
     if step > SPARE_FRAMES:
         row = int(np.argmax(np.diff(seen.frames))) + 1
-        return error_at(
-            seen.path,
-            seen.lines[row],
-            f"the frame is {step} frames after that of the row before",
-            f"frames of one recording; this file has {len(seen.frames)} rows",
-            "correct the frame number",
-            code="bad_value",
-        )
+        problem = f"the frame is {step} frames after that of the row before"
+        expected = f"frames of one recording; this file has {len(seen.frames)} rows"
+        remedy = "correct the frame number"
+        return error_at(seen.path, seen.lines[row], problem, expected, remedy, code="bad_value")
     rows = sum(len(seen.frames) for seen in digitised)
-    return document.error(
-        f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
-        "camera",
-        "offset_frames",
-        code="bad_camera",
-        expected="frames of one recording",
-        remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
-    )
+    problem = f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}"
+    expected = "frames of one recording"
+    remedy = "check the numbers of the frames in the files of markers, rate_hz and offset_frames"
+    return document.error(problem, "camera", "offset_frames", 0, expected, remedy, code="bad_camera")

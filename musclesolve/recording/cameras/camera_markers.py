@@ -30,14 +30,10 @@ def read_camera_markers(path: str | Path) -> Markers:
     position = np.where(dropped[..., None], np.nan, found.position)
     there = np.flatnonzero(np.isfinite(position).any(axis=(1, 2)))
     if there.size < 2:
-        raise error_at(
-            recording.path,
-            None,
-            f"{there.size} frame(s) show a marker to two cameras at once",
-            "markers of the same names in the same frames of two or more cameras",
-            "check offset_frames, the numbers of the frames and the names of the markers",
-            code="bad_camera",
-        )
+        problem = f"{there.size} frame(s) show a marker to two cameras at once"
+        expected = "markers of the same names in the same frames of two or more cameras"
+        remedy = "check offset_frames, the numbers of the frames and the names of the markers"
+        raise error_at(recording.path, None, problem, expected, remedy, code="bad_camera")
     kept = slice(int(there[0]), int(there[-1]) + 1)
     notes = (*calibration_notes(recording.calibrations), *reconstruction_notes(recording, found, dropped))
     return Markers(

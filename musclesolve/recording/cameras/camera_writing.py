@@ -52,14 +52,9 @@ def write_camera_file(
     folder = file_path(folder)
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
-        raise error_at(
-            None,
-            "write_camera_file",
-            "noise needs a generator",
-            "rng: a numpy.random.Generator",
-            "rng=numpy.random.default_rng(1)",
-            code="missing_argument",
-        )
+        problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
+        remedy = "rng=numpy.random.default_rng(1)"
+        raise error_at(None, "write_camera_file", problem, expected, remedy, code="missing_argument")
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         _check_name(text)
@@ -113,27 +108,17 @@ def _frames(markers: Markers) -> NDArray[np.int64]:
     exact = (markers.time - markers.time[0]) * markers.rate
     frames = np.round(exact)
     if np.abs(exact - frames).max() > 0.01:
-        raise error_at(
-            None,
-            "write_camera_file",
-            "the markers are unevenly sampled",
-            "even samples",
-            "resample them",
-            code="uneven_sampling",
-        )
+        where, problem = "write_camera_file", "the markers are unevenly sampled"
+        raise error_at(None, where, problem, "even samples", "resample them", code="uneven_sampling")
     return frames.astype(np.int64)
 
 
 def _check_name(name: str) -> None:
     if not name or name != name.strip() or any(letter in name for letter in ',;\t\n\r"\\/#'):
-        raise error_at(
-            None,
-            "write_camera_file",
-            f"the files of cameras cannot hold the name {name!r}",
-            "a name without separators, quotes, slashes, # and surrounding blanks",
-            "rename it before writing",
-            code="bad_value",
-        )
+        problem = f"the files of cameras cannot hold the name {name!r}"
+        expected = "a name without separators, quotes, slashes, # and surrounding blanks"
+        remedy = "rename it before writing"
+        raise error_at(None, "write_camera_file", problem, expected, remedy, code="bad_value")
 
 
 def _write_csv(path: Path, columns: list[str], labels: list[str], values: Array, decimals: int) -> None:

@@ -47,21 +47,15 @@ def check_joints(
                 continue
             reason = f"nothing but the lateral marker shows the {SIDE_NAMES[side]} {joint}"
             if subject[f"{joint}_width_m"] is None:
-                raise document.error(
-                    reason,
-                    "subject",
-                    code="missing_key",
-                    expected=f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]",
-                    remedy=f"measure it and add {joint}_width_m = ... to [subject]",
+                expected = (
+                    f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]"
                 )
+                remedy = f"measure it and add {joint}_width_m = ... to [subject]"
+                raise document.error(reason, "subject", None, 0, expected, remedy, code="missing_key")
             if not static:
-                raise document.error(
-                    reason,
-                    "files",
-                    code="missing_key",
-                    expected=f"a standing trial, or {joint}_medial_{side} in [mapping]",
-                    remedy='add static = "..." to [files]',
-                )
+                expected = f"a standing trial, or {joint}_medial_{side} in [mapping]"
+                remedy = 'add static = "..." to [files]'
+                raise document.error(reason, "files", None, 0, expected, remedy, code="missing_key")
 
 
 def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
@@ -70,9 +64,7 @@ def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
     if not hips or not (any(shoulders) or "neck_base" in mapping):
-        raise document.error(
-            "the pelvis is not shown",
-            "mapping",
-            code="missing_marker",
-            expected="asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base",
+        expected = (
+            "asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base"
         )
+        raise document.error("the pelvis is not shown", "mapping", None, 0, expected, code="missing_marker")

@@ -67,14 +67,10 @@ def _own_point(document: Document, name: str, value: Any, mapping: Mapping[str, 
     weights = read_weights(document, name, value)
     for other, taken in mapping.items():
         if taken == weights:
-            raise document.error(
-                f"'{name}' is mapped to the same point as '{other}'",
-                "mapping",
-                name,
-                code="bad_mapping",
-                expected="a point of its own for every landmark",
-                remedy="correct the marker of one of them, or leave out the optional one",
-            )
+            problem = f"'{name}' is mapped to the same point as '{other}'"
+            expected = "a point of its own for every landmark"
+            remedy = "correct the marker of one of them, or leave out the optional one"
+            raise document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping")
     return weights
 
 
@@ -86,13 +82,8 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     """
     weights = _weights(value)
     if not weights:
-        raise document.error(
-            f"the value is {_short(value)}",
-            table,
-            name,
-            expected=_FORMS,
-            remedy=f'write {name} = "<marker>" with a marker of the files',
-        )
+        remedy = f'write {name} = "<marker>" with a marker of the files'
+        raise document.error(f"the value is {_short(value)}", table, name, 0, _FORMS, remedy)
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
@@ -135,13 +126,9 @@ def read_clusters(
     for name, value in table.items():
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
-            raise document.error(
-                f"the value is {_short(value)}",
-                name_of_table,
-                name,
-                expected="a list of three or more different markers",
-                remedy="add a marker to it, or remove the cluster",
-            )
+            expected = "a list of three or more different markers"
+            remedy = "add a marker to it, or remove the cluster"
+            raise document.error(f"the value is {_short(value)}", name_of_table, name, 0, expected, remedy)
     return {name: tuple(value) for name, value in table.items()}
 
 
@@ -231,14 +218,10 @@ def _unmapped(
     """Return why a landmark cannot be followed by a marker, None where it can."""
     if marker not in walk:
         if static is not None and marker in static:
-            return document.error(
-                f"only the standing trial has the marker '{marker}'",
-                "mapping",
-                landmark,
-                code="missing_marker",
-                expected="a marker of the motion, or one that a cluster carries",
-                remedy=f'add to [carried]: "{marker}" = "<cluster>"',
-            )
+            problem = f"only the standing trial has the marker '{marker}'"
+            expected = "a marker of the motion, or one that a cluster carries"
+            remedy = f'add to [carried]: "{marker}" = "<cluster>"'
+            return document.error(problem, "mapping", landmark, 0, expected, remedy, code="missing_marker")
         return _absent(document, "mapping", landmark, marker, walk)
     # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
     if static is not None and landmarks()[landmark].standing and marker not in static:

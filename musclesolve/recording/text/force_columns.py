@@ -38,25 +38,16 @@ def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: 
             continue
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated not in ("", role):
-            raise document.error(
-                f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
-                "force",
-                role,
-                index,
-                code="bad_units",
-                expected=f"the columns of the {role}",
-                remedy="correct the name of the column here, or its unit in the header of the file",
-            )
+            problem = f"the column '{name}' of {table.path.name} is in the unit of a {stated}"
+            expected = f"the columns of the {role}"
+            remedy = "correct the name of the column here, or its unit in the header of the file"
+            raise document.error(problem, "force", role, index, expected, remedy, code="bad_units")
         if name in taken and np.nan_to_num(table[name]).any():
-            raise document.error(
-                f"the column '{name}' is named twice" + (", for two plates" if taken[name] != index else ""),
-                "force",
-                role,
-                index,
-                code="conflict",
-                expected="a column of its own for every component",
-                remedy="correct the name of one of them",
+            problem = f"the column '{name}' is named twice" + (
+                ", for two plates" if taken[name] != index else ""
             )
+            expected, remedy = "a column of its own for every component", "correct the name of one of them"
+            raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
         taken[name] = index
 
 

@@ -20,29 +20,17 @@ def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
     """
     method, order, cutoff = given["method"], int(given["order"]), given["cutoff_hz"]
     if method == "spline" and order not in SPLINE_ORDERS:
-        raise document.error(
-            f"there is no smoothing spline of half order {order}",
-            "filter",
-            "order",
-            expected="2 (cubic) or 3 (quintic)",
-            remedy="order = 3",
-        )
+        problem = f"there is no smoothing spline of half order {order}"
+        raise document.error(problem, "filter", "order", 0, "2 (cubic) or 3 (quintic)", "order = 3")
     if cutoff == OF_SPLINES and method != "spline":
-        raise document.error(
-            "cross-validation chooses the smoothness of splines",
-            "filter",
-            "cutoff_hz",
-            code="conflict",
-            expected='method = "spline", or a residual analysis',
-        )
+        problem = "cross-validation chooses the smoothness of splines"
+        expected = 'method = "spline", or a residual analysis'
+        raise document.error(problem, "filter", "cutoff_hz", 0, expected, code="conflict")
     if cutoff == "residual_analysis" and order < 2:
-        raise document.error(
-            "a filter of order 1 has no optimal cut-off",
-            "filter",
-            "order",
-            expected="order 2 or higher where cutoff_hz is chosen from accelerations",
-            remedy='order = 2, or cutoff_hz = "residual_analysis_silva_2003"',
-        )
+        problem = "a filter of order 1 has no optimal cut-off"
+        expected = "order 2 or higher where cutoff_hz is chosen from accelerations"
+        remedy = 'order = 2, or cutoff_hz = "residual_analysis_silva_2003"'
+        raise document.error(problem, "filter", "order", 0, expected, remedy)
     unloaded, forces = float(given["unloaded_below_n"]), given["force_cutoff_hz"]
     forces = None if forces is None else float(forces)
     if isinstance(cutoff, str):

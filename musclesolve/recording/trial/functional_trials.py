@@ -50,13 +50,9 @@ def read_functional(
     given = {side: content["files"][f"functional_{side}"] for side in SIDES}
     if content["joint_centers"]["hip"] != METHOD:
         for side in [side for side in SIDES if given[side] is not None]:
-            raise document.error(
-                "a functional trial is named, but the hip centers are found otherwise",
-                "files",
-                f"functional_{side}",
-                code="conflict",
-                expected=f'hip = "{METHOD}" in [joint_centers], or no functional trials',
-            )
+            problem = "a functional trial is named, but the hip centers are found otherwise"
+            expected = f'hip = "{METHOD}" in [joint_centers], or no functional trials'
+            raise document.error(problem, "files", f"functional_{side}", 0, expected, code="conflict")
         return {}
     _check_needs(document, given, marker_mapping)
     recordings: dict[Side, Markers] = {}
@@ -83,30 +79,18 @@ def _check_needs(document: Document, given: Mapping[Side, Any], marker_mapping: 
     """Refuse a trial file that asks for functional hips without what they need, or for other hips as well."""
     for side, name in given.items():
         if name is None:
-            raise document.error(
-                f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip',
-                "joint_centers",
-                "hip",
-                code="missing_key",
-                expected=f"functional_{side} in [files]: a trial in which that hip moves in all directions",
-                remedy=f"add functional_{side} (one file may stand for both sides), or choose a regression",
-            )
+            problem = f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip'
+            expected = f"functional_{side} in [files]: a trial in which that hip moves in all directions"
+            remedy = f"add functional_{side} (one file may stand for both sides), or choose a regression"
+            raise document.error(problem, "joint_centers", "hip", 0, expected, remedy, code="missing_key")
         if f"hip_center_{side}" in marker_mapping.mapping:
-            raise document.error(
-                f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"',
-                "mapping",
-                f"hip_center_{side}",
-                code="conflict",
-                expected="one way to find the hip centers",
-            )
+            problem = f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"'
+            expected = "one way to find the hip centers"
+            raise document.error(problem, "mapping", f"hip_center_{side}", 0, expected, code="conflict")
     if marker_mapping.static is None:
-        raise document.error(
-            "functional hip centers need a standing trial",
-            "joint_centers",
-            "hip",
-            code="missing_key",
-            expected="static in [files]: the shape of pelvis and thighs is measured there",
-        )
+        problem = "functional hip centers need a standing trial"
+        expected = "static in [files]: the shape of pelvis and thighs is measured there"
+        raise document.error(problem, "joint_centers", "hip", 0, expected, code="missing_key")
 
 
 def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
@@ -114,14 +98,12 @@ def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: M
         return
     shown = _thigh_candidates(marker_mapping, recording, side)
     listed = ", ".join(f'"{name}"' for name in shown) if len(shown) > 2 else '"...", "...", "..."'
-    raise document.error(
-        f"no cluster shows how the {SIDE_NAMES[side]} thigh moves",
-        "clusters",
-        code="missing_marker",
-        expected=f"thigh_{side}: three or more markers of that thigh, away from one line",
-        remedy=f"add to [clusters]: thigh_{side} = [{listed}]"
-        + ("" if len(shown) > 2 else "; the lateral knee marker may be one of them"),
+    problem = f"no cluster shows how the {SIDE_NAMES[side]} thigh moves"
+    expected = f"thigh_{side}: three or more markers of that thigh, away from one line"
+    remedy = f"add to [clusters]: thigh_{side} = [{listed}]" + (
+        "" if len(shown) > 2 else "; the lateral knee marker may be one of them"
     )
+    raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
 
 
 def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: Side) -> list[str]:

@@ -63,13 +63,10 @@ def check_cutoff(trial: Trial, document: Document) -> None:
     )
     for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
-            raise document.error(
-                f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz",
-                "filter",
-                key,
-                expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
-                remedy="walking needs about 6 Hz, running 10 to 20 Hz",
-            )
+            problem = f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz"
+            expected = f"less than half the recording rate, here below {0.5 * rate:g} Hz"
+            remedy = "walking needs about 6 Hz, running 10 to 20 Hz"
+            raise document.error(problem, "filter", key, 0, expected, remedy)
 
 
 def check_gaps(trial: Trial) -> None:
@@ -148,15 +145,13 @@ def _check_height(
         return
     height = float(np.median((high - low)[seen]))
     if not share[0] <= height / trial.subject.stature <= share[1]:
-        raise document.error(
+        problem = (
             f"the shoulders are {height:.3g} m above the feet of a {trial.subject.stature:g} m tall subject "
-            f"in {markers.path}",
-            "subject",
-            "stature_m",
-            code="bad_units",
-            expected=f"{share[0]:g} to {share[1]:g} of the stature",
-            remedy=f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]",
+            f"in {markers.path}"
         )
+        expected = f"{share[0]:g} to {share[1]:g} of the stature"
+        remedy = f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]"
+        raise document.error(problem, "subject", "stature_m", 0, expected, remedy, code="bad_units")
 
 
 def _unit_of(path: Path) -> str:
@@ -188,11 +183,7 @@ def check_heading(trial: Trial, document: Document) -> None:
     left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
-        raise document.error(
-            "the right side of the pelvis lies left of the left side",
-            "mapping",
-            "asis_r",
-            code="sides_swapped",
-            expected="the right of the pelvis on the right, seen from behind",
-            remedy="swap the markers of right and left, or check up in [laboratory]",
-        )
+        problem = "the right side of the pelvis lies left of the left side"
+        expected = "the right of the pelvis on the right, seen from behind"
+        remedy = "swap the markers of right and left, or check up in [laboratory]"
+        raise document.error(problem, "mapping", "asis_r", 0, expected, remedy, code="sides_swapped")

@@ -80,10 +80,10 @@ class Document:
         table: str,
         key: str | None = None,
         index: int = 0,
-        *,
-        code: str = "bad_value",
         expected: str | None = None,
         remedy: str | None = None,
+        *,
+        code: str = "bad_value",
     ) -> InputError:
         """Return an InputError that points at a key of a table."""
         line = self.line(table, key, index)
