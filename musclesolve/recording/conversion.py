@@ -36,25 +36,15 @@ def convert(
     up: str | None = None,
     units: str = "mm",
 ) -> list[str]:
-    """Write the markers or forces of a recording in another format; all is read before anything is written.
+    """Write the markers or forces of a recording in other files; all is read before anything is written.
 
-    The name of the subject before the markers, "Ann:LASI", is left out where there is one subject only.
+    The suffix of each target says what is written. The name of the subject before the markers, "Ann:LASI", is left out
+    where there is one subject only.
 
-    Args:
-        source: a file of any format that can be read.
-        targets: the files to write, none of them the source; the suffix of each says what becomes of it.
-        forward: axis of the source in the walking direction; when given, markers and plates are rotated into the axes
-            of OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source.
-        up: axis of the source that points up, +z when None; without `forward` it is used only for the ground under the
-            plates of a C3D file, on which their center of pressure lies.
-        units: unit of length of the markers.
-
-    Returns:
-        Notes on what was assumed.
-
-    Raises:
-        InputError: a suffix that is not written, a target that is the source or stands there twice, axes that do not
-            exist or would rotate nothing, or whatever a reader or writer refuses.
+    With `forward`, the axis of the source in the walking direction, markers and plates are rotated into the axes of
+    OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source. `up` is its upward axis, +z when
+    None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
+    pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
     """
     for number, target in enumerate(targets):
         _check_target(target)

@@ -18,16 +18,9 @@ def axis_vector(name: str) -> Array:
 
 
 def global_from_laboratory(forward: str, up: str) -> Array:
-    """Return the rotation R (3, 3) with p_global = R p_file.
+    """Return the rotation R (3, 3) with p_global = R p_file, from axes of the files such as "+x".
 
-    Its rows are the forward, left and up axes written in the axes of the file; left = up x forward.
-
-    Args:
-        forward: the axis of the files that becomes x, such as "+x"; the subject may walk in any direction.
-        up: the axis of the files that points up.
-
-    Raises:
-        InputError: both name the same line.
+    Its rows are the forward (walking), left and up axes written in the axes of the file; left = up x forward.
     """
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:

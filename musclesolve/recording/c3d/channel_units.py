@@ -26,19 +26,10 @@ _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"
 
 
 def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
-    """Return what turns the channels of a plate into N, m and N m, (k,).
+    """Return the factors (k,) that turn the channels of a plate (types 1 to 4) into N, m and N m.
 
-    For type 4 these are what CAL_MATRIX makes of the channels. A channel that states no unit of its own quantity is in
-    newtons, in the unit of length of the file, or in newtons times that.
-
-    Args:
-        file: the file.
-        number: of the plate, from 1.
-        kind: its type, 1 to 4.
-        channels: the places of its channels.
-
-    Raises:
-        InputError: a unit that is not known.
+    For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
+    length of the file, or in newtons times that.
     """
     default = {"force": 1.0, "length": file.metres, "moment": file.metres}
     stated, factors = file.analog_units(), []

@@ -22,16 +22,10 @@ RATES = (0.1, 1e6)
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the data are and what they count.
+    """Where the data are (first byte), and what they count: see the symbols of the module.
 
-    Args:
-        start: first byte of the data.
-        width: bytes of a number: 4 for reals, 2 for integers.
-        scale: length units per integer.
-        points, channels, samples: n, k and s.
-        frames: F.
-        first_frame: number of the first frame; the recording began with number 1.
-        rate: frames per second [Hz].
+    A number has `width` bytes (4 for reals, 2 for integers of `scale` length units each); the recording began with
+    frame number 1; the rate is in frames per second [Hz].
     """
 
     start: int
@@ -61,15 +55,7 @@ class Layout:
 
 
 def read_layout(description: Description, size: int) -> Layout:
-    """Return where the data are.
-
-    Args:
-        description: header and parameters.
-        size: length of the file [bytes].
-
-    Raises:
-        InputError: the counts contradict each other or the length of the file.
-    """
+    """Return the layout of the data in a file of `size` bytes; contradicting counts are refused."""
     path = description.path
     points = _agreed(description, "POINT:USED", "points", description.header.points)
     channels, samples = _analog(description)
@@ -156,13 +142,9 @@ def _rate(description: Description) -> float:
 def _frames(description: Description, room: int, padding: int) -> tuple[int, int]:
     """Return the number of the first frame and how many frames there are.
 
-    Sixteen bits end at 65535, so longer recordings state it elsewhere: in TRIAL:ACTUAL_START_FIELD and
-    ACTUAL_END_FIELD (two 16-bit halves each), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number.
-
-    Args:
-        description: header and parameters.
-        room: how many frames fit between the start of the data and the end of the file.
-        padding: how many frames fit into the block that ends the data.
+    Sixteen bits end at 65535, so longer recordings state it elsewhere: in TRIAL:ACTUAL_START_FIELD and ACTUAL_END_FIELD
+    (two 16-bit halves each), in POINT:LONG_FRAMES, or in POINT:FRAMES as a real number. `room` frames fit between the
+    start of the data and the end of the file, `padding` into the block that ends the data.
     """
     header = description.header
     first, last = (_long(description, f"TRIAL:ACTUAL_{end}_FIELD") for end in ("START", "END"))

@@ -41,16 +41,8 @@ def c3d_forces(
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     """Return the force on each foot in the global frame, and notes on how it was derived.
 
-    Args:
-        document: the trial file.
-        content: its content; its [[force]] tables name plates, and without any the contacts decide.
-        file: the C3D file.
-        walk: the markers of the motion, global frame.
-        mapping: landmark -> marker -> weight.
-        rotation: (3, 3) from the axes of the file to the global frame.
-
-    Raises:
-        InputError: the file has no plates, a plate is not what it should be, or the foot of a contact is not clear.
+    The [[force]] tables of the trial file name plates; without any the contacts decide. `walk` and `mapping` show the
+    feet, global frame; `rotation` (3, 3) leads there from the axes of the file.
     """
     recordings, notes = read_plates(file, rotation)
     if not recordings:

@@ -22,20 +22,11 @@ _DOWN = np.array([0.0, 0.0, -1.0])
 
 
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
-    """Return what each plate of a file measured, as the force of the ground on the foot, in the global frame.
+    """Return the plates of a file, as the force of the ground on the foot in the global frame, and notes on them.
 
     The channels are in the units that ANALOG:UNITS states for each, else in newtons, in the unit of length of the file
-    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is subtracted.
-
-    Args:
-        file: the file.
-        rotation: (3, 3) from the axes of the file to the global frame.
-
-    Returns:
-        The plates in the order of their numbers, and notes on what was assumed.
-
-    Raises:
-        InputError: a plate of a type that is not supported, or one whose parameters are missing or impossible.
+    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is subtracted. `rotation`
+    (3, 3) leads from the axes of the file to the global frame.
     """
     count = file.description.count("FORCE_PLATFORM:USED") or 0
     if count == 0:

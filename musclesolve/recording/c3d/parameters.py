@@ -45,14 +45,9 @@ class Header:
 
 @dataclass(frozen=True)
 class Description:
-    """The header and the parameters of a C3D file.
+    """Header and parameters ("GROUP:NAME" -> value) of a C3D file, and the coding of its numbers.
 
-    Args:
-        header: its header.
-        coding: how its numbers are stored.
-        parameters: "GROUP:NAME" -> value.
-        path: the file.
-        following_block: the block behind the stated blocks of the parameter section, from 1; 0 where none is stated.
+    `following_block` is the block behind the stated blocks of the parameter section, from 1; 0 where none is stated.
     """
 
     header: Header
@@ -108,15 +103,7 @@ def corrupted(
 
 
 def read_description(raw: bytes, path: Path) -> Description:
-    """Read header and parameters.
-
-    Args:
-        raw: the file up to its data; may be longer.
-        path: the file, for messages.
-
-    Raises:
-        InputError: this is no C3D file, or one that is cut short or corrupted.
-    """
+    """Read header and parameters from the beginning of a file, which may be longer."""
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
         expected = "a second byte of 80 (hexadecimal 50)"
         raise error_at(path, None, "this is not a C3D file", expected, "export the recording as C3D")

@@ -31,11 +31,7 @@ class Calibration:
 
 
 def read_calibration(description: Description, channels: int) -> Calibration:
-    """Return the calibration of the analog channels: ANALOG:OFFSET, SCALE, GEN_SCALE and FORMAT.
-
-    Raises:
-        InputError: a scale is missing or is no number.
-    """
+    """Return the calibration of the analog channels: ANALOG:OFFSET, SCALE, GEN_SCALE and FORMAT."""
     general = description.number("ANALOG:GEN_SCALE")
     # Zero times infinity is refused below.
     with np.errstate(invalid="ignore"):
@@ -74,11 +70,7 @@ def read_points(path: Path, layout: Layout, coding: Coding, points: Sequence[int
 def read_analog(
     path: Path, layout: Layout, coding: Coding, calibration: Calibration, channels: Sequence[int]
 ) -> Array:
-    """Return some of the analog channels in the units they are calibrated in, (F x s, len(channels)).
-
-    Raises:
-        InputError: a number that no instrument measured.
-    """
+    """Return some of the analog channels in the units they are calibrated in, (F x s, len(channels))."""
     values = np.empty((layout.frames, layout.samples, len(channels)))
     columns = list(channels)
     offset, scale = calibration.offset[columns], calibration.scale[columns]

@@ -18,9 +18,6 @@ def read_camera_markers(path: str | Path) -> Markers:
 
     Returns:
         Markers in metres, in the axes of the control points, with notes on the reconstruction.
-
-    Raises:
-        InputError: with file and line, for anything that does not fit together.
     """
     recording = read_camera_file(path)
     found = reconstruct([fit.camera for fit in recording.calibrations], recording.image)

@@ -8,19 +8,12 @@ from musclesolve._util.arrays import Array
 
 
 def distance_and_error(coefficients: Array, slopes: Array) -> tuple[float, float]:
-    """Return how far a camera stands from the origin, and how far from there when pixels have errors of one.
+    """Return the distance of a camera from the origin, and the standard deviation of its center for pixel errors of
+    one.
 
     The center C solves M (C, 1) = 0, M = [A | b] the projection matrix (3, 4), so that A dC = -dM (C, 1). With the
-    covariance (J^T J)^-1 of the coefficients, J the slopes of the least-squares problem, the root of the trace of
-    the covariance of C follows: to first order, as good as the error is small beside the distance of the camera.
-
-    Args:
-        coefficients: (11,) of eq. 5.1.
-        slopes: (2n, 11) derivatives of the n projected control points by the coefficients.
-
-    Returns:
-        Distance from the origin to C, and the standard deviation of C (root of the trace) when that of every pixel
-        coordinate is one; both infinite for a camera that stands nowhere.
+    covariance (J^T J)^-1 of the coefficients (11,), J their slopes (2n, 11) in the least-squares problem, the root of
+    the trace of the covariance of C follows, to first order. Both are infinite for a parallel projection.
     """
     matrix = np.append(coefficients, 1.0).reshape(3, 4)
     if np.linalg.cond(matrix[:, :3]) > 1e12:

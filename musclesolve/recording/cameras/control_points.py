@@ -22,17 +22,9 @@ _SOLID = "six or more points that fill the volume of the motion: different heigh
 def checked_pairs(
     points: ArrayLike, image: ArrayLike, labels: Sequence[str] | None, place: str
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return points (n, 3), image points (n, 2) and n labels.
+    """Return points (n, 3) [m], image points (n, 2) [px] and n labels, 1 to n for None.
 
-    Args:
-        points: (n, 3) where the control points are.
-        image: (n, 2) their pixels.
-        labels: n names; None: 1 to n.
-        place: the camera, for messages.
-
-    Raises:
-        InputError: shapes that do not fit, labels that are no sequence, numbers that are not finite, too few points, or
-            points that lie in a line or a plane.
+    Refused are shapes that do not fit, numbers that are not finite, too few points, and points in a line or a plane.
     """
     world = check_array(points, "the control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the image points", ("n", 2), finite=False, real=True, where=place)
@@ -58,13 +50,10 @@ def checked_pairs(
 
 
 def normalisation(points: Array) -> Array:
-    """Return the (d + 1, d + 1) transform to mean zero and unit mean square of a coordinate.
+    """Return the (d + 1, d + 1) transform of points (n, d) to mean zero and unit mean square of a coordinate.
 
-    Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern
-    Anal Mach Intell 19:580-93).
-
-    Args:
-        points: (n, d).
+    Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern Anal
+    Mach Intell 19:580-93).
     """
     dimension = points.shape[1]
     center = points.mean(axis=0)

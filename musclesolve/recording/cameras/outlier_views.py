@@ -24,12 +24,7 @@ KNOWN = 1e9
 
 @dataclass(frozen=True)
 class Noise:
-    """How well good points are digitised.
-
-    Args:
-        variance: of a digitised coordinate [px^2].
-        spare: equations over from which it is known.
-    """
+    """Variance of a digitised coordinate of good points [px^2], and the spare equations from which it is known."""
 
     variance: float
     spare: float
@@ -39,10 +34,8 @@ class Noise:
 class ViewRejection:
     """Points and the views that are rejected.
 
-    Args:
-        found: P points, from the views that are left.
-        bad: (C, P) views that are left out.
-        doubtful: (P,) points whose rays miss each other by more than the noise while no single view is to blame.
+    P points from the remaining views, the rejected views (C, P), and doubtful points (P,), whose rays miss each other
+    by more than the noise while no single view is the outlier.
     """
 
     found: Triangulation
@@ -55,18 +48,14 @@ def reject_outlier_views(
 ) -> ViewRejection:
     """Leave out views that are unlikely, at points that three or more cameras saw.
 
-    A point is suspect when its misfit r^T r is too large for its 2 v - 3 equations over, v views: r^T r / (2 v - 3)
-    over the variance of the noise, an F test with the limit of Bonferroni for all points. Each of its views is left
-    out in turn; where the rest fits for exactly one of them, that view was of something else. Where it does for
-    none or for several, as always with two views, the point is doubtful and stays where it is.
+    A point is suspect when its misfit r^T r is too large for its 2 v - 3 spare equations, v views: r^T r / (2 v - 3)
+    over the variance of the noise, an F test with the limit of Bonferroni for all points. Each of its views is left out
+    in turn; where the rest fits for exactly one of them, that view is an outlier. Where it does for none or for
+    several, as always with two views, the point is doubtful and stays where it is.
 
-    Args:
-        cameras: C cameras.
-        image: (C, P, 2) pixels.
-        seen: (C, P) which camera saw which point; two or more for every point.
-        solved: the points from all views; changed where a view is left out.
-        noise: standard deviation of a digitised coordinate [px]; None: from the middle one of all misfits, which
-            stays the same as long as most points are good.
+    Pixels (C, P, 2), which camera saw which point (C, P), the points from all views (changed where a view is left out)
+    and the standard deviation of a digitised coordinate [px]; None: from the median of all misfits, which stays the
+    same as long as most points are good.
     """
     views = seen.sum(axis=0)
     bad, doubtful = np.zeros(seen.shape, bool), np.zeros(len(views), bool)

@@ -49,14 +49,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class Digitised:
-    """What one camera saw of the markers.
+    """What one camera saw of n markers in R rows.
 
-    Args:
-        path: the file.
-        lines: (R,) the line of every row in it.
-        frames: (R,) numbers, increasing.
-        names: n markers.
-        image: (R, n, 2) pixels, NaN where not seen.
+    The line of every row (R,), increasing frame numbers (R,) and pixels (R, n, 2), NaN where not seen.
     """
 
     path: Path
@@ -67,11 +62,7 @@ class Digitised:
 
 
 def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
-    """Return names and positions (n, 3) of control points [m].
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
-    """
+    """Return names and positions (n, 3) of control points [m]."""
     heading, names, table, lines = _named_rows(path)
     unit = next(
         (unit for unit in METRES if set(heading.columns[1:]) == {f"{axis}_{unit}" for axis in "xyz"}), None
@@ -91,11 +82,7 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
 
 
 def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
-    """Return names and pixels (n, 2) of the control points that a camera saw.
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
-    """
+    """Return names and pixels (n, 2) of the control points that a camera saw."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
         raise heading.error(f"the columns are {', '.join(heading.columns)}", "name,u,v")
@@ -108,14 +95,9 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
 
 
 def read_digitised(path: Path, rate: float) -> Digitised:
-    """Return the pixels of the markers in one camera.
+    """Return the pixels of the markers in one camera: columns frame, or time [s], and NAME_u, NAME_v of every marker.
 
-    Args:
-        path: CSV with the columns frame, or time in seconds, and NAME_u, NAME_v of every marker.
-        rate: frames a second, for a file with times [Hz].
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
+    `rate` turns times into frames [Hz].
     """
     with RowReader(path) as reader:
         heading = _heading(reader, path)

@@ -25,10 +25,8 @@ RIDGE = 1e-14
 class Triangulation:
     """P points where the rays of the cameras come nearest to each other.
 
-    Args:
-        points: (P, 3) [m].
-        normal: (P, 3, 3) normal matrices there [px^2/m^2]; zero where a point lies behind a camera that saw it.
-        misfit: (P,) sum of the squared residuals [px^2]; infinite where a point lies behind a camera that saw it.
+    Points (P, 3) [m], normal matrices there (P, 3, 3) [px^2/m^2] and sums of squared residuals (P,) [px^2]; behind a
+    camera that saw the point the matrix is zero and the misfit infinite.
     """
 
     points: Array
@@ -53,10 +51,7 @@ class Triangulation:
 def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangulation:
     """Minimise the residual in the image for P points by the Gauss-Newton method.
 
-    Args:
-        cameras: C cameras.
-        image: (C, P, 2) pixels.
-        seen: (C, P) which camera saw which point; two or more for every point.
+    Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
     """
     found = Triangulation.empty(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)

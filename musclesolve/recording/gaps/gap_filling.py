@@ -35,10 +35,7 @@ class Filled:
 def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_S) -> Trial:
     """Return the trial with the gaps of needed markers filled; the trial itself where there are none.
 
-    Args:
-        trial: a trial, as read.
-        spline_s: longest gap that a spline fills [s]; zero for none.
-        rigid_s: longest gap that the rigid body fills [s]; zero for none.
+    `spline_s` and `rigid_s` are the longest gaps that a spline and the rigid body fill [s].
     """
     near = near_frames(trial)
     lost = missing(trial.markers.position[near])
@@ -63,15 +60,10 @@ def fill_gaps(
     names: Sequence[str] | None = None,
     near: slice = slice(None),
 ) -> Filled:
-    """Fill gaps of markers, as far as it can be done well.
+    """Fill the gaps of named markers (None: of all), as far as it can be done well.
 
-    Args:
-        markers: T frames.
-        together: group -> markers that move as one body.
-        spline_s: longest gap that a spline fills [s].
-        rigid_s: longest gap that the rigid body fills [s].
-        names: the markers whose gaps are filled; all of them when not given.
-        near: the frames that matter; gaps outside of them are ignored.
+    `together` are groups of markers that move as one body; `spline_s` and `rigid_s` are the longest gaps that a spline
+    and the rigid body fill [s]; gaps outside of the frames `near` are ignored.
     """
     first, last, _ = near.indices(markers.time.size)
     places = [

@@ -19,12 +19,10 @@ _FEWEST_PLACES, _MOST_PLACES = 20, 200
 
 @dataclass(frozen=True)
 class GapInterpolant:
-    """The missing samples as weighted sums of seen ones; linear, so that it can be tested anywhere.
+    """The L missing samples as weighted sums of n seen ones; linear, so that it can be tested anywhere.
 
-    Args:
-        nodes: (n,) frames of the seen samples, counted from the first missing one.
-        weights: (L, n) of every node in each of the L missing samples.
-        mismatch: (n,) weights that measure by how much the two sides of the gap disagree; all zero if there is one side.
+    Frames of the seen samples (n,), counted from the first missing one, their weights (L, n), and the weights (n,) that
+    measure by how much the two sides of the gap disagree; all zero if there is one side.
     """
 
     nodes: Frames
@@ -74,20 +72,13 @@ def line_interpolant(length: int, before: bool, after: bool) -> GapInterpolant:
 def expected_error(
     interpolant: GapInterpolant, samples: Array, path: Array, start: int
 ) -> tuple[float, float]:
-    """Close gaps of the same form where nothing is missing.
+    """Return the error to expect of an interpolant, and the greatest disagreement of the two sides of a gap [m].
 
-    The error depends on how the marker moves: a standing heel is filled better than a swinging one. So those places
-    count where it gets about as far across the gap as it does across this one.
-
-    Args:
-        interpolant: over gaps of L samples.
-        samples: (T, 3) to be filled, NaN where they are unknown [m].
-        path: (T, 3) of the marker, NaN where it was not seen [m].
-        start: first frame of this gap.
-
-    Returns:
-        The root mean square distance over a gap from what was seen there that 19 of 20 gaps stay below [m], and the
-        greatest disagreement of the two sides anywhere [m]; NaN where there is no place for such a gap.
+    Gaps of the same form are closed where nothing is missing. The error depends on how the marker moves: a standing
+    heel is filled better than a swinging one. So those places count where it gets about as far across the gap as it
+    does across this one, which begins in frame `start`. The error is the root mean square distance over a gap that 19
+    of 20 gaps stay below. NaN where there is no place for such a gap. `samples` (T, 3) are to be filled, `path` (T, 3)
+    is the marker [m], both NaN where unknown.
     """
     places = _whole(interpolant, samples)
     if places.size == 0:

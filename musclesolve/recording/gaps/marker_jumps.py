@@ -16,14 +16,9 @@ def largest_jump(rate_hz: float) -> float:
 
 
 def jumps(path: Array, rate_hz: float) -> Mask:
-    """Return in which frames the step before and the step after differ by more than a subject can move.
+    """Return in which frames (T, ...) the steps before and after differ by more than a subject can move.
 
-    Args:
-        path: (T, ..., 3) positions of markers [m]; gaps (NaN) do not count as jumps.
-        rate_hz: sampling rate [Hz].
-
-    Returns:
-        (T, ...); the first and the last frame have no two steps and are never marked.
+    Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame do not count as jumps.
     """
     jumping = np.zeros(path.shape[:-1], bool)
     change = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1)

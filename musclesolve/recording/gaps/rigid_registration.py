@@ -17,10 +17,7 @@ SMALLEST_BREADTH = 0.004
 class Poses:
     """Rigid displacements of one body from its reference to T frames: p(t) = R(t) p_reference + d(t).
 
-    Args:
-        rotation: (T, 3, 3).
-        translation: (T, 3) [m].
-        residual: (T,) root mean square distance between registered reference and measured points [m].
+    R (T, 3, 3), d (T, 3) [m], and the root mean square distance of registered and measured points (T,) [m].
     """
 
     rotation: Array
@@ -45,21 +42,11 @@ def breadth(points: Array) -> float:
 
 
 def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
-    """Find the rotations and translations that bring a reference shape nearest to the measured points.
+    """Return the displacements that bring a reference shape (n, 3) nearest to the measured points (T, n, 3) [m].
 
-    Minimises sum_k |R r_k + d - p_k|^2 per frame by the singular value decomposition of the correlation matrix
-    (Kabsch 1976; Soderkvist & Wedin 1993, J Biomech 26:1473-77), reflections excluded.
-
-    Args:
-        reference: (n, 3) points of the body in its reference position [m].
-        moving: (T, n, 3) the same points in every frame [m].
-        name: of the body, for messages.
-
-    Returns:
-        Poses of the body.
-
-    Raises:
-        InputError: fewer than three points, or points on a line.
+    Minimises sum_k |R r_k + d - p_k|^2 per frame by the singular value decomposition of the correlation matrix (Kabsch
+    1976; Soderkvist & Wedin 1993, J Biomech 26:1473-77), reflections excluded. Fewer than three points and points on a
+    line are refused with the name of the body.
     """
     center = reference.mean(axis=0)
     centers = moving.mean(axis=1)

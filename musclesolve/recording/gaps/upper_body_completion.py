@@ -23,14 +23,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Completed:
-    """A marker that was completed.
-
-    Args:
-        marker: its name.
-        first: when it was lost first [s].
-        last: when it was lost last [s].
-        sentence: what was done about it.
-    """
+    """A marker that was completed, when it was lost first and last [s], and a note on it."""
 
     marker: str
     first: float
@@ -44,9 +37,6 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
     A marker that is seen before or after follows the three or more markers that move with it most alike. Where there
     are none, or it is never seen, its landmarks are left out of the mapping, and the model completes that part of the
     body.
-
-    Args:
-        trial: with gaps filled as well as can be, and its time range.
     """
     frames, near, done = trial.frames(), near_frames(trial), []
     together = groups(trial)

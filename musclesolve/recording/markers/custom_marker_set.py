@@ -16,11 +16,7 @@ _SHOW = "start from a bundled set: musclesolve markers NAME shows one"
 
 
 def check_own_set(own: Document) -> None:
-    """Refuse a marker set whose tables are not what they should be.
-
-    Raises:
-        InputError: naming the line.
-    """
+    """Refuse a marker set whose tables are not what they should be."""
     content = own.content
     for key in content:
         if key not in KEYS:

@@ -31,14 +31,8 @@ def check_joints(
 ) -> None:
     """Refuse a mapping from which a joint or the pelvis cannot be found.
 
-    Args:
-        document: the trial file.
-        mapping: landmark -> marker -> weight; required landmarks or their substitutes are there.
-        subject: the table [subject].
-        static: whether there is a standing trial.
-
-    Raises:
-        InputError: naming what is missing.
+    Required landmarks or their substitutes are there; `subject` is the table [subject], `static` whether there is a
+    standing trial.
     """
     _check_pelvis(document, mapping)
     for side in SIDES:

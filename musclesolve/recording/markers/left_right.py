@@ -31,18 +31,11 @@ NEIGHBOUR = {
 
 
 def check_sides(trial: Trial, points: Mapping[str, Array]) -> None:
-    """Refuse a landmark whose right and left are swapped.
+    """Refuse a landmark whose right and left are swapped, of the points (T, 3) [m] that are seen.
 
-    With e from the right to the left landmark and n from the right to the left neighbour,
-    sum |r - n_r|^2 + |l - n_l|^2 - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative,
-    each landmark is nearer to the neighbour of the other side.
-
-    Args:
-        trial: the trial.
-        points: landmark -> (T, 3) [m], as far as they are seen.
-
-    Raises:
-        InputError: naming the pair.
+    With e from the right to the left landmark and n from the right to the left neighbour, sum |r - n_r|^2 + |l - n_l|^2
+    - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative, each landmark is nearer to the
+    neighbour of the other side.
     """
     for name, neighbour in NEIGHBOUR.items():
         pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbour)]

@@ -20,11 +20,7 @@ _FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B =
 
 
 def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weights]:
-    """Return landmark -> marker -> weight (weights sum to one).
-
-    Raises:
-        InputError: an unknown landmark, a needed one that is missing, or a value in none of the three forms.
-    """
+    """Return landmark -> marker -> weight (weights sum to one)."""
     mapping, errors = examined_mapping(document, table)
     if errors:
         raise errors[0]
@@ -75,11 +71,7 @@ def _own_point(document: Document, name: str, value: Any, mapping: Mapping[str, 
 
 
 def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
-    """Return the weights of the markers that show one landmark.
-
-    Raises:
-        InputError: a value in none of the three forms, or weights that do not sum to one.
-    """
+    """Return the weights of the markers that show one landmark."""
     weights = _weights(value)
     if not weights:
         remedy = f'write {name} = "<marker>" with a marker of the files'
@@ -118,11 +110,7 @@ def _short(value: Any) -> str:
 def read_clusters(
     document: Document, table: Mapping[str, Any], name_of_table: str = "clusters"
 ) -> dict[str, tuple[str, ...]]:
-    """Return cluster -> its markers.
-
-    Raises:
-        InputError: fewer than three different markers in a cluster.
-    """
+    """Return cluster -> its markers."""
     for name, value in table.items():
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
@@ -133,11 +121,7 @@ def read_clusters(
 
 
 def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping[str, Any]) -> dict[str, str]:
-    """Return marker -> the cluster that carries it.
-
-    Raises:
-        InputError: a cluster that is not defined.
-    """
+    """Return marker -> the cluster that carries it."""
     for marker, cluster in table.items():
         if not isinstance(cluster, str) or cluster not in clusters:
             raise document.unknown(f"there is no cluster {cluster!r}", cluster, clusters, "carried", marker)
@@ -152,11 +136,7 @@ def check_markers_exist(
     walk: Markers,
     static: Markers | None,
 ) -> None:
-    """Refuse a mapping, cluster or carried marker that the files do not show.
-
-    Raises:
-        InputError: naming the marker, the file that lacks it and the nearest names in it.
-    """
+    """Refuse a mapping, cluster or carried marker that the files do not show."""
     for error in absences(document, mapping, clusters, carried, walk, static).values():
         raise error
 

@@ -58,14 +58,7 @@ def read_marker_mapping(
 ) -> MarkerMapping:
     """Return the marker mapping, checked against the recordings.
 
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        walk: markers of the motion.
-        static: markers of the standing trial, if there is one.
-
-    Raises:
-        InputError: an unknown set, landmark or marker, or a mapping from which a joint cannot be found.
+    Refused are an unknown set, landmark or marker, and a mapping from which a joint cannot be found.
     """
     asked = requested_mapping(document, content, walk, static)
     if not asked.tables["mapping"] and asked.chosen is None:
@@ -95,11 +88,7 @@ class RequestedMapping:
 def requested_mapping(
     document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
 ) -> RequestedMapping:
-    """Return the recordings by the names of the mapping, and the tables that hold for them.
-
-    Raises:
-        InputError: an unknown marker set, or a file with the markers of several persons.
-    """
+    """Return the recordings by the names of the mapping, and the tables that hold for them."""
     tables: dict[str, dict[str, Any]] = {
         name: dict(content[name]) for name in ("mapping", "clusters", "carried")
     }
@@ -164,11 +153,7 @@ def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:
 
 
 def renamed_markers(document: Document, markers: Markers, marker_mapping: MarkerMapping) -> Markers:
-    """Return the markers of a further recording by the names that the mapping uses.
-
-    Raises:
-        InputError: the markers of several persons are in it.
-    """
+    """Return the markers of a further recording by the names that the mapping uses."""
     return marker_mapping.names.checked(document, markers)
 
 

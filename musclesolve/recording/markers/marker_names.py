@@ -18,10 +18,8 @@ from musclesolve.recording.trial.schema import Document
 class MarkerNames:
     """The names that the mapping uses.
 
-    Args:
-        own: names that the trial file writes, as they are.
-        known: folded name or alias -> name of a marker set.
-        person: whose markers are meant; None: those of the only person.
+    `own` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
+    whose markers are meant, None: the only one.
     """
 
     own: frozenset[str] = frozenset()
@@ -66,11 +64,7 @@ class MarkerNames:
         return {person for person, plain in parts if person and self.name_of(plain) in alone}
 
     def checked(self, document: Document, markers: Markers) -> Markers:
-        """Return the markers by the names that the mapping uses.
-
-        Raises:
-            InputError: two persons are in the file and the trial file names none, or one that is not there.
-        """
+        """Return the markers by the names that the mapping uses."""
         persons = self.persons(markers)
         if self.person is None:
             left = [person for person in persons if person not in self._doubles(markers)]

@@ -69,11 +69,7 @@ def marker_sets() -> dict[str, MarkerSet]:
 
 
 def find_marker_set(document: Document, name: str) -> MarkerSet:
-    """Return the marker set that a trial file asks for: a bundled one by name, or a user's own by path.
-
-    Raises:
-        InputError: there is neither, or the user's own file is not a marker set.
-    """
+    """Return the marker set that a trial file asks for: a bundled one by name, or a user's own by path."""
     known = marker_sets()
     if name in known:
         return known[name]
@@ -141,12 +137,6 @@ def apply_marker_set(
 
     A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
     trial shows when nothing carries it; the tables come with a note on each of these.
-
-    Args:
-        chosen: the set.
-        tables: "mapping", "clusters" and "carried" of the trial file.
-        walk: markers of the motion, by the names of the set.
-        static: those of the standing trial, if there is one.
     """
     moving = set(walk.names)
     standing = moving if static is None else set(static.names)

@@ -37,15 +37,9 @@ def resolve_landmarks(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the mapping that the recordings show, and a note on every landmark that just one of them shows.
 
-    The motion must show a landmark, unless a cluster or its segment carries it; the standing trial as well, where it
-    is measured there. A required landmark is kept, so that its absence is reported.
-
-    Args:
-        offered: landmark -> the ways of the set to map it.
-        own: landmark -> the way of the trial file.
-        moving: markers of the motion.
-        standing: markers of the standing trial; those of the motion when there is none.
-        carried: markers that clusters carry.
+    Each landmark has ways to map it in the set (`offered`), or one in the trial file (`own`). The motion must show it,
+    unless a cluster or its segment carries it; the standing trial as well, where it is measured there. A required
+    landmark is kept, so that its absence is reported. `moving`, `standing` and `carried` are markers.
     """
     known, everywhere = landmarks(), moving | standing
     mapping: dict[str, Any] = {}

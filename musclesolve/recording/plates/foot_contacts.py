@@ -33,13 +33,10 @@ another contact has the second."""
 
 @dataclass(frozen=True)
 class FootPath:
-    """One foot over the frames of the motion.
+    """One foot over the frames (T,) of the motion.
 
-    Args:
-        floor: (T,) whether heel or toe rests on the floor.
-        air: (T,) whether both are off it.
-        loaded: (T,) whether a plate carries the foot.
-        vertical: (T,) the vertical force of its plates [N].
+    Whether heel or toe rests on the floor, whether both are in the air, whether a plate carries the foot, and the
+    vertical force of its plates [N].
     """
 
     floor: Mask

@@ -67,13 +67,8 @@ Feet = Mapping[Side, Foot]
 class Contact:
     """One plate, loaded from one sample to before another.
 
-    Args:
-        plate: number of the plate.
-        first, last: its samples, the last one not included.
-        start, end: their times [s].
-        peak: the greatest vertical force [N].
-        side: the foot; None when that is not clear.
-        reason: why it is not clear, or "".
+    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the reason, when it is
+    unclear.
     """
 
     plate: int
@@ -95,14 +90,7 @@ class Contact:
 
 
 def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
-    """Return the contacts of a plate and the foot of each.
-
-    Args:
-        recording: the plate, global frame.
-        walk: the markers, for their rate.
-        feet: where the feet are.
-        threshold: vertical force from which on the plate counts as loaded [N].
-    """
+    """Return the contacts of a plate, global frame, loaded from `threshold` [N] on, and the foot of each."""
     found = []
     for first, last in _stretches(recording, threshold):
         side, reason = _foot_of(recording, slice(first, last), feet, walk.rate)

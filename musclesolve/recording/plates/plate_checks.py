@@ -26,11 +26,7 @@ MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 
 
 def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document) -> None:
-    """Refuse a plate whose forces cannot be those of the ground on this foot.
-
-    Raises:
-        InputError: at the first thing that is wrong.
-    """
+    """Refuse a plate whose forces cannot be those of the ground on this foot."""
     if (found := plate_error(trial, plate, index, document)) is not None:
         raise found[1]
 
@@ -46,11 +42,7 @@ def plate_error(
 
 
 def check_any_load(trial: Trial, document: Document) -> None:
-    """Refuse forces that never load a plate: they are in another unit, or of another recording.
-
-    Raises:
-        InputError: no plate is ever loaded.
-    """
+    """Refuse forces that never load a plate: they are in another unit, or of another recording."""
     if any(loaded(trial, plate).any() for plate in trial.forces):
         return
     peak = max(float(np.abs(plate.force[:, 2]).max()) for plate in trial.forces)

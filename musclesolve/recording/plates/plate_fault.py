@@ -19,15 +19,7 @@ _PERIODS = 1.6
 
 @dataclass(frozen=True)
 class PlateFault:
-    """What is wrong with a plate.
-
-    Args:
-        problem: what is wrong.
-        key: the key of [[force]] at fault.
-        expected: what would have been right.
-        remedy: how to fix it where columns are named.
-        on_plate: how to fix it in the file of the plates, if that differs.
-    """
+    """A fault of a plate, at a key of [[force]], with its remedies where columns and where plates are named."""
 
     problem: str
     key: str

@@ -34,14 +34,9 @@ _BLOCK = 16384
 
 @dataclass(frozen=True)
 class Plate:
-    """A force plate.
+    """A force plate: its number in the file from 1, its type 1 to 4, corners (4, 3) [m] and ORIGIN (3,) [m].
 
-    Args:
-        number: its number in the file, from 1.
-        kind: its type, 1 to 4.
-        corners: (4, 3) [m].
-        origin: (3,) [m], ORIGIN as the file has it.
-        matrix: (6, 6), CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
+    `matrix` (6, 6) is CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
     """
 
     number: int
@@ -75,13 +70,8 @@ class Plate:
 class PlateRecording:
     """What one plate measured, S samples, in the axes of its corners.
 
-    Args:
-        plate: the plate.
-        time: (S,) [s].
-        force: (S, 3) [N].
-        point: (S, 3) [m], on the surface; its middle where there is hardly any force.
-        moment: (S, 3) [N m], about that point.
-        path: the file it came from.
+    Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
+    moments about them (S, 3) [N m].
     """
 
     plate: Plate
@@ -95,10 +85,8 @@ class PlateRecording:
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:
     """Return force (S, 3) [N], point (S, 3) [m] and the moment about it (S, 3) [N m], in the axes of the corners.
 
-    Args:
-        plate: the plate.
-        channels: (S, 6) or (S, 8), its channels in the order of its type, in N, m and N m; as stored for type 4.
-        down: (3,) the downward direction; the z of the plate unless given.
+    Channels (S, 6) or (S, 8) in the order of the type, in N, m and N m, as stored for type 4; `down` (3,) is the
+    downward direction, the z of the plate unless given.
     """
     force, point, moment = np.empty((3, len(channels), 3))
     surface, axes = _surface(plate, down), plate.axes

@@ -34,11 +34,8 @@ _INVERTED = -0.1
 class Step:
     """What a plate shows of one step.
 
-    Args:
-        contact: the contact.
-        extent: how far the center of pressure spreads, the longer way [m].
-        travel: (2,) how far it travels along the path of the subject and to the left of it [m].
-        drive: change of the force along that way, in vertical peaks.
+    How far the center of pressure spreads, the longer way [m]; how far it travels along the path of the subject and to
+    the left of it (2,) [m]; the change of the force along that path, in vertical peaks.
     """
 
     contact: Contact
@@ -48,16 +45,7 @@ class Step:
 
 
 def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> None:
-    """Refuse a plate on which every step runs the wrong way, or nowhere.
-
-    Args:
-        recording: the plate, global frame.
-        found: its contacts.
-        feet: where the feet are.
-
-    Raises:
-        InputError: corners or units that cannot be those of the plate.
-    """
+    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units."""
     steps = [step for contact in found if (step := _step(recording, contact, feet)) is not None]
     for problem, expected, remedy, wrong in (
         (

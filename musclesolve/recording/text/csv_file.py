@@ -45,9 +45,6 @@ def read_csv_markers(path: str | Path) -> Markers:
 
     Returns:
         Markers in metres, in the axes of the file.
-
-    Raises:
-        InputError: with the line, for anything that does not fit together; a unit of length that is not given.
     """
     path = file_path(path)
     with RowReader(path) as reader:
@@ -69,9 +66,6 @@ def read_csv_forces(path: str | Path) -> Table:
 
     A column with a unit in brackets behind its name comes in SI units and without the brackets; the others are left as
     they are, as from a MOT file.
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
     """
     path = file_path(path)
     with RowReader(path) as reader:

@@ -47,16 +47,10 @@ Axes = dict[str, tuple[int, str | None]]
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Where the markers stand in a row.
+    """The columns of n markers in a row.
 
-    Args:
-        columns: the name of every column, for messages.
-        markers: n marker names.
-        index: (n, 3) columns of their coordinates.
-        metres: (n, 3) factors that turn them into metres.
-        time: the column of the time and its factor to seconds; None where the rate gives it.
-        rate: frames a second, for files without a column of time.
-        repeated: name -> where, of markers that stand twice; their first columns count among ``index``.
+    The columns (n, 3) of their coordinates and the factors (n, 3) to metres; the column of the time and its factor to
+    seconds, None where the rate [Hz] gives it; markers that stand twice (name -> where), whose first columns count.
     """
 
     columns: tuple[str, ...]
@@ -100,11 +94,7 @@ def named_and_unit(cell: str) -> tuple[str, str | None]:
 
 
 def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float]:
-    """Return which column is the time, and the factor that turns it into seconds.
-
-    Raises:
-        InputError: there is none, or its unit is none of time.
-    """
+    """Return which column is the time, and the factor that turns it into seconds."""
     for k, cell in enumerate(columns):
         name, unit = named_and_unit(cell)
         base, _, suffix = name.casefold().rpartition("_")
@@ -120,11 +110,7 @@ def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float
 def factor(
     unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
 ) -> float:
-    """Return the factor of a unit.
-
-    Raises:
-        InputError: an unknown unit.
-    """
+    """Return the factor of a unit."""
     size = size_of(unit)
     if size is None:
         where = f"line {line}, '{cell}'"
@@ -133,11 +119,7 @@ def factor(
 
 
 def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
-    """Understand a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
-
-    Raises:
-        InputError: a column that is no coordinate, a marker without three of them, no unit or an unknown one.
-    """
+    """Understand a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``."""
     time = find_time(columns, path, line)
     found, twice = _named_axes(columns, time[0], path, line)
     units = {unit for axes in found.values() for _, unit in axes.values()}
@@ -208,16 +190,8 @@ def vicon_coordinates(
 ) -> Coordinates:
     """Understand the header of the section Trajectories of Vicon Nexus.
 
-    Args:
-        rate: frames a second.
-        names: the line of marker names, each over the first of its three columns.
-        axes: the line of column names, Frame, Sub Frame, X, Y, Z, ...
-        units: the line of units.
-        path: the file, for messages.
-        line: the line of the column names, for messages.
-
-    Raises:
-        InputError: names that do not stand over X, Y, Z, or an unknown unit.
+    `names` is the line of marker names, each over the first of its three columns, `axes` the line Frame, Sub Frame, X,
+    Y, Z, ... (number `line`), `units` the line below it; `rate` is in frames a second.
     """
     every = [k for k, name in enumerate(names) if name]
     places, repeated = distinct_names([names[k] for k in every], f"line {line - 1}")

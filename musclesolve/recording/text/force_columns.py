@@ -19,18 +19,9 @@ def column_names(given: str | list[str]) -> list[str]:
 
 
 def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: int, table: Table) -> None:
-    """Refuse columns of one [[force]] whose unit is of another vector, or that were named before.
+    """Refuse columns of one [[force]] whose unit is of another vector, or that an earlier [[force]] names.
 
     A column of nothing but zeros may stand for as many components as are not measured.
-
-    Args:
-        document: the trial file.
-        entries: all [[force]].
-        index: the one to examine; the ones before it count as named.
-        table: what was read of the file of the forces.
-
-    Raises:
-        InputError: with the line of the vector.
     """
     taken = {name: k for k, entry in enumerate(entries[:index]) for _, name in _named(entry)}
     for role, name in _named(entries[index]):

@@ -43,7 +43,7 @@ _CORRECT_CELL = f"correct the cell, leave it empty where nothing was measured, o
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: values (r, k), NaN for an empty cell, and lines (r,), the line of every row in the file."""
+    """Some rows: values (r, k), NaN for an empty cell, and the line of every row in the file (r,)."""
 
     values: Array
     lines: NDArray[np.int64]
@@ -53,11 +53,7 @@ class RowReader:
     """An open text file: first its header line by line, then its rows block by block."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file.
-
-        Raises:
-            InputError: the file is missing, unreadable, binary or empty.
-        """
+        """Open the file."""
         self.path = path
         self.line_number = 0
         self.open_end = False
@@ -125,18 +121,12 @@ class RowReader:
         decimal: str = ".",
         blank_end: bool = False,
     ) -> Iterator[Block]:
-        """Read the rest of the file as rows of numbers; blank lines are passed over, an empty cell is a gap (NaN).
+        """Read the rest of the file as rows of numbers; blank lines are skipped, an empty cell is a gap (NaN).
 
-        Args:
-            names: the k column names.
-            split: cuts a line into cells.
-            separator: what stands between cells wherever that is one and the same character; None for blanks.
-            decimal: "." or ",".
-            blank_end: whether a row may have blank cells beyond its last column. Not where a decimal comma could be
-                taken for a separator: it would move the numbers behind it by a cell, and a gap at the end hide that.
-
-        Raises:
-            InputError: a row has too few or too many cells, or a cell is not a finite number.
+        Each line is `split` into cells of k named columns; `separator` is the one character between them, None for
+        blanks; `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column. Not where a
+        decimal comma could be taken for a separator: it would move the numbers behind it by a cell, and a gap at the
+        end hide that.
         """
         while lines := (list(self._lines) or self._more()):
             self._lines.clear()
@@ -229,11 +219,7 @@ def without_lost(position: Array) -> Array:
 def number_table(
     rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], path: Path
 ) -> Array:
-    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN).
-
-    Raises:
-        InputError: a row has too few or too many cells, or a cell is not a finite number.
-    """
+    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN)."""
     values = _cell_by_cell(rows, line_numbers, names, ".", path)
     _check_finite(values, line_numbers, names, path)
     return values

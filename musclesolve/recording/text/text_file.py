@@ -33,11 +33,7 @@ TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
 def file_path(path: str | Path) -> Path:
-    """Return a path that was given as text or as a path.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Return a path that was given as text or as a path."""
     if not isinstance(path, str | Path):
         problem = f"{path!r} is not a path"
         raise error_at(None, None, problem, "the path of a file", "give its name as text", code="bad_type")
@@ -45,11 +41,7 @@ def file_path(path: str | Path) -> Path:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file of settings, without their ends.
-
-    Raises:
-        InputError: the file is missing, unreadable, binary or empty.
-    """
+    """Return the lines of a text file of settings, without their ends."""
     with opening(path):
         raw = read_regular(path, SETTINGS)
     if b"\0" in raw:
@@ -96,11 +88,7 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
-    """Open a file of a recording, or another one of at most so many bytes, for reading.
-
-    Raises:
-        InputError: it is missing, unreadable, too large, or no regular file: a device, a pipe.
-    """
+    """Open a file of a recording, or another one of at most so many bytes, for reading."""
     with opening(path):
         return open_regular(path, most)
 
@@ -118,11 +106,7 @@ def sha256(path: Path) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path is that of a regular file.
-
-    Raises:
-        InputError: it cannot be looked at: the name is too long, or a folder is closed.
-    """
+    """Return whether a path is that of a regular file."""
     with opening(path):
         return path.is_file()
 
@@ -189,15 +173,7 @@ def split_cells(line: str) -> list[str]:
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file so that a reader never sees half of it: written beside, then renamed.
-
-    Args:
-        path: the file.
-        text: its content, whole or in parts.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write a file so that a reader never sees half of it: written beside, then renamed."""
     with writing(path), _part_of(path) as part:
         os.ftruncate(part.number, 0)  # what a killed run left
         with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:

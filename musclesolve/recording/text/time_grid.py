@@ -35,13 +35,7 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Grid:
-    """Even times.
-
-    Args:
-        time: (T,) [s].
-        rate: samples per second [Hz].
-        stated: whether that is the rate of the header.
-    """
+    """Even times (T,) [s], their rate [Hz], and whether that is the rate of the header."""
 
     time: Array
     rate: float
@@ -53,14 +47,7 @@ def checked_times(
 ) -> tuple[Array, tuple[str, ...]]:
     """Return the times (T,) [s] of a file, even where rounding alone made them uneven, and notes on what changed.
 
-    Args:
-        printed: the time column (T,) [s].
-        lines: (T,) the line of every row.
-        path: the file.
-        stated_hz: rate that its header states.
-
-    Raises:
-        InputError: a time is missing, or the times do not increase.
+    Missing or decreasing times are refused with their line (T,); `stated_hz` is the rate of the header.
     """
     grid = even_grid(printed, stated_hz)
     if grid is None:
@@ -99,14 +86,9 @@ def _notes(printed: Array, grid: Grid, path: Path, stated_hz: float | None) -> t
 
 
 def even_grid(printed: Array, stated_hz: float | None = None) -> Grid | None:
-    """Return the even grid that was rounded, or cut off, to the times that are printed.
+    """Return the even grid that was rounded, or cut off, to the printed times (T,) [s]; a stated rate is tried first.
 
-    Args:
-        printed: (T,) [s].
-        stated_hz: rate that a header states; the first that is tried.
-
-    Returns:
-        The grid; None where no grid agrees with every time to the digits printed, and where the times are even.
+    None where no grid agrees with every time to the digits printed, and where the times are even.
     """
     steps = np.diff(printed)
     if printed.size < 3 or not (steps >= 0.0).all() or printed[-1] == printed[0] or _even(printed):
@@ -212,13 +194,7 @@ def _misfit(residual: Array, half: Array) -> float:
 
 
 def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:
-    """Return the even times (T,) of a rate that agree with the printed ones, None where none do.
-
-    Args:
-        printed: (T,) [s].
-        half: (T,) half a unit of the times [s].
-        rate: [Hz].
-    """
+    """Return the even times (T,) of a rate that agree with the printed ones to half a unit, None where none do."""
     steps, unit = np.arange(printed.size) / rate, 2.0 * float(half.max())
     if unit * rate > COARSEST:
         return None

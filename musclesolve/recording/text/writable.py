@@ -19,18 +19,10 @@ MOST_DECIMALS = 30
 def check_writable(
     path: str | Path, kind: str, names: Sequence[str], time: Array, values: Array, decimals: int
 ) -> Path:
-    """Return the path of a file that can be written.
+    """Return the path of a file that can be written: the readers would accept it.
 
-    Args:
-        path: the file.
-        kind: what the names are of, "marker" or "column".
-        names: n of them.
-        time: (T,) [s].
-        values: (T, n, ...) in the unit that is written; NaN for a gap.
-        decimals: decimals of the values.
-
-    Raises:
-        InputError: something that no reader would accept.
+    `kind` is "marker" or "column", of n names; times are (T,) [s], values (T, n, ...) in the unit that is written with
+    so many decimals, NaN for a gap.
     """
     path = file_path(path)
     if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:

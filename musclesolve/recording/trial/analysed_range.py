@@ -40,13 +40,7 @@ NOTHING_FOUND = (
 
 @dataclass(frozen=True)
 class Found:
-    """The part of a recording that is analysed.
-
-    Args:
-        time_range: first and last time [s].
-        legs: first and last time of each leg in it, of those that have any [s].
-        sentences: what is analysed and why not more.
-    """
+    """The part of a recording that is analysed: first and last time, those of each leg in it [s], and notes on why."""
 
     time_range: tuple[float, float]
     legs: Mapping[Side, tuple[float, float]]
@@ -59,11 +53,7 @@ def finds_range(content: Mapping[str, Any]) -> bool:
 
 
 def find_range(trial: Trial) -> Found | None:
-    """Return what can be analysed of a recording, None where no contact of a foot is measured whole.
-
-    Args:
-        trial: with gaps filled, and the whole recording as its time range.
-    """
+    """Return what can be analysed of a recording with filled gaps, None where no contact is measured completely."""
     search = _Search.of(trial)
     if search is None:
         return None

@@ -13,11 +13,7 @@ OF_SPLINES = "cross_validation"
 
 
 def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
-    """Return the filter options.
-
-    Raises:
-        InputError: a method, an order and a choice of the cut-off that do not go together.
-    """
+    """Return the filter options."""
     method, order, cutoff = given["method"], int(given["order"]), given["cutoff_hz"]
     if method == "spline" and order not in SPLINE_ORDERS:
         problem = f"there is no smoothing spline of half order {order}"

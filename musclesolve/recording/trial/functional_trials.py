@@ -36,17 +36,7 @@ def hip_regression(content: Mapping[str, Any]) -> str:
 def read_functional(
     document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
 ) -> dict[Side, Markers]:
-    """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for.
-
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        rotation: (3, 3) from the axes of the files to the global frame.
-        marker_mapping: the marker mapping.
-
-    Raises:
-        InputError: a recording, a standing trial, a cluster of the thigh or a marker that is missing.
-    """
+    """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for."""
     given = {side: content["files"][f"functional_{side}"] for side in SIDES}
     if content["joint_centers"]["hip"] != METHOD:
         for side in [side for side in SIDES if given[side] is not None]:

@@ -23,11 +23,7 @@ MOVING_SHARE = (0.2, 1.5)
 
 
 def check_trial(trial: Trial, document: Document) -> None:
-    """Refuse a trial whose recordings contradict the trial file.
-
-    Raises:
-        InputError: at the first thing that is wrong.
-    """
+    """Refuse a trial whose recordings contradict the trial file."""
     check_sampling(trial.markers.time, trial.markers.path)
     check_sampling(trial.forces[0].time, trial.forces[0].path)
     check_cutoff(trial, document)

@@ -40,9 +40,7 @@ _FORMS = {
 class Document:
     """The text of a trial file beside its content, so that every error can name a line.
 
-    Args:
-        path: the file.
-        keys: the file beside this one that describes its tables and keys.
+    `keys` is the file beside this one that describes its tables and keys.
     """
 
     def __init__(self, path: Path, keys: str = "trial_keys.toml") -> None:
@@ -121,11 +119,7 @@ class Document:
         )
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
-        """Return the path of a file that the trial file names, from the folder of the trial file.
-
-        Raises:
-            InputError: there is no such file, or it cannot be looked at.
-        """
+        """Return the path of a file that the trial file names, from the folder of the trial file."""
         path = self.path.parent / name
         try:
             if is_file(path):
@@ -167,12 +161,9 @@ def trial_keys() -> dict[str, Any]:
 
 
 def validated(document: Document) -> dict[str, Any]:
-    """Return the content of a trial file with defaults filled in.
+    """Return the content of a trial file with defaults filled in, or raise its first error.
 
     Tables with free keys (mapping, clusters, carried) come as they are; "force" is a list of tables.
-
-    Raises:
-        InputError: an unknown or missing table or key, a value of the wrong type or outside its range.
     """
     content, errors = examined(document)
     if errors:
