@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.center_error import distance_and_error
 from musclesolve.recording.cameras.control_points import checked_pairs, normalisation
 from musclesolve.recording.place_errors import error_at
 
@@ -219,3 +218,23 @@ def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, 
     rest = np.maximum(misfit @ misfit - gain, 1e-12 * (misfit @ misfit))
     unlikely = gain / 2 > rest / spare * fdtri(2, spare, 1.0 - FALSE_ALARM / count)
     return tuple(name for name, is_so in zip(names, unlikely, strict=True) if is_so)
+
+
+def distance_and_error(coefficients: Array, slopes: Array) -> tuple[float, float]:
+    """Return the distance of a camera from the origin, and the standard deviation of its center for pixel errors of
+    one.
+
+    The center C solves M (C, 1) = 0, M = [A | b] the projection matrix (3, 4), so that A dC = -dM (C, 1). With the
+    covariance (J^T J)^-1 of the coefficients (11,), J their slopes (2n, 11) in the least-squares problem, the root of
+    the trace of the covariance of C follows, to first order. Both are infinite for a parallel projection.
+    """
+    matrix = np.append(coefficients, 1.0).reshape(3, 4)
+    if np.linalg.cond(matrix[:, :3]) > 1e12:
+        return np.inf, np.inf
+    inverse = np.linalg.inv(matrix[:, :3])
+    place = np.append(-inverse @ matrix[:, 3], 1.0)
+    # dC by the eleven coefficients, row after row of M; its last element is one and has none.
+    by_coefficient = -np.kron(inverse, place)[:, :11]
+    triangle = np.linalg.qr(slopes)[1]
+    error = np.linalg.norm(np.linalg.solve(triangle.T, by_coefficient.T))
+    return float(np.linalg.norm(place[:3])), float(error)

@@ -1,4 +1,4 @@
-"""Writing a recording as cameras would have seen it: a camera file with its tables, for synthetic data and teaching."""
+"""Camera files of synthetic recordings: what cameras would have seen of markers and control points."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_camera_file(
     control_noise_px: float | None = None,
     name: str = "cameras",
 ) -> Path:
-    """Write what cameras would have seen of markers and control points.
+    """Write what cameras would have seen of markers and control points, and return the path of the camera file.
 
     Args:
         folder: where NAME.toml and its tables are written.
@@ -38,23 +38,18 @@ def write_camera_file(
         control_points: (n, 3) known places, in the axes of the markers [m]; they are called P1, P2, ...
         markers: evenly sampled; a marker that is lost, or not before a camera, gives empty cells.
         noise_px: standard deviation of the error of every pixel coordinate of a marker [px].
-        rng: where the noise comes from; needed when there is any.
+        rng: of the noise; needed when there is any.
         control_noise_px: the same for control points; None: as for markers.
-        name: what the files begin with, so that several camera files can lie in one folder.
-
-    Returns:
-        The path of the camera file.
+        name: the beginning of the file names, so that several camera files can lie in one folder.
 
     Raises:
-        InputError: a name that the files cannot hold, unevenly sampled markers, noise without a generator, or a place
-            where nothing can be written.
+        InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
     """
     folder = file_path(folder)
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
         problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
-        remedy = "rng=numpy.random.default_rng(1)"
-        raise error_at(None, "write_camera_file", problem, expected, remedy, code="missing_argument")
+        raise error_at(None, "write_camera_file", problem, expected, None, code="missing_argument")
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         _check_name(text)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_array, check_number
 from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.outlier_views import reject_outlier_views
+from musclesolve.recording.cameras.outlier_views import ViewRejection, reject_outlier_views
 from musclesolve.recording.cameras.triangulation import solve_points
 from musclesolve.recording.place_errors import error_at
 
@@ -34,7 +34,7 @@ class Reconstruction:
         residual: (C, T, n, 2) measured minus reprojected pixels, of views that are left out too; NaN where there is no
             image or no point.
         views: (T, n) how many cameras saw the point.
-        bad_view: (C, T, n) left out: without it the other views agree, and without no other one (``reject_outlier_views``).
+        bad_view: (C, T, n) left out: the other views agree without it, and only without it.
         doubtful: (T, n) the rays miss each other by more than the noise lets expect, and the views do not say which
             of them is wrong, as never with two; the point is there, and wrong by more than the noise.
         condition: (T, n) condition number of the equations; NaN with fewer than two views.
@@ -62,14 +62,12 @@ class Reconstruction:
     def expected_error(self) -> Array:
         """Root mean square distance (T, n) to expect between a point and its reconstruction [m]."""
         variance = np.trace(self.covariance, axis1=-2, axis2=-1)
-        error: Array = np.sqrt(variance)
-        return error
+        return np.asarray(np.sqrt(variance))
 
     @property
     def reprojection(self) -> Array:
         """Distance (C, T, n) between measured and reprojected image points [px]."""
-        distance: Array = np.linalg.norm(self.residual, axis=-1)
-        return distance
+        return np.asarray(np.linalg.norm(self.residual, axis=-1))
 
     @property
     def rms(self) -> Array:
@@ -118,13 +116,9 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     residual = np.stack(
         [seen - camera.project(position) for camera, seen in zip(cameras, pixels, strict=True)]
     )
-    # Every point has three unknowns of its own.
-    spare = 2.0 * (there & ~kept.bad).sum(axis=0) - 3.0
-    if noise is None:
-        noise = _noise(found.misfit, spare, good & ~kept.doubtful)
-    variance = np.where(kept.doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
-    covariance = np.full((*enough.shape, 3, 3), np.nan)
-    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(found.normal[good])
+    noise, covariance = _uncertainty(kept, there, good, noise)
+    spread = np.full((*enough.shape, 3, 3), np.nan)
+    spread[_placed(good, enough)] = covariance
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
@@ -135,9 +129,20 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
         condition=_placed(condition, enough),
         nearly_parallel=_placed(found.in_front & ~firm, enough),
         behind=_placed(~found.in_front, enough),
-        noise=float(noise),
-        covariance=covariance,
+        noise=noise,
+        covariance=spread,
     )
+
+
+def _uncertainty(kept: ViewRejection, seen: Mask, good: Mask, noise: float | None) -> tuple[float, Array]:
+    """Return the noise of a coordinate [px], and the covariances (N, 3, 3) of the good ones of P points [m^2]."""
+    found = kept.found
+    # Every point has three unknowns of its own.
+    spare = 2.0 * (seen & ~kept.bad).sum(axis=0) - 3.0
+    if noise is None:
+        noise = _noise(found.misfit, spare, good & ~kept.doubtful)
+    variance = np.where(kept.doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
+    return float(noise), np.asarray(variance[good, None, None] * np.linalg.inv(found.normal[good]))
 
 
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:

@@ -28,9 +28,8 @@ from musclesolve.recording.text.csv_header import (
     separator_of,
     vicon_coordinates,
 )
-from musclesolve.recording.text.number_rows import Block, RowReader, without_lost
+from musclesolve.recording.text.number_rows import Block, RowReader, stacked, without_lost
 from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
-from musclesolve.recording.text.row_stack import stacked
 from musclesolve.recording.text.text_file import decimal_point, file_path
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
@@ -56,7 +55,7 @@ def read_csv_markers(path: str | Path) -> Markers:
             return _time(block, header), without_lost(own)
 
         printed, position, lines = stacked(reader, _blocks(reader, header.columns, separator), parts)
-    times, notes = _checked_times(printed, lines, path)
+    times, notes = checked_times(printed, lines, path)
     notes = (*repeated_notes("marker", header.repeated, path), *notes)
     return Markers(times, header.markers, position, path, notes, repeated=header.repeated)
 
@@ -90,7 +89,7 @@ def read_csv_forces(path: str | Path) -> Table:
             return block[:, clock] * seconds, own
 
         printed, values, lines = stacked(reader, _blocks(reader, columns, separator), parts)
-    times, notes = _checked_times(printed, lines, path)
+    times, notes = checked_times(printed, lines, path)
     notes = (*repeated_notes("column", repeated, path), *notes)
     roles = tuple(_role(unit) for unit in units)
     return Table(times, names, values, False, path, lines, roles, notes, repeated)
@@ -164,9 +163,3 @@ def _time(values: Array, header: Coordinates) -> Array:
         return np.asarray(values[:, column] * seconds)
     # The first column of Vicon counts frames from one.
     return np.asarray((values[:, 0] - 1.0) / (header.rate or 1.0))
-
-
-def _checked_times(time: Array, lines: np.ndarray, path: Path) -> tuple[Array, tuple[str, ...]]:
-    if time.size < 2:
-        raise error_at(path, None, f"{time.size} row(s) of data", "at least two", code="too_few_frames")
-    return checked_times(time, lines, path)

@@ -13,9 +13,8 @@ from pathlib import Path
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Table
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.number_rows import RowReader
+from musclesolve.recording.text.number_rows import RowReader, stacked
 from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
-from musclesolve.recording.text.row_stack import stacked
 from musclesolve.recording.text.text_file import file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.text.writable import check_writable
@@ -48,8 +47,6 @@ def read_mot(path: str | Path) -> Table:
 
         printed, values, lines = stacked(reader, reader.blocks(names, str.split), parts)
     kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
-    if kept < 2:
-        raise error_at(path, None, f"{kept} row(s) of data", "at least two", code="too_few_frames")
     times, notes = checked_times(printed[:kept], lines[:kept], path)
     return Table(
         times,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import io
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from musclesolve.recording.text.text_file import (
 from musclesolve.recording.units import LARGEST
 
 Split = Callable[[str], list[str]]
+Number = TypeVar("Number", bound=np.generic)
 
 PIECE = 1 << 18
 """Characters read at a time: enough to keep numpy busy, little beside any recording."""
@@ -164,6 +166,46 @@ class RowReader:
             if len(self._rest) > LONGEST_LINE:
                 raise error_at(self.path, None, f"a line of more than {LONGEST_LINE} characters", TEXT)
         return lines
+
+
+class Stack(Generic[Number]):
+    """Blocks of rows in a single array that grows in place: nothing is held twice."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self._dtype = dtype
+        self._array: NDArray[Number] | None = None
+        self._count = 0
+
+    def append(self, block: NDArray[Number], share: float) -> None:
+        """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
+        if self._array is None:
+            self._array = np.empty((0, *block.shape[1:]), dtype=self._dtype)
+        count = self._count + len(block)
+        if count > len(self._array):
+            # One hundredth of slack: the rows that follow may be a little shorter than those before.
+            expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
+            self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
+        self._array[self._count : count] = block
+        self._count = count
+
+    def finished(self) -> NDArray[Number]:
+        """Return all rows in one array; nothing can be added afterwards."""
+        if self._array is None:
+            return np.empty(0, dtype=self._dtype)
+        self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
+        return self._array
+
+
+def stacked(
+    reader: RowReader, blocks: Iterable[Block], parts: Callable[[Array], tuple[Array, Array]]
+) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Return times (T,), values (T, ...) and lines (T,) of all rows; `parts` gives times and values of a block."""
+    times, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
+    for block in blocks:
+        time, own = parts(block.values)
+        for stack, rows in ((times, time), (values, own), (lines, block.lines)):
+            stack.append(rows, reader.share_read)
+    return times.finished(), values.finished(), lines.finished()
 
 
 def _all_at_once(

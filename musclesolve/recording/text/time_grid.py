@@ -49,6 +49,8 @@ def checked_times(
 
     Missing or decreasing times are refused with their line (T,); `stated_hz` is the rate of the header.
     """
+    if printed.size < 2:
+        raise error_at(path, None, f"{printed.size} row(s) of data", "at least two", code="too_few_frames")
     grid = even_grid(printed, stated_hz)
     if grid is None:
         _check_time(printed, lines, path)

@@ -15,9 +15,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
-from musclesolve.recording.text.number_rows import RowReader, without_lost
+from musclesolve.recording.text.number_rows import RowReader, stacked, without_lost
 from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
-from musclesolve.recording.text.row_stack import stacked
 from musclesolve.recording.text.text_file import decimal_point, file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.text.writable import check_writable
@@ -106,8 +105,6 @@ def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str,
 
 
 def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
-    if time.size < 2:
-        raise error_at(path, None, f"{time.size} frame(s)", "at least two frames", code="too_few_frames")
     measured = (time.size - 1) / (time[-1] - time[0])
     if abs(measured - rate_hz) > 0.01 * rate_hz:
         problem = f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second"
