@@ -77,6 +77,8 @@ def check_array(
     *,
     axis: int = 1,
     finite: bool = True,
+    real: bool = False,
+    where: str | None = None,
 ) -> AnyArray:
     """Return an array of real or complex numbers of a shape; whole numbers become floats.
 
@@ -87,6 +89,8 @@ def check_array(
         entries: names of the entries along `axis`, for messages.
         axis: see entries. Where it is not 0, the first axis are frames.
         finite: False lets numbers pass that are not finite.
+        real: whether complex numbers are refused.
+        where: the place of the argument, for messages.
 
     Raises:
         InputError: no numbers, another shape, or a number that is not finite; says which and where.
@@ -96,18 +100,21 @@ def check_array(
     try:
         array = np.asarray(given)
     except ValueError:
-        raise InputError(f"{name} has rows of different lengths", code="bad_shape", expected=wanted) from None
-    if array.dtype.kind not in "buifc":
-        raise InputError(f"{name} has the type {array.dtype}", code="not_numbers", expected=wanted)
+        problem = f"{name} has rows of different lengths"
+        raise InputError(problem, code="bad_shape", where=where, expected=wanted) from None
+    if array.dtype.kind not in ("buif" if real else "buifc"):
+        raise InputError(
+            f"{name} has the type {array.dtype}", code="not_numbers", where=where, expected=wanted
+        )
     if array.dtype.kind in "bui":
         array = array.astype(float)
     fits = len(array.shape) == len(shape) and all(
         isinstance(want, str) or have == want for have, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", expected=wanted)
+        raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", where=where, expected=wanted)
     if finite and not np.isfinite(array).all():
-        raise _not_finite(array, name, entries, axis)
+        raise _not_finite(array, name, entries, axis, where)
     return array
 
 
@@ -163,9 +170,11 @@ def check_increasing(given: object, least: int = 1) -> AnyArray:
     return time
 
 
-def _not_finite(array: AnyArray, name: str, entries: tuple[str, ...], axis: int) -> InputError:
+def _not_finite(
+    array: AnyArray, name: str, entries: tuple[str, ...], axis: int, where: str | None
+) -> InputError:
     if not array.ndim:
-        return InputError(f"{name} is {array}", code="not_finite", expected="a finite number")
+        return InputError(f"{name} is {array}", code="not_finite", where=where, expected="a finite number")
     bad = np.argwhere(~np.isfinite(array))
     first = tuple(int(part) for part in bad[0])
     of = f" of {entries[first[axis]]}" if entries and axis < array.ndim else ""
@@ -173,4 +182,4 @@ def _not_finite(array: AnyArray, name: str, entries: tuple[str, ...], axis: int)
     count = f" ({len(bad)} such numbers in all)" if len(bad) > 1 else ""
     place = "" if of or array.ndim == 1 else f", at {list(first)}"
     problem = f"{name}{of} is {array[first]}{at}{place}{count}"
-    return InputError(problem, code="not_finite", expected="finite numbers")
+    return InputError(problem, code="not_finite", where=where, expected="finite numbers")

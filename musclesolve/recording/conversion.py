@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve._util.checks import check_choice
+from musclesolve._util.names import unknown_name
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import Table
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.markers.marker_names import without_person
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.mot_file import write_mot
 from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.recording.units import METRES
@@ -34,38 +36,23 @@ def convert(
     up: str | None = None,
     units: str = "mm",
 ) -> list[str]:
-    """Write the markers or forces of a recording in another format; all is read before anything is written.
+    """Write the markers or forces of a recording in other files; all is read before anything is written.
 
-    The name of the person before the markers, "Ann:LASI", is left out where there is one person only.
+    The suffix of each target says what is written. The name of the subject before the markers, "Ann:LASI", is left out
+    where there is one subject only.
 
-    Args:
-        source: a file of any format that can be read.
-        targets: the files to write, none of them the source; the suffix of each says what becomes of it.
-        forward: axis of the source in the walking direction; when given, markers and plates are turned into the axes
-            of OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source.
-        up: axis of the source that points up, +z when None; without `forward` it says where the ground under the
-            plates of a C3D file is, on which their centre of pressure lies, and serves nothing else.
-        units: unit of length of the markers.
-
-    Returns:
-        Sentences on what was assumed.
-
-    Raises:
-        InputError: a suffix that is not written, a target that is the source or stands there twice, axes that do not
-            exist or would turn nothing, or whatever a reader or writer refuses.
+    With `forward`, the axis of the source in the walking direction, markers and plates are rotated into the axes of
+    OpenSim (x forward, y up, z right), otherwise they stay in the axes of the source. `up` is its upward axis, +z when
+    None; without `forward` it is used only for the ground under the plates of a C3D file, on which their center of
+    pressure lies. `units` is the unit of length of the markers. Returns notes on what was assumed.
     """
     for number, target in enumerate(targets):
         _check_target(target)
         _check_place(target, source, targets[:number])
     to_global, to_target = _rotations(forward, up or "+z")
     if up is not None and forward is None:
-        _check_up_serves(source, targets)
-    if units not in METRES:
-        raise InputError(
-            f"the unit of length is '{units}'",
-            expected=", ".join(METRES),
-            remedy="--units mm, or leave it out",
-        )
+        _check_up_used(source, targets)
+    check_choice(units, "the unit of length", METRES, where="--units")
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:
@@ -73,85 +60,57 @@ def convert(
             markers = without_person(read_markers(source))
             notes += markers.notes
             writers.append(partial(write_trc, target, markers.rotated(to_target @ to_global), units=units))
-            continue
-        table, said = _forces(source, forward, to_global, to_target)
-        if missing := int(np.isnan(table.values).sum()):
-            said.append(
-                f"{missing} numbers are missing and written as nan: the TimeSeriesTable of OpenSim reads them, its "
-                "Storage ends before the first of them."
-            )
-        notes += said
-        writers.append(partial(write_mot, target, table))
+        else:
+            table, own_notes = _forces(source, forward, to_global, to_target)
+            notes += own_notes
+            writers.append(partial(write_mot, target, table))
     for write in writers:
         write()
     return list(dict.fromkeys(notes))
 
 
 def _check_target(target: Path) -> None:
-    known = (*MARKERS, *FORCES)
-    if target.suffix.casefold() not in known:
-        raise InputError(
-            f"files that end in '{target.suffix}' are not written",
-            file=target,
-            expected="a name that ends in .trc for markers, in .mot or .sto for forces",
-            remedy=f"-o {target.stem or 'markers'}.trc",
-        )
+    if target.suffix.casefold() not in (*MARKERS, *FORCES):
+        problem, expected = f"files that end in '{target.suffix}' are not written", ".trc, .mot or .sto"
+        raise error_at(target, None, problem, expected, f"-o {target.stem or 'markers'}.trc")
     if not target.absolute().parent.is_dir():
-        raise InputError(
-            "there is no such folder",
-            file=target.parent,
-            expected="a folder to write into",
-            remedy="make the folder first, or correct its name",
-        )
+        problem, expected = "there is no such folder", "a folder to write into"
+        raise error_at(target.parent, None, problem, expected, "make the folder first", code="missing_file")
 
 
 def _check_place(target: Path, source: Path, others: Sequence[Path]) -> None:
     """Refuse to write over the recording that is read, or over what has just been written."""
     if _same_file(target, source):
-        raise InputError(
-            "this is the recording that is to be read: it would be lost",
-            file=target,
-            expected="another file to write",
-            remedy=f"-o {target.with_stem(target.stem + '_converted').name}",
-        )
+        problem = "this is the recording that is to be read: it would be lost"
+        remedy = f"-o {target.with_stem(target.stem + '_converted').name}"
+        raise error_at(target, None, problem, "another file to write", remedy, code="conflict")
     if any(_same_file(target, other) for other in others):
-        raise InputError(
-            "this file is to be written twice",
-            file=target,
-            expected="every file once",
-            remedy="leave out one -o, or give it another name",
-        )
+        problem, remedy = "this file is to be written twice", "leave out one -o, or give it another name"
+        raise error_at(target, None, problem, "every file once", remedy, code="conflict")
 
 
 def _same_file(one: Path, other: Path) -> bool:
     """Whether two paths are one file, by whatever links."""
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there, or is no file: whoever reads or writes it says so
+    except OSError:  # one of them does not exist, or is no file: reading or writing reports it
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _check_up_serves(source: Path, targets: Sequence[Path]) -> None:
-    """Refuse an axis that would turn nothing: only plates ask where the ground is."""
+def _check_up_used(source: Path, targets: Sequence[Path]) -> None:
+    """Refuse an axis that would rotate nothing: only plates need the ground."""
     if is_c3d(source) and any(target.suffix.casefold() in FORCES for target in targets):
         return
-    raise InputError(
-        "--up alone turns nothing",
-        file=source,
-        expected="both axes, the walking direction and up, or neither",
-        remedy="add --forward with the axis of the walking direction, or leave out --up",
-    )
+    expected = "both axes, the walking direction and up, or neither"
+    remedy = "add --forward with the axis of the walking direction, or leave out --up"
+    raise error_at(source, None, "--up alone rotates nothing", expected, remedy, code="missing_argument")
 
 
 def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:
     """Return the rotations from the source to the global frame, and from there to the target."""
     for axis in (up,) if forward is None else (forward, up):
         if axis not in AXES:
-            raise InputError(
-                f"there is no axis '{axis}'",
-                expected=f"one of {', '.join(AXES)}",
-                remedy="--forward +x --up +z",
-            )
+            raise unknown_name(axis, "axis", AXES)
     if forward is not None:
         return global_from_laboratory(forward, up), _OPENSIM_FROM_GLOBAL
     # Back to where it came from, over any frame whose z is up.
@@ -161,29 +120,29 @@ def _rotations(forward: str | None, up: str) -> tuple[Array, Array]:
 
 
 def _forces(source: Path, forward: str | None, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
-    """Return the forces of a recording as named columns, and sentences on what was assumed."""
+    """Return the forces of a recording as named columns, and notes on what was assumed."""
     if is_c3d(source):
-        return _plates(source, to_global, to_target)
-    if forward is not None:
-        raise InputError(
-            "columns of forces are not turned: which three of them are a vector, the file does not say",
-            file=source,
-            expected="a C3D file, whose plates are, or forces in the axes they are to be in",
-            remedy="leave out --forward",
+        table, notes = _plates(source, to_global, to_target)
+    elif forward is not None:
+        problem = "columns of forces are not rotated: the file does not say which three of them are a vector"
+        expected = "a C3D file, whose plates are, or forces in the axes they are to be in"
+        raise error_at(source, None, problem, expected, "leave out --forward", code="conflict")
+    else:
+        table = read_forces_table(source)
+        notes = table.sentences
+    if missing := int(np.isnan(table.values).sum()):
+        notes.append(
+            f"{missing} numbers are missing and written as nan: the TimeSeriesTable of OpenSim reads them, its "
+            "Storage ends before the first of them."
         )
-    table = read_forces_table(source)
-    return table, table.sentences
+    return table, notes
 
 
 def _plates(source: Path, to_global: Array, to_target: Array) -> tuple[Table, list[str]]:
     recordings, notes = read_plates(read_c3d(source), to_global)
     if not recordings:
-        raise InputError(
-            "the file has no force plates",
-            file=source,
-            expected="ground reaction forces",
-            remedy="convert its markers alone: -o with a name that ends in .trc",
-        )
+        problem, remedy = "the file has no force plates", "convert its markers alone: -o with a name in .trc"
+        raise error_at(source, None, problem, "ground reaction forces", remedy, code="bad_plate")
     names: list[str] = []
     columns: list[Array] = []
     for recording in recordings:

@@ -1,4 +1,4 @@
-"""What a recording is once it has been read: markers, columns, plates, the person, the whole trial."""
+"""Data of a recording: markers, columns, plates, the subject, the whole trial."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Markers:
         position: (T, n, 3) [m], NaN where a marker was not seen. In the axes of the file as the reader
             returns it; in the global frame (x forward, y left, z up) inside a Trial.
         path: the file it came from.
-        notes: sentences a reader of the results should see.
+        notes: for the results.
         sources: further files that it was put together from.
         repeated: name -> where in the file, of names that stand twice there: their positions are NaN.
     """
@@ -79,12 +79,12 @@ class Table:
         time: (T,) [s], increasing.
         names: k column names, time not among them.
         values: (T, k) in the units of the file.
-        in_degrees: what the header says of the file's rotations; which columns are rotations it does not say.
+        in_degrees: whether rotations are in degrees, by the header; which columns are rotations it does not state.
         path: the file it came from.
         lines: (T,) the line of every row in that file; empty when it was not read from one.
-        roles: what the unit of every column says that it is, "force", "point" or "moment", "" where none is stated;
-            empty when the format states no units.
-        notes: sentences a reader of the results should see.
+        roles: "force", "point" or "moment" by the unit of every column, "" where none is stated; empty when the
+            format states no units.
+        notes: for the results.
         repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
         row_warning: a sentence on a header that counts other rows than there are; "" where it counts them rightly.
     """
@@ -112,14 +112,14 @@ class Table:
 
 @dataclass(frozen=True)
 class PlateForce:
-    """What one plate does to one foot, in the global frame, S samples at the plate's own rate.
+    """Force of one plate on one foot, in the global frame, S samples at the plate's own rate.
 
     Args:
         side: which foot.
         time: (S,) [s].
         force: (S, 3) [N], on the foot.
         point: (S, 3) [m], where the force is applied; meaningless while the plate is unloaded.
-        moment: (S, 3) [N m], about that point (the free moment when the point is the centre of pressure).
+        moment: (S, 3) [N m], about that point (the free moment when the point is the center of pressure).
         path: the file it came from.
         number: of the plate in that file; None where [[force]] names columns.
     """
@@ -146,7 +146,7 @@ class Event:
         kind: which of the three.
         side: which foot.
         time: when, on the clock of the markers and forces [s].
-        source: what says so: "stated" (a file), "forces", "markers", or "periodic" (a stride away from another one).
+        source: "stated" (in a file), "forces", "markers", or "periodic" (a stride away from another one).
     """
 
     kind: EventKind
@@ -157,7 +157,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Subject:
-    """The person: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
+    """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
     and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker.
@@ -215,7 +215,7 @@ class FilterOptions:
         method: "butterworth" or "spline".
         order: of one pass of the Butterworth filter, or half order of the spline (2 cubic, 3 quintic).
         cutoff_hz: cut-off frequency of everything [Hz]; None: the data choose, one for every coordinate.
-        choice: how they choose: "residual_analysis", "residual_analysis_silva_2003", "cross_validation".
+        choice: how the cut-off is chosen: "residual_analysis", "residual_analysis_silva_2003", "cross_validation".
         unloaded_below: vertical force under which a plate counts as unloaded [N].
         force_cutoff_hz: cut-off frequency of the forces [Hz]; None: that of the markers of the feet.
     """
@@ -258,7 +258,7 @@ class Trial:
 
     Args:
         path: the trial file.
-        subject: the person.
+        subject: the subject.
         markers: the motion, global frame, all recorded frames.
         static: the standing trial; z is up, the heading is whatever it was. None when there is none.
         forces: the plates.
@@ -267,19 +267,19 @@ class Trial:
         carried: marker that only the standing trial shows -> the cluster that carries it.
         time_range: first and last time to analyse [s].
         filter: filter options.
-        hip_regression: name of the hip centre regression; of the one to compare with when hips are functional.
-        functional: side -> a recording, global frame, in which that hip moves all round; empty when there is none.
+        hip_regression: name of the hip center regression; of the one to compare with when hips are functional.
+        functional: side -> a recording, global frame, of that hip moving in all directions; empty when there is none.
         uncertainty: standard deviations that the trial file gives, by its keys and in its units.
         consistency: how positions, velocities and accelerations are made to fit the model.
         muscles: muscle options.
         sharing: force-sharing options.
         files: role ("trial", "markers", "static", "forces") -> path, for provenance.
-        notes: sentences a reader of the results should see.
+        notes: for the results.
         events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
         gaps: of the needed markers, in or near the time range: what was filled and what was left.
         legs: side -> first and last time within the time range in which that leg is measured [s]; empty where the
             trial file gives the range, and then it holds for both legs.
-        analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
+        analysed: notes on which part of the recording is analysed and why, where the trial file gives no range.
     """
 
     path: Path
@@ -306,7 +306,7 @@ class Trial:
     analysed: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """What it is, in a line, without the numbers."""
+        """One line without the data."""
         start, end = self.time_range
         return (
             f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "

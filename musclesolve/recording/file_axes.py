@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 
 AXES = ("+x", "-x", "+y", "-y", "+z", "-z")
 
@@ -18,23 +18,16 @@ def axis_vector(name: str) -> Array:
 
 
 def global_from_laboratory(forward: str, up: str) -> Array:
-    """Return the rotation R (3, 3) with p_global = R p_file.
+    """Return the rotation R (3, 3) with p_global = R p_file, from axes of the files such as "+x".
 
-    Its rows are the forward, left and up axes written in the axes of the file; left = up x forward.
-
-    Args:
-        forward: the axis of the files that becomes x, such as "+x"; the subject may walk in any direction.
-        up: the axis of the files that points up.
-
-    Raises:
-        InputError: both name the same line.
+    Its rows are the forward (walking), left and up axes written in the axes of the file; left = up x forward.
     """
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:
-        raise InputError(
+        problem, expected = (
             f"forward is {forward} and up is {up}",
-            where="[laboratory]",
-            expected="two different axes of the files, square to each other",
-            remedy="look up in the capture software which axis points up",
+            "two axes of the files, square to each other",
         )
+        remedy = "look up in the capture software which axis points up"
+        raise error_at(None, "[laboratory]", problem, expected, remedy, code="bad_axes")
     return np.stack([ahead, np.cross(above, ahead), above])

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.cameras.camera_markers import read_camera_markers
 from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.text_file import file_path, is_file, no_file
@@ -57,10 +57,7 @@ def is_c3d(path: str | Path) -> bool:
 
 
 def _reader(
-    path: str | Path,
-    readers: Mapping[str, Callable[[Path], Content]],
-    what: str,
-    also: tuple[str, ...] = (),
+    path: str | Path, readers: Mapping[str, Callable[[Path], Content]], what: str, also: tuple[str, ...] = ()
 ) -> Callable[[Path], Content]:
     """Return the reader of a file; ``also`` names suffixes that a trial may give instead, read in another way."""
     suffix = file_path(path).suffix.casefold()
@@ -68,11 +65,7 @@ def _reader(
         return readers[suffix]
     known = sorted({*readers, *also} - {suffix})
     if not is_file(Path(path)):
-        problem, expected, remedy = no_file(Path(path))
-        raise InputError(problem, file=path, expected=expected, remedy=remedy)
-    raise InputError(
-        f"{what} are not read from files that end in '{suffix}'" if suffix else "the name has no suffix",
-        file=path,
-        expected=f"a file that ends in {', '.join(known)}",
-        remedy=suggestion(suffix, known) or f"export the {what} in one of these formats",
-    )
+        raise no_file(Path(path))
+    problem = f"{what} are not read from files that end in '{suffix}'" if suffix else "the name has no suffix"
+    remedy = suggestion(suffix, known) or f"export the {what} in one of these formats"
+    raise error_at(Path(path), None, problem, f"a file that ends in {', '.join(known)}", remedy)

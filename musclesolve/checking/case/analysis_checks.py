@@ -29,7 +29,7 @@ PLATE_CODES = {
     "sign": "force_sign",
     "size": "force_units",
     "sideways": "plate_axes",
-    "leaps": "force_leap",
+    "jumps": "force_leap",
     "moments": "moment_units",
     "nearness": "plates_swapped",
     "strays": "pressure_outside",

@@ -12,13 +12,13 @@ from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
 from musclesolve.checking.case.lenient_reading import FORCE_MENDS, MARKER_MENDS, read_leniently
 from musclesolve.checking.finding import Finding, Where
-from musclesolve.checking.markers.mapping_check import meaning_of
+from musclesolve.checking.markers.mapping_check import marker_mapping_of
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
 from musclesolve.recording.data import Markers, PlateForce, Side, Subject, Table, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
-from musclesolve.recording.markers.marker_mapping import Meaning
+from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.schema import Document, examined
@@ -114,20 +114,24 @@ def _trial(
     findings: list[Finding],
 ) -> Trial:
     unread = static is None and content["files"]["static"] is not None
-    meaning = meaning_of(document, content, walk, static, unread, findings)
+    marker_mapping = marker_mapping_of(document, content, walk, static, unread, findings)
     functional: dict[Side, Markers] = {}
     with contained(findings, "reading of the functional trials", code="mapping"):
-        functional = read_functional(document, content, rotation, meaning)
-    forces, said = _forces(document, content, files, meaning, rotation, findings)
+        functional = read_functional(document, content, rotation, marker_mapping)
+    forces, said = _forces(document, content, files, marker_mapping, rotation, findings)
     subject = _subject(content["subject"])
     time_range = _time_range(document, content, walk, forces, findings)
     notes = (*marker_notes(walk, static), *said)
     try:
-        return assembled(document, content, files, meaning, functional, forces, subject, time_range, notes)
+        return assembled(
+            document, content, files, marker_mapping, functional, forces, subject, time_range, notes
+        )
     except InputError as error:
         # Events that a file states and that cannot be read: the rest is examined without them.
         findings.append(finding_of("unreadable", error))
-        return assembled(document, content, {}, meaning, functional, forces, subject, time_range, notes)
+        return assembled(
+            document, content, {}, marker_mapping, functional, forces, subject, time_range, notes
+        )
 
 
 def _subject(given: dict[str, Any]) -> Subject:
@@ -140,14 +144,16 @@ def _forces(
     document: Document,
     content: dict[str, Any],
     files: dict[str, Path],
-    meaning: Meaning,
+    marker_mapping: MarkerMapping,
     rotation: Array,
     findings: list[Finding],
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
     path = files.get("forces", files["markers"])
     if is_c3d(path):
         with contained(findings, "reading of the plates", code="plate_feet"):
-            return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
+            return c3d_forces(
+                document, content, read_c3d(path), marker_mapping.walk, marker_mapping.mapping, rotation
+            )
         return (), []
     if "forces" not in files:
         return (), []

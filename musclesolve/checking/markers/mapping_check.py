@@ -14,20 +14,20 @@ from musclesolve.recording.markers.mapping_tables import (
     examined_mapping,
     read_carried,
     read_clusters,
-    unserved,
+    absences,
 )
-from musclesolve.recording.markers.marker_mapping import Meaning, asked_meaning, read_meaning
+from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping, requested_mapping
 from musclesolve.recording.trial.schema import Document
 
 
-def meaning_of(
+def marker_mapping_of(
     document: Document,
     content: dict[str, Any],
     walk: Markers,
     static: Markers | None,
     unread: bool,
     findings: list[Finding],
-) -> Meaning:
+) -> MarkerMapping:
     """Return the landmarks, clusters and carried markers that the files serve.
 
     Args:
@@ -39,15 +39,15 @@ def meaning_of(
         findings: what is wrong is added to it.
     """
     try:
-        return read_meaning(document, content, walk, static)
+        return read_marker_mapping(document, content, walk, static)
     except InputError as error:
         first = finding_of("mapping", error)
     try:
-        asked = asked_meaning(document, content, walk, static)
+        asked = requested_mapping(document, content, walk, static)
     except InputError:
         # Without the set, or without a word on whose markers they are, every line would seem wrong.
         findings.append(first)
-        return Meaning(walk, static, {}, {}, {})
+        return MarkerMapping(walk, static, {}, {}, {})
     wrong: list[Finding] = []
     walk, static, tables = asked.walk, asked.static, asked.tables
     mapping, errors = examined_mapping(document, tables["mapping"])
@@ -55,12 +55,15 @@ def meaning_of(
     if tables["mapping"] and not (unread and content["markers"]["set"]):
         wrong += [finding_of("mapping", error) for error in errors]
     clusters, carried = _clusters(document, tables, wrong)
-    meaning = _served(
-        document, Meaning(walk, static, mapping, clusters, carried, asked.notes, asked.names), unread, wrong
+    mapped = _served(
+        document,
+        MarkerMapping(walk, static, mapping, clusters, carried, asked.notes, asked.names),
+        unread,
+        wrong,
     )
     # What the strict reader says is the only thing known, unless it is for want of a file that cannot be read.
     findings.extend(wrong or ([] if unread else [first]))
-    return meaning
+    return mapped
 
 
 def _clusters(
@@ -78,9 +81,9 @@ def _clusters(
     return clusters, carried
 
 
-def _served(document: Document, asked: Meaning, unread: bool, wrong: list[Finding]) -> Meaning:
+def _served(document: Document, asked: MarkerMapping, unread: bool, wrong: list[Finding]) -> MarkerMapping:
     """Return what the files serve of a meaning; what they do not is told one by one."""
-    errors = unserved(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
+    errors = absences(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
     if not unread:
         wrong += [finding_of("mapping", error) for error in errors.values()]
     clusters = {

@@ -8,7 +8,7 @@ from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.containment import attempt
 from musclesolve.checking.markers.marker_distances import distances
-from musclesolve.recording.gaps.marker_jumps import farthest_leap, leaps
+from musclesolve.recording.gaps.marker_jumps import jumps, largest_jump
 from musclesolve.recording.markers.body_regions import upper_markers
 from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
 
@@ -205,9 +205,9 @@ def refill(case: Case) -> None:
 def leaping(case: Case) -> None:
     """Find markers that leap within the time range."""
     markers, inside = case.trial.markers, _inside(case)
-    limit = farthest_leap(markers.rate)
+    limit = largest_jump(markers.rate)
     for name in case.trial.used_markers:
-        frames = leaps(markers[name], markers.rate)
+        frames = jumps(markers[name], markers.rate)
         if not frames.any():
             continue
         if (frames & inside).any():

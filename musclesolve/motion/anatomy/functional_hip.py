@@ -12,7 +12,7 @@ from musclesolve.motion.anatomy.proportions import FAR_HIP
 from musclesolve.motion.anatomy.score import RotationCenter, rotation_center
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
-from musclesolve.recording.gaps.marker_jumps import leaps
+from musclesolve.recording.gaps.marker_jumps import jumps
 from musclesolve.recording.gaps.rigid_registration import Poses
 
 # Less motion than this about the second axis does not show the centre; with 20 degrees errors of 1 mm of the markers
@@ -85,7 +85,7 @@ def _poses(
 def _smooth(trial: Trial, position: Array, recording: Markers, side: Side) -> Array:
     """Return the low-passed positions (T', n, 3) of the stretches in which all markers are seen and none leaps."""
     rate = recording.rate
-    lost = np.isnan(position).any(axis=(1, 2)) | leaps(position, rate).any(axis=1)
+    lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
     stretches = [
         low_pass(position[start:stop], rate, min(CUTOFF_HZ, 0.4 * rate))
         for start, stop in true_runs(np.logical_not(lost))

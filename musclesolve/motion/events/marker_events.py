@@ -16,7 +16,7 @@ from musclesolve.motion.anatomy.unit_vectors import UP
 from musclesolve.motion.events.extrema import maxima
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Trial
-from musclesolve.recording.gaps.marker_jumps import leaps
+from musclesolve.recording.gaps.marker_jumps import jumps
 
 SHORTEST_SWING = 0.15
 """A foot that moves less than this along the walking direction, seen from the pelvis, does not step [m]."""
@@ -99,4 +99,4 @@ def _moves(walking: Walk, side: str) -> bool:
 def _path(trial: Trial, landmark: str) -> Array:
     """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or leaps."""
     path = trial.markers.weighted(trial.mapping[landmark])
-    return np.where(leaps(path, trial.markers.rate)[:, None], np.nan, path)
+    return np.where(jumps(path, trial.markers.rate)[:, None], np.nan, path)

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.data_layout import FULL, Layout, read_layout
 from musclesolve.recording.c3d.parameters import LONGEST, Description, read_description
 from musclesolve.recording.c3d.samples import read_analog, read_calibration, read_points
 from musclesolve.recording.data import Markers
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import blanked, repeated_notes
-from musclesolve.recording.text.text_file import EXPORT_AGAIN, file_path, open_input, opening
+from musclesolve.recording.text.text_file import file_path, open_input, opening
 from musclesolve.recording.units import metres_in, plain_unit
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
@@ -56,13 +56,8 @@ class C3D:
         """
         size = length_in(self.unit or _DEFAULT_UNIT)
         if size is None:
-            raise InputError(
-                f"the unit of length is '{self.unit}'",
-                file=self.path,
-                where="POINT:UNITS",
-                expected="mm, cm or m",
-                remedy="export the recording with lengths in mm",
-            )
+            problem = f"the unit of length is '{self.unit}'"
+            raise error_at(self.path, "POINT:UNITS", problem, "mm, cm or m", code="unknown_unit")
         return size
 
     @property
@@ -116,7 +111,7 @@ class C3D:
 
     @property
     def analog_time(self) -> Array:
-        """(F x s,) time of every analog sample [s]; the first one of a frame is taken with the frame."""
+        """(F x s,) time of every analog sample [s]; the first one of a frame is at the time of the frame."""
         return self.layout.start_time + np.arange(self.layout.frames * self.layout.samples) / self.analog_rate
 
     def markers(self) -> Markers:
@@ -126,13 +121,8 @@ class C3D:
             InputError: there are none.
         """
         if not self.labels:
-            raise InputError(
-                "the file has no labelled markers",
-                file=self.path,
-                where="POINT:LABELS",
-                expected="at least one marker with a name",
-                remedy=f"label the markers in the capture software, and {EXPORT_AGAIN}",
-            )
+            problem, remedy = "the file has no labelled markers", "label the markers in the capture software"
+            raise error_at(self.path, "POINT:LABELS", problem, "a label", remedy, code="missing_marker")
         places = list(self.labels.values())
         position = read_points(self.path, self.layout, self.description.coding, places)
         # Some programs store a lost marker as (0, 0, 0) with a good residual. In place: a file may be large.

@@ -6,8 +6,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.
@@ -19,40 +19,28 @@ _POUND_LENGTHS = {
     for length, metres in (("in", 0.0254), ("ft", 0.3048))
     for first, second in ((pound, length), (length, pound))
 }
-# What says nothing of the quantity that the channel was scaled to: no unit, or that of the amplifier.
-_SILENT = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
+# Units that do not state the quantity of the channel: none, or that of the amplifier.
+_NO_QUANTITY = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
 _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
 _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"] * 8, 4: _FORCE + _MOMENT}
 
 
 def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
-    """Return what turns the channels of a plate into N, m and N m, (k,).
+    """Return the factors (k,) that turn the channels of a plate (types 1 to 4) into N, m and N m.
 
-    For type 4 these are what CAL_MATRIX makes of the channels. A channel that states no unit of its own quantity is in
-    newtons, in the unit of length of the file, or in newtons times that.
-
-    Args:
-        file: the file.
-        number: of the plate, from 1.
-        kind: its type, 1 to 4.
-        channels: the places of its channels.
-
-    Raises:
-        InputError: a unit that is not known.
+    For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
+    length of the file, or in newtons times that.
     """
     default = {"force": 1.0, "length": file.metres, "moment": file.metres}
     stated, factors = file.analog_units(), []
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
         unit = stated[channel]
         sizes = {"force": _force_in(unit), "length": length_in(unit), "moment": _moment_in(unit)}
-        if plain_unit(unit) not in _SILENT and not any(sizes.values()):
-            raise InputError(
-                f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'",
-                file=file.path,
-                where="ANALOG:UNITS",
-                expected={"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity],
-                remedy="state the unit of the channel in the capture software, or export the forces as MOT or STO",
-            )
+        if plain_unit(unit) not in _NO_QUANTITY and not any(sizes.values()):
+            problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
+            expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
+            remedy = "state the unit in the capture software, or export the forces as MOT or STO"
+            raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)
 

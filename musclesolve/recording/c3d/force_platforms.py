@@ -8,11 +8,12 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.channel_units import si_factors
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_wrench import CHANNELS, Plate, PlateRecording, measured
 
-# Edges shorter or longer than this are none of a plate [m].
+# Shortest and longest plausible edge of a plate [m].
 _EDGES = (0.05, 20.0)
-# A baseline above this share of the greatest force is somebody who stands on the plate; a light one never is [N].
+# A baseline above this share of the greatest force is a subject on the plate; a light one never is [N].
 _LOADED, _LIGHT = 0.2, 50.0
 _MOST_PLATES = 64
 # A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
@@ -21,20 +22,11 @@ _DOWN = np.array([0.0, 0.0, -1.0])
 
 
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
-    """Return what each plate of a file measured, as what the ground does to the foot, in the global frame.
+    """Return the plates of a file, as the force of the ground on the foot in the global frame, and notes on them.
 
     The channels are in the units that ANALOG:UNITS states for each, else in newtons, in the unit of length of the file
-    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is taken away.
-
-    Args:
-        file: the file.
-        rotation: (3, 3) from the axes of the file to the global frame.
-
-    Returns:
-        The plates in the order of their numbers, and sentences on what was assumed.
-
-    Raises:
-        InputError: a plate of a type that is not understood, or one whose parameters are missing or impossible.
+    and in newtons times that. Where FORCE_PLATFORM:ZERO names frames without load, their mean is subtracted. `rotation`
+    (3, 3) leads from the axes of the file to the global frame.
     """
     count = file.description.count("FORCE_PLATFORM:USED") or 0
     if count == 0:
@@ -44,28 +36,33 @@ def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[
         raise _fault(file, problem, "USED", "plates with channels")
     recordings, notes = [], []
     for plate, channels, factors in [_plate(file, index, rotation) for index in range(count)]:
-        values = file.analog(channels)
-        values *= factors
-        notes += _zero(file, plate, values)
-        force, point, moment = measured(plate, values, _DOWN)
-        if _pulls(force[:, 2]):
-            # The point is a quotient of both, and stays.
-            force, moment = -force, -moment
-            notes.append(
-                f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: "
-                "its sign is turned."
-                + (
-                    " Or its CORNERS run the wrong way round: its z points up."
-                    if plate.axes[2, 2] > 0.0
-                    else ""
-                )
-            )
-        recordings.append(PlateRecording(plate, file.analog_time, force, point, moment, file.path))
+        recording, own_notes = _recording(file, plate, channels, factors)
+        recordings.append(recording)
+        notes += own_notes
     if file.description.numbers("FORCE_PLATFORM:FPCOPPOLY").any():
         notes.append(
-            f"The polynomial correction of the centre of pressure in {file.path.name} is not applied."
+            f"The polynomial correction of the center of pressure in {file.path.name} is not applied."
         )
     return recordings, notes
+
+
+def _recording(
+    file: C3D, plate: Plate, channels: list[int], factors: Array
+) -> tuple[PlateRecording, list[str]]:
+    """Return what one plate measured, and notes on it."""
+    values = file.analog(channels)
+    values *= factors
+    notes = _zero(file, plate, values)
+    force, point, moment = measured(plate, values, _DOWN)
+    if _pulls(force[:, 2]):
+        # The point is a quotient of both, and stays.
+        force, moment = -force, -moment
+        upward = " Or its CORNERS run the wrong way round: its z points up." if plate.axes[2, 2] > 0.0 else ""
+        notes.append(
+            f"Plate {plate.number} of {file.path.name} holds the force of the foot on the plate: its sign is inverted."
+            + upward
+        )
+    return PlateRecording(plate, file.analog_time, force, point, moment, file.path), notes
 
 
 def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Array]:
@@ -74,13 +71,8 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     kind = next((known for known in CHANNELS if index < kinds.size and kinds[index] == known), None)
     if kind is None:
         problem = f"is of type {kinds[index]:g}" if index < kinds.size else "has no type"
-        raise _fault(
-            file,
-            f"plate {index + 1} {problem}",
-            "TYPE",
-            "a plate of type 1, 2, 3 or 4",
-            "export the forces as MOT or STO and name that file under forces in [files]",
-        )
+        remedy = "export the forces as MOT or STO and name that file under forces in [files]"
+        raise _fault(file, f"plate {index + 1} {problem}", "TYPE", "a plate of type 1, 2, 3 or 4", remedy)
     channels = _channels(file, index, CHANNELS[kind])
     factors = si_factors(file, index + 1, kind, channels)
     plate = Plate(
@@ -93,12 +85,9 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
     area = np.linalg.norm(np.cross(plate.corners[0] - plate.corners[2], plate.corners[1] - plate.corners[3]))
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
-        raise _fault(
-            file,
-            f"the edges of plate {index + 1} are {', '.join(f'{edge:.3g}' for edge in edges)} m long",
-            "CORNERS",
-            "the four corners of a rectangle, one after the other",
-        )
+        lengths = ", ".join(f"{edge:.3g}" for edge in edges)
+        problem = f"the edges of plate {index + 1} are {lengths} m long"
+        raise _fault(file, problem, "CORNERS", "the four corners of a rectangle, one after the other")
     if kind == 3:
         _check_arms(file, plate)
     return plate, channels, np.ones(6) if kind == 4 else factors
@@ -109,13 +98,11 @@ def _check_arms(file: C3D, plate: Plate) -> None:
     arms = np.abs(plate.origin[:2])
     half = 0.5 * np.linalg.norm(np.diff(plate.corners[:3], axis=0), axis=1)
     if not ((arms >= _SHORTEST_ARM) & (arms <= half + _BEYOND_EDGE)).all():
-        raise _fault(
-            file,
-            f"the transducers of plate {plate.number} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle",
-            "ORIGIN",
-            f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m",
-            "correct ORIGIN, in the unit of length of the file, in the capture software",
+        problem = (
+            f"the transducers of plate {plate.number} lie {arms[0]:.3g} and {arms[1]:.3g} m from its middle"
         )
+        expected = f"{_SHORTEST_ARM:g} m to half an edge, {half[0]:.3g} and {half[1]:.3g} m"
+        raise _fault(file, problem, "ORIGIN", expected)
 
 
 def _channels(file: C3D, index: int, needed: int) -> list[int]:
@@ -125,15 +112,14 @@ def _channels(file: C3D, index: int, needed: int) -> list[int]:
         raise _fault(
             file, f"plate {index + 1} has no list of {needed} channels", "CHANNEL", "its channels, from 1"
         )
-    # What is no number is no channel either.
+    # A missing number is no channel.
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
-        raise _fault(
-            file,
-            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}",
-            "CHANNEL",
-            f"{needed} different ones of the {file.layout.channels} analog channels",
+        problem = (
+            f"the channels of plate {index + 1} are {', '.join(str(channel + 1) for channel in channels)}"
         )
+        expected = f"{needed} different ones of the {file.layout.channels} analog channels"
+        raise _fault(file, problem, "CHANNEL", expected)
     return channels
 
 
@@ -147,7 +133,7 @@ def _part(file: C3D, name: str, index: int, size: int) -> Array:
 
 
 def _origin(file: C3D, index: int, kind: int) -> Array:
-    """Return ORIGIN; type 1, whose point lies on the surface, does without."""
+    """Return ORIGIN; zero for type 1, whose point lies on the surface."""
     return np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3)
 
 
@@ -162,16 +148,13 @@ def _matrix(file: C3D, index: int) -> Array:
     own = matrix[:6, :6, index]
     if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
         raise _fault(
-            file,
-            f"the calibration matrix of plate {index + 1} has rows of nothing",
-            "CAL_MATRIX",
-            "6 x 6 numbers",
+            file, f"the calibration matrix of plate {index + 1} has a zero row", "CAL_MATRIX", "6 x 6 numbers"
         )
     return own
 
 
 def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
-    """Take the mean of the unloaded frames of FORCE_PLATFORM:ZERO away from channels (S, k), in place."""
+    """Subtract the mean of the unloaded frames of FORCE_PLATFORM:ZERO from channels (S, k), in place."""
     frames = file.description.numbers("FORCE_PLATFORM:ZERO").ravel()
     if frames.size < 2 or not np.isfinite(frames).all():
         return []
@@ -189,7 +172,7 @@ def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
         values += drift
         return [
             f"The zero of plate {plate.number} of {file.path.name} is not taken from frames {first} to {last}, as the "
-            f"file asks: it carries {carried:.0f} N in them."
+            f"file states: it carries {carried:.0f} N in them."
         ]
     return []
 
@@ -200,12 +183,6 @@ def _pulls(vertical: Array) -> bool:
 
 
 def _fault(
-    file: C3D,
-    problem: str,
-    name: str,
-    expected: str,
-    remedy: str = "correct the plates in the capture software",
+    file: C3D, problem: str, name: str, expected: str, remedy: str = "correct it in the capture software"
 ) -> InputError:
-    return InputError(
-        problem, file=file.path, where=f"FORCE_PLATFORM:{name}", expected=expected, remedy=remedy
-    )
+    return error_at(file.path, f"FORCE_PLATFORM:{name}", problem, expected, remedy, code="bad_plate")

@@ -1,4 +1,4 @@
-"""Header and parameter section of a C3D file, walked record by record before anything in them is believed.
+"""Header and parameter section of a C3D file, walked record by record and verified.
 
 A C3D file is a row of blocks of 512 bytes: a header, parameters in named groups, then the data
 (www.c3d.org/HTML/Documents, "Header Section", "The Parameter Section"). All that is read here lies inside of bytes
@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.number_coding import DEC, ORDERS, Coding
-from musclesolve.recording.text.text_file import EXPORT_AGAIN
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 
 Value = Array | list[str]
 
@@ -45,14 +45,9 @@ class Header:
 
 @dataclass(frozen=True)
 class Description:
-    """What a C3D file says of itself.
+    """Header and parameters ("GROUP:NAME" -> value) of a C3D file, and the coding of its numbers.
 
-    Args:
-        header: its header.
-        coding: how its numbers are stored.
-        parameters: "GROUP:NAME" -> value.
-        path: the file.
-        following_block: the block behind those that the parameter section says it fills, from 1; 0 where it does not.
+    `following_block` is the block behind the stated blocks of the parameter section, from 1; 0 where none is stated.
     """
 
     header: Header
@@ -96,45 +91,30 @@ class Description:
         return np.concatenate(parts)
 
 
-def corrupted(path: Path, problem: str, where: str | None = None, expected: str | None = None) -> InputError:
+def corrupted(
+    path: Path,
+    problem: str,
+    where: str | None = None,
+    expected: str | None = None,
+    code: str = "truncated_file",
+) -> InputError:
     """Return the error of a file that is not what a C3D file has to be."""
-    return InputError(
-        problem, file=path, where=where, expected=expected, remedy=f"{EXPORT_AGAIN}, or copy it anew"
-    )
+    return error_at(path, where, problem, expected, f"{EXPORT_AGAIN}, or copy it anew", code=code)
 
 
 def read_description(raw: bytes, path: Path) -> Description:
-    """Read header and parameters.
-
-    Args:
-        raw: the file up to its data; may be longer.
-        path: the file, for messages.
-
-    Raises:
-        InputError: this is no C3D file, or one that is cut short or corrupted.
-    """
+    """Read header and parameters from the beginning of a file, which may be longer."""
     if len(raw) < 2 or raw[1] != _MAGIC or raw[0] == 0:
-        raise InputError(
-            "this is not a C3D file",
-            file=path,
-            expected="a second byte of 80 (hexadecimal 50)",
-            remedy="export the recording as C3D, or name the C3D file",
-        )
+        expected = "a second byte of 80 (hexadecimal 50)"
+        raise error_at(path, None, "this is not a C3D file", expected, "export the recording as C3D")
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
-        raise corrupted(
-            path,
-            f"the file ends after {len(raw)} bytes",
-            expected=f"parameters from byte {max(start, BLOCK)} on",
-        )
+        expected = f"parameters from byte {max(start, BLOCK)} on"
+        raise corrupted(path, f"the file ends after {len(raw)} bytes", expected=expected)
     processor = raw[start + 3]
     if processor not in ORDERS:
-        raise corrupted(
-            path,
-            f"the processor is {processor}",
-            f"byte {start + 3}",
-            "84 (Intel), 85 (DEC) or 86 (MIPS)",
-        )
+        problem, expected = f"the processor is {processor}", "84 (Intel), 85 (DEC) or 86 (MIPS)"
+        raise corrupted(path, problem, f"byte {start + 3}", expected, "bad_format")
     coding = Coding(ORDERS[processor], processor == DEC)
     header = _header(raw, coding)
     end = BLOCK * (header.data_block - 1)
@@ -207,7 +187,7 @@ class _Record:
         if kind == _CHARACTERS:
             return _texts(raw, shape)
         if kind == 4:
-            # What stands in a signalling NaN is no number either.
+            # A signalling NaN is no number either.
             with np.errstate(invalid="ignore"):
                 numbers = self._coding.reals(raw).astype(np.float64)
         elif kind == 2:
@@ -222,12 +202,9 @@ class _Record:
         return self._raw[first:last]
 
     def _broken(self, what: str) -> InputError:
-        name = getattr(self, "name", "")
+        problem = f"the parameter section is corrupted: the record {getattr(self, 'name', '')!r} {what}"
         return corrupted(
-            self._path,
-            f"the parameter section is corrupted: the record {name!r} {what}",
-            f"byte {self._start}",
-            "records of groups and parameters, one after the other",
+            self._path, problem, f"byte {self._start}", "records, one after the other", "bad_format"
         )
 
 

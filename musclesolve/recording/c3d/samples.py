@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.data_layout import Layout
 from musclesolve.recording.c3d.number_coding import Coding
 from musclesolve.recording.c3d.parameters import Description, corrupted
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import open_input
 from musclesolve.recording.units import LARGEST
 
@@ -31,25 +31,17 @@ class Calibration:
 
 
 def read_calibration(description: Description, channels: int) -> Calibration:
-    """Return the calibration of the analog channels: ANALOG:OFFSET, SCALE, GEN_SCALE and FORMAT.
-
-    Raises:
-        InputError: a scale is missing or is no number.
-    """
+    """Return the calibration of the analog channels: ANALOG:OFFSET, SCALE, GEN_SCALE and FORMAT."""
     general = description.number("ANALOG:GEN_SCALE")
     # Zero times infinity is refused below.
     with np.errstate(invalid="ignore"):
         scale = description.joined("ANALOG:SCALE")[:channels] * (1.0 if general is None else general)
     offset = description.joined("ANALOG:OFFSET")[:channels]
     if scale.size < channels or not (np.abs(scale) < LARGEST).all():
-        raise corrupted(
-            description.path,
-            f"{scale.size} scales for {channels} analog channels"
-            if scale.size < channels
-            else "a scale is no number",
-            "ANALOG:SCALE",
-            "a number for every channel",
-        )
+        problem = "a scale is no number"
+        if scale.size < channels:
+            problem = f"{scale.size} scales for {channels} analog channels"
+        raise corrupted(description.path, problem, "ANALOG:SCALE", "a number for every channel", "bad_number")
     unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
     if unsigned:
         offset = offset % 0x10000
@@ -78,11 +70,7 @@ def read_points(path: Path, layout: Layout, coding: Coding, points: Sequence[int
 def read_analog(
     path: Path, layout: Layout, coding: Coding, calibration: Calibration, channels: Sequence[int]
 ) -> Array:
-    """Return some of the analog channels in the units they are calibrated in, (F x s, len(channels)).
-
-    Raises:
-        InputError: a number that no instrument measured.
-    """
+    """Return some of the analog channels in the units they are calibrated in, (F x s, len(channels))."""
     values = np.empty((layout.frames, layout.samples, len(channels)))
     columns = list(channels)
     offset, scale = calibration.offset[columns], calibration.scale[columns]
@@ -97,13 +85,9 @@ def read_analog(
     if beyond.any():
         frame, sample, column = np.argwhere(beyond)[0]
         time = layout.start_time + (frame + sample / layout.samples) / layout.rate
-        raise InputError(
-            f"the analog value is {values[frame, sample, column]:g}",
-            file=path,
-            where=f"channel {columns[column] + 1}, {time:g} s",
-            expected="a number that was measured",
-            remedy="export the file again",
-        )
+        where = f"channel {columns[column] + 1}, {time:g} s"
+        problem = f"the analog value is {values[frame, sample, column]:g}"
+        raise error_at(path, where, problem, "a number that was measured", code="not_finite")
     return values.reshape(-1, len(channels))
 
 

@@ -21,7 +21,7 @@ _KINDS: dict[str, EventKind] = {
     "toe off": "toe_off",
 }
 _SIDES: dict[str, Side] = {"right": "r", "left": "l"}
-# Longest recording that is believed [s].
+# Longest plausible recording [s].
 _LONGEST = 1e7
 
 

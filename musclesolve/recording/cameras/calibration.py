@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
-from musclesolve.recording.cameras.center_error import distance_and_error
 from musclesolve.recording.cameras.control_points import checked_pairs, normalisation
+from musclesolve.recording.place_errors import error_at
 
 UNKNOWNS = 11
 # Last but one singular value of the normalised linear equations over the first: 0.2 for the corners of a cube, 0.1
@@ -23,6 +22,7 @@ LARGEST_MISFIT = 0.1
 # Probability of naming any point when all of them are equally good.
 FALSE_ALARM = 0.01
 ROUNDS = 100
+_PAIRS = "check which pixels belong to which control point"
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,7 @@ class Calibration:
     @property
     def distance(self) -> Array:
         """Distance (n,) from projected to measured control points [px]."""
-        distance: Array = np.linalg.norm(self.residual, axis=1)
-        return distance
+        return np.asarray(np.linalg.norm(self.residual, axis=1))
 
 
 def calibrate(
@@ -117,8 +116,7 @@ def calibrate(
 
 
 def _apply(transform: Array, points: Array) -> Array:
-    scaled: Array = points @ transform[:-1, :-1].T + transform[:-1, -1]
-    return scaled
+    return np.asarray(points @ transform[:-1, :-1].T + transform[:-1, -1])
 
 
 def _linear(world: Array, image: Array, place: str) -> Array:
@@ -132,14 +130,13 @@ def _linear(world: Array, image: Array, place: str) -> Array:
     solution = vectors[-1]
     # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
     if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
-        raise InputError(
-            "these control points leave the camera undetermined, although they are not in one plane",
-            where=place,
-            expected="points that fill the volume in which people move",
-            remedy="add control points, best in the corners of the volume that have none",
+        problem = "these control points leave the camera undetermined, although they are not in one plane"
+        expected, remedy = (
+            "points that fill the volume of the motion",
+            "add control points in its empty corners",
         )
-    start: Array = solution[:11] / solution[11]
-    return start
+        raise error_at(None, place, problem, expected, remedy, code="bad_camera")
+    return np.asarray(solution[:11] / solution[11])
 
 
 def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[str], place: str) -> Array:
@@ -164,14 +161,12 @@ def _refined(coefficients: Array, world: Array, image: Array, names: Sequence[st
 
 
 def _depth(coefficients: Array, world: Array) -> Array:
-    depth: Array = world @ coefficients[8:] + 1.0
-    return depth
+    return np.asarray(world @ coefficients[8:] + 1.0)
 
 
 def _projected(coefficients: Array, world: Array) -> Array:
     numerators = world @ coefficients[[0, 1, 2, 4, 5, 6]].reshape(2, 3).T + coefficients[[3, 7]]
-    image: Array = numerators / _depth(coefficients, world)[:, None]
-    return image
+    return np.asarray(numerators / _depth(coefficients, world)[:, None])
 
 
 def _residual(coefficients: Array, world: Array, image: Array) -> Array:
@@ -193,25 +188,17 @@ def _check_side(coefficients: Array, world: Array, names: Sequence[str], place: 
     behind = _depth(coefficients, world) <= 0.0
     if behind.any():
         wrong = ", ".join(f"'{name}'" for name, is_so in zip(names, behind, strict=True) if is_so)
-        raise InputError(
-            f"the pixels put the control points {wrong} behind the camera and the others before it",
-            where=place,
-            expected="pixels of points that are all before the camera",
-            remedy="check which pixels belong to which control point",
-        )
+        problem = f"the pixels put the control points {wrong} behind the camera and the others before it"
+        raise error_at(None, place, problem, "all of them before the camera", _PAIRS, code="bad_camera")
 
 
 def _check_fit(residual: Array, pixels: Array, names: Sequence[str], place: str) -> None:
     rms, spread = np.sqrt(np.mean(residual**2)), np.sqrt(np.mean((pixels - pixels.mean(axis=0)) ** 2))
     if rms > LARGEST_MISFIT * spread:
-        distance = np.linalg.norm(residual, axis=1)
-        worst = [names[k] for k in np.argsort(-distance)[:3]]
-        raise InputError(
-            f"the control points fit their pixels only to {rms:.3g} px, worst " + ", ".join(worst),
-            where=place,
-            expected=f"less than {LARGEST_MISFIT * spread:.3g} px",
-            remedy="check which pixels belong to which control point, and the unit of the control points",
-        )
+        worst = ", ".join(names[k] for k in np.argsort(-np.linalg.norm(residual, axis=1))[:3])
+        problem = f"the control points fit their pixels only to {rms:.3g} px, worst {worst}"
+        expected = f"less than {LARGEST_MISFIT * spread:.3g} px"
+        raise error_at(None, place, problem, expected, f"{_PAIRS}, and their unit", code="bad_camera")
 
 
 def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, ...]:
@@ -231,3 +218,23 @@ def _outlying(misfit: Array, slopes: Array, names: Sequence[str]) -> tuple[str, 
     rest = np.maximum(misfit @ misfit - gain, 1e-12 * (misfit @ misfit))
     unlikely = gain / 2 > rest / spare * fdtri(2, spare, 1.0 - FALSE_ALARM / count)
     return tuple(name for name, is_so in zip(names, unlikely, strict=True) if is_so)
+
+
+def distance_and_error(coefficients: Array, slopes: Array) -> tuple[float, float]:
+    """Return the distance of a camera from the origin, and the standard deviation of its center for pixel errors of
+    one.
+
+    The center C solves M (C, 1) = 0, M = [A | b] the projection matrix (3, 4), so that A dC = -dM (C, 1). With the
+    covariance (J^T J)^-1 of the coefficients (11,), J their slopes (2n, 11) in the least-squares problem, the root of
+    the trace of the covariance of C follows, to first order. Both are infinite for a parallel projection.
+    """
+    matrix = np.append(coefficients, 1.0).reshape(3, 4)
+    if np.linalg.cond(matrix[:, :3]) > 1e12:
+        return np.inf, np.inf
+    inverse = np.linalg.inv(matrix[:, :3])
+    place = np.append(-inverse @ matrix[:, 3], 1.0)
+    # dC by the eleven coefficients, row after row of M; its last element is one and has none.
+    by_coefficient = -np.kron(inverse, place)[:, :11]
+    triangle = np.linalg.qr(slopes)[1]
+    error = np.linalg.norm(np.linalg.solve(triangle.T, by_coefficient.T))
+    return float(np.linalg.norm(place[:3])), float(error)

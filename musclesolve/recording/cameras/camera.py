@@ -1,4 +1,4 @@
-"""One camera: the eleven coefficients of the direct linear transformation and what they say of where it stands."""
+"""One camera: the eleven coefficients of the direct linear transformation, its center and direction."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
-from musclesolve.recording.cameras.arguments import finite, real_array
+from musclesolve._util.checks import check_array, check_number
+from musclesolve.recording.place_errors import error_at
+
+_CALIBRATE = "calibrate the camera again, with points at different depths"
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Camera:
     (Abdel-Aziz & Karara 1971; Silva 2003, eq. 5.1). Distortion by the lens is not part of it.
 
     Args:
-        name: what messages call it.
+        name: for messages.
         coefficients: (11,) a1 to a11; X, Y, Z in metres, u and v in pixels.
         front: sign of the denominator for points before the camera: 1.0 when the origin of the world is one of
             them, -1.0 when it lies behind.
@@ -31,31 +33,19 @@ class Camera:
     front: float = 1.0
 
     def __post_init__(self) -> None:
-        values = real_array(self.coefficients)
-        if values is None or values.shape != (11,) or not np.isfinite(values).all():
-            fault = "not all numbers" if values is None else f"{values.shape} numbers"
-            if values is not None and values.shape == (11,):
-                fault = "not all finite"
-            raise InputError(
-                f"the coefficients of camera '{self.name}' are {fault}",
-                expected="the eleven finite coefficients of the direct linear transformation",
-                remedy="calibrate the camera again",
-            )
+        place = f"camera '{self.name}'"
+        values = check_array(self.coefficients, "the coefficients", (11,), real=True, where=place)
         rows = np.append(values, 1.0).reshape(3, 4)
         size = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:
-            raise InputError(
-                f"the coefficients of camera '{self.name}' take all points to one line of the image",
-                expected="coefficients of a camera that shows height and width",
-                remedy="calibrate the camera again",
+            problem = "all points are projected to one line"
+            raise error_at(
+                None, place, problem, "height and width in the image", _CALIBRATE, code="bad_camera"
             )
-        front = float(np.sign(finite(self.front, (), "the sign 'front'", f"camera '{self.name}'")))
+        expected = "1.0 when the origin of the world is before the camera, -1.0 when it is behind"
+        front = float(np.sign(check_number(self.front, "the sign 'front'", expected, where=place)))
         if front == 0.0:
-            raise InputError(
-                f"camera '{self.name}' has no front: its sign is zero",
-                expected="1.0 when the origin of the world is before the camera, -1.0 when it is behind",
-                remedy="give the sign of the denominator for points before the camera",
-            )
+            raise error_at(None, place, "the sign 'front' is zero", expected, None, code="bad_number")
         object.__setattr__(self, "coefficients", values)
         object.__setattr__(self, "front", front)
 
@@ -64,7 +54,7 @@ class Camera:
         """Make a camera of its projection matrix.
 
         Args:
-            name: what messages call it.
+            name: for messages.
             matrix: (3, 4), of any scale: (u w, v w, w) = matrix (X, Y, Z, 1).
             front: (3,) a point before the camera [m].
 
@@ -80,11 +70,10 @@ class Camera:
             else 0.0
         )
         if not abs(matrix[2, 3]) > 1e-6 * reach:
-            raise InputError(
-                f"the origin of the world lies exactly beside camera '{name}'",
-                expected="an origin before or behind the plane of the camera",
-                remedy="measure the control points from another origin, for example from one of them",
-            )
+            problem = "the origin of the world lies exactly beside it"
+            expected = "an origin before or behind the plane of the camera"
+            remedy = "measure the control points from another origin, for example from one of them"
+            raise error_at(None, f"camera '{name}'", problem, expected, remedy, code="bad_camera")
         scaled = matrix / matrix[2, 3]
         return cls(name, scaled.ravel()[:11], float(np.sign(scaled[2, :3] @ front + 1.0)))
 
@@ -102,10 +91,9 @@ class Camera:
         """
         center = _center(self.matrix)
         if not np.isfinite(center).all():
-            raise InputError(
-                f"camera '{self.name}' projects in parallel and stands nowhere",
-                expected="a camera at a finite distance",
-                remedy="calibrate it with points at different depths",
+            place, problem = f"camera '{self.name}'", "its projection is parallel"
+            raise error_at(
+                None, place, problem, "a center at a finite distance", _CALIBRATE, code="bad_camera"
             )
         return center
 
@@ -113,13 +101,11 @@ class Camera:
     def direction(self) -> Array:
         """Unit vector (3,) along which the camera looks, square to its image."""
         ahead = self.front * self.coefficients[8:]
-        unit: Array = ahead / np.linalg.norm(ahead)
-        return unit
+        return np.asarray(ahead / np.linalg.norm(ahead))
 
     def depth(self, points: Array) -> Array:
         """Return the denominators (...,) of points (..., 3), positive before the camera and negative behind it."""
-        depth: Array = self.front * (np.asarray(points) @ self.coefficients[8:] + 1.0)
-        return depth
+        return np.asarray(self.front * (np.asarray(points) @ self.coefficients[8:] + 1.0))
 
     def project(self, points: Array) -> Array:
         """Return the pixels (..., 2) of points (..., 3) [m] (eq. 5.1); NaN for points not before the camera."""
@@ -128,8 +114,7 @@ class Camera:
         # NaN is not above zero either: a marker that was not seen has no image.
         depth = np.where(depth > 0.0, depth, np.nan)[..., None]
         numerators = points @ np.stack([a[0:3], a[4:7]], axis=1) + a[[3, 7]]
-        image: Array = self.front * numerators / depth
-        return image
+        return np.asarray(self.front * numerators / depth)
 
 
 def _center(matrix: Array) -> Array:
@@ -138,5 +123,4 @@ def _center(matrix: Array) -> Array:
     point = rows[-1]
     if abs(point[3]) < 1e-12:
         return np.full(3, np.nan)
-    center: Array = point[:3] / point[3]
-    return center
+    return np.asarray(point[:3] / point[3])

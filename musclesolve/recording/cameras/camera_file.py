@@ -23,6 +23,7 @@ from musclesolve.recording.cameras.pixel_tables import (
     read_control_points,
     read_digitised,
 )
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.schema import Document, validated
 
@@ -104,35 +105,21 @@ def read_camera_file(path: str | Path) -> CameraFile:
 def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
     if len(entries) < 2:
         raise document.error(
-            "there is only one camera",
-            "camera",
-            expected="two or more [[camera]]: one image does not show how far away a point is",
-            remedy="add another [[camera]]",
+            "there is only one camera", "camera", code="bad_camera", expected="two or more [[camera]]"
         )
     names = [entry["name"] for entry in entries]
     for index, name in enumerate(names):
         if name in names[:index]:
             raise document.error(
-                f"the camera '{name}' stands twice",
-                "camera",
-                "name",
-                index,
-                expected="a name of its own for every camera",
-                remedy="rename one of them",
+                f"the camera '{name}' stands twice", "camera", "name", index, code="duplicate_name"
             )
 
 
 def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:
     offset = entry["offset_frames"]
     if offset != int(offset):
-        raise document.error(
-            f"the offset is {offset:g} frames",
-            "camera",
-            "offset_frames",
-            index,
-            expected="a whole number of frames",
-            remedy="synchronise the cameras to the frame; fractions of a frame are not interpolated",
-        )
+        problem, remedy = f"the offset is {offset:g} frames", "synchronise the cameras to the frame"
+        raise document.error(problem, "camera", "offset_frames", index, "a whole number of frames", remedy)
     return int(offset)
 
 
@@ -143,22 +130,16 @@ def _calibration(
     names, image = read_control_image(file)
     for point in names:
         if point not in known:
-            raise InputError(
-                f"there is no control point '{point}'",
-                file=file,
-                expected="a name of the file of control points",
-                remedy=suggestion(point, known) or f"its points are {', '.join(known)}",
-            )
+            problem, expected = f"there is no control point '{point}'", "a name of the file of control points"
+            remedy = suggestion(point, known) or f"its points are {', '.join(known)}"
+            raise error_at(file, None, problem, expected, remedy, code="unknown_name")
     try:
         return calibrate(places[[known.index(point) for point in names]], image, name, names)
     except InputError as error:
+        problem, expected = f"camera '{name}', {file.name}: {error.problem}", error.expected
+        remedy = error.remedy
         raise document.error(
-            f"camera '{name}', {file.name}: {error.problem}",
-            "camera",
-            "control_points",
-            index,
-            expected=error.expected,
-            remedy=error.remedy,
+            problem, "camera", "control_points", index, expected, remedy, code="bad_camera"
         ) from None
 
 
@@ -177,23 +158,17 @@ def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, 
 
 
 def _too_sparse(document: Document, digitised: Sequence[Digitised], first: int, count: int) -> InputError:
-    """Return the refusal of cameras that have few rows for many frames: at the row that leaps, or at the offsets."""
+    """Return the refusal of cameras that have few rows for many frames: at the row that jumps, or at the offsets."""
     steps = [int(np.diff(seen.frames).max(initial=0)) for seen in digitised]
     seen, step = digitised[int(np.argmax(steps))], max(steps)
     if step > SPARE_FRAMES:
         row = int(np.argmax(np.diff(seen.frames))) + 1
-        return InputError(
-            f"the frame is {step} frames after that of the row before",
-            file=seen.path,
-            where=f"line {seen.lines[row]}",
-            expected=f"frames of one recording; this file has {len(seen.frames)} rows",
-            remedy="correct the number of the frame",
-        )
+        problem = f"the frame is {step} frames after that of the row before"
+        expected = f"frames of one recording; this file has {len(seen.frames)} rows"
+        remedy = "correct the frame number"
+        return error_at(seen.path, seen.lines[row], problem, expected, remedy, code="bad_value")
     rows = sum(len(seen.frames) for seen in digitised)
-    return document.error(
-        f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}",
-        "camera",
-        "offset_frames",
-        expected="frames of one recording",
-        remedy="check the numbers of the frames in the files of markers, rate_hz and offset_frames",
-    )
+    problem = f"the cameras have {rows} rows for {count} frames, from {first} to {first + count - 1}"
+    expected = "frames of one recording"
+    remedy = "check the numbers of the frames in the files of markers, rate_hz and offset_frames"
+    return document.error(problem, "camera", "offset_frames", 0, expected, remedy, code="bad_camera")

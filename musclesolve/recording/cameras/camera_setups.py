@@ -1,13 +1,15 @@
-"""Cameras that nobody calibrated: placed by hand, for synthetic recordings, teaching and planning a laboratory."""
+"""Cameras placed by hand, without calibration: for synthetic recordings, teaching and planning a laboratory."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve.errors import InputError
-from musclesolve.recording.cameras.arguments import above_zero, finite
+from musclesolve._util.checks import check_array, check_integer, check_number
 from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.place_errors import error_at
+
+_POSITIVE = "a number above zero"
 
 
 def camera_at(
@@ -22,41 +24,36 @@ def camera_at(
 
     Args:
         name: of the camera.
-        center: (3,) where it stands [m].
+        center: (3,) its position [m].
         target: (3,) the point in the middle of its image [m].
         focal_length: focal length over the width of a pixel [px].
         image_size: width and height of the image [px].
-        up: (3,) what is upwards in the world.
+        up: (3,) the upward direction of the world.
 
     Raises:
         InputError: it looks straight up or down, or stands at its target; a point that is not three finite numbers, a
             focal length or an image that is not above zero.
     """
     place = f"camera '{name}'"
-    center, target = finite(center, (3,), "the center", place), finite(target, (3,), "the target", place)
-    upward = finite(up, (3,), "the upward direction", place)
-    focal_length = above_zero(focal_length, "the focal length", place)
+    center, target, upward = (
+        check_array(given, what, (3,), real=True, where=place)
+        for given, what in ((center, "the center"), (target, "the target"), (up, "the upward direction"))
+    )
+    focal_length = check_number(focal_length, "the focal length", _POSITIVE, above=0.0, where=place)
+    size = check_array(image_size, "the size of the image", (2,), real=True, where=place)
     width, height = (
-        above_zero(size, "a side of the image", place)
-        for size in finite(image_size, (2,), "the size of the image", place)
+        check_number(side, "a side of the image", _POSITIVE, above=0.0, where=place) for side in size
     )
     ahead = target - center
     right = np.cross(ahead, upward)
     if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
-        raise InputError(
-            f"camera '{name}' looks along the upward direction, so what is up in its image is unknown",
-            expected="a view that is not straight up or down",
-            remedy="move the camera or its target, or give another 'up'",
+        problem = "it looks along the upward direction, so what is up in its image is unknown"
+        raise error_at(
+            None, place, problem, "another view", "move it, or give another 'up'", code="bad_camera"
         )
     ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
     attitude = np.stack([right, np.cross(ahead, right), ahead])
-    lens = np.array(
-        [
-            [focal_length, 0.0, width / 2],
-            [0.0, focal_length, height / 2],
-            [0.0, 0.0, 1.0],
-        ]
-    )
+    lens = np.array([[focal_length, 0.0, width / 2], [0.0, focal_length, height / 2], [0.0, 0.0, 1.0]])
     matrix = lens @ np.column_stack([attitude, -attitude @ center])
     return Camera.from_matrix(name, matrix, target)
 
@@ -81,18 +78,12 @@ def ring(
         InputError: fewer than one camera, a radius that is not above zero, and what ``camera_at`` refuses.
     """
     place = "a ring of cameras"
-    number = above_zero(count, "the number of cameras", place)
-    if number != int(number):
-        raise InputError(
-            f"the number of cameras is {number:g}",
-            where=place,
-            expected="a whole number",
-            remedy="give a whole number",
-        )
-    radius, height = above_zero(radius, "the radius", place), float(finite(height, (), "the height", place))
-    target = finite(target, (3,), "the target", place)
+    number = check_integer(count, "the number of cameras", 1, where=place)
+    radius = check_number(radius, "the radius", _POSITIVE, above=0.0, where=place)
+    height = check_number(height, "the height", "a finite number", where=place)
+    target = check_array(target, "the target", (3,), real=True, where=place)
     cameras = []
-    for k in range(int(number)):
+    for k in range(number):
         # Half a step off the axes: no camera looks along the walkway or stands beside the origin.
         angle = min(2.0 * np.pi / number, 0.5 * np.pi) * (k + 0.5)
         beside = target[:2] + radius * np.array([np.cos(angle), np.sin(angle)])

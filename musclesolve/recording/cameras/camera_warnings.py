@@ -81,13 +81,7 @@ def _length(metres: float) -> str:
 
 
 def reconstruction_notes(recording: CameraFile, found: Reconstruction, dropped: Mask) -> list[str]:
-    """Return sentences on the residuals of the markers and on the points that are left out.
-
-    Args:
-        recording: the cameras and what they saw.
-        found: the reconstruction, at least one point of it.
-        dropped: (T, n) points left out for their residual.
-    """
+    """Return notes on the residuals of the markers and on the points (T, n) that are left out for their residual."""
     error = np.where(dropped | found.bad_view, np.nan, found.reprojection)
     kept = np.isfinite(error)
     rms = np.sqrt(np.mean(error[kept] ** 2) / 2.0)

@@ -1,4 +1,4 @@
-"""Writing a recording as cameras would have seen it: a camera file with its tables, for synthetic data and teaching."""
+"""Camera files of synthetic recordings: what cameras would have seen of markers and control points."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import file_path, write_text
 from musclesolve.recording.text.writable import check_writable
 
@@ -30,7 +30,7 @@ def write_camera_file(
     control_noise_px: float | None = None,
     name: str = "cameras",
 ) -> Path:
-    """Write what cameras would have seen of markers and control points.
+    """Write what cameras would have seen of markers and control points, and return the path of the camera file.
 
     Args:
         folder: where NAME.toml and its tables are written.
@@ -38,26 +38,18 @@ def write_camera_file(
         control_points: (n, 3) known places, in the axes of the markers [m]; they are called P1, P2, ...
         markers: evenly sampled; a marker that is lost, or not before a camera, gives empty cells.
         noise_px: standard deviation of the error of every pixel coordinate of a marker [px].
-        rng: where the noise comes from; needed when there is any.
+        rng: of the noise; needed when there is any.
         control_noise_px: the same for control points; None: as for markers.
-        name: what the files begin with, so that several camera files can lie in one folder.
-
-    Returns:
-        The path of the camera file.
+        name: the beginning of the file names, so that several camera files can lie in one folder.
 
     Raises:
-        InputError: a name that the files cannot hold, unevenly sampled markers, noise without a generator, or a place
-            where nothing can be written.
+        InputError: a name that the files cannot hold, unevenly sampled markers, or noise without a generator.
     """
     folder = file_path(folder)
     control_noise = noise_px if control_noise_px is None else control_noise_px
     if rng is None and (noise_px or control_noise):
-        raise InputError(
-            "noise is asked for without a generator",
-            where="write_camera_file",
-            expected="rng: a numpy.random.Generator",
-            remedy="give rng=numpy.random.default_rng(1)",
-        )
+        problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
+        raise error_at(None, "write_camera_file", problem, expected, None, code="missing_argument")
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         _check_name(text)
@@ -111,23 +103,17 @@ def _frames(markers: Markers) -> NDArray[np.int64]:
     exact = (markers.time - markers.time[0]) * markers.rate
     frames = np.round(exact)
     if np.abs(exact - frames).max() > 0.01:
-        raise InputError(
-            "the markers are not evenly spaced in time",
-            where="write_camera_file",
-            expected="one frame every 1/rate seconds",
-            remedy="resample them",
-        )
+        where, problem = "write_camera_file", "the markers are unevenly sampled"
+        raise error_at(None, where, problem, "even samples", "resample them", code="uneven_sampling")
     return frames.astype(np.int64)
 
 
 def _check_name(name: str) -> None:
     if not name or name != name.strip() or any(letter in name for letter in ',;\t\n\r"\\/#'):
-        raise InputError(
-            f"the files of cameras cannot hold the name {name!r}",
-            where="write_camera_file",
-            expected="a name without separators, quotes, slashes, # and blanks around it",
-            remedy="rename it before writing",
-        )
+        problem = f"the files of cameras cannot hold the name {name!r}"
+        expected = "a name without separators, quotes, slashes, # and surrounding blanks"
+        remedy = "rename it before writing"
+        raise error_at(None, "write_camera_file", problem, expected, remedy, code="bad_value")
 
 
 def _write_csv(path: Path, columns: list[str], labels: list[str], values: Array, decimals: int) -> None:

@@ -1,4 +1,4 @@
-"""Can these control points calibrate a camera? Too few, coincident, coplanar and critical ones are refused by name."""
+"""Checks of control points: too few, coincident, coplanar and critical ones are refused by name."""
 
 from __future__ import annotations
 
@@ -7,63 +7,53 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import InputError
-from musclesolve.recording.cameras.arguments import labelled, real_array
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
+from musclesolve.recording.place_errors import error_at
 
 FEWEST = 6
 # Points nearer to each other than this share of their spread are one point.
 SAME = 1e-6
 # Thickness of the points square to their best plane over their greatest extent; thinner ones show no depth.
 THINNEST = 0.01
-_SOLID = "six or more points that fill the volume in which people move: different heights, widths and depths"
+_SOLID = "six or more points that fill the volume of the motion: different heights, widths and depths"
 
 
 def checked_pairs(
     points: ArrayLike, image: ArrayLike, labels: Sequence[str] | None, place: str
 ) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return points (n, 3), image points (n, 2) and n labels.
+    """Return points (n, 3) [m], image points (n, 2) [px] and n labels, 1 to n for None.
 
-    Args:
-        points: (n, 3) where the control points are.
-        image: (n, 2) their pixels.
-        labels: n names; None: 1 to n.
-        place: what messages call the camera.
-
-    Raises:
-        InputError: shapes that do not fit, labels that are no sequence, numbers that are not finite, too few points, or
-            points that lie in a line or a plane.
+    Refused are shapes that do not fit, numbers that are not finite, too few points, and points in a line or a plane.
     """
-    world, pixels = _array(points, 3, place), _array(image, 2, place)
-    names = labelled(labels, len(world), place)
+    world = check_array(points, "the control points", ("n", 3), finite=False, real=True, where=place)
+    pixels = check_array(image, "the image points", ("n", 2), finite=False, real=True, where=place)
+    if labels is not None and not isinstance(labels, Sequence):
+        problem, expected = f"the labels are {labels!r}", "one name for every control point"
+        raise error_at(None, place, problem, expected, "give a list of names, or none", code="bad_type")
+    names = tuple(str(label) for label in (range(1, len(world) + 1) if labels is None else labels))
     if not len(world) == len(pixels) == len(names):
-        raise InputError(
-            f"{len(world)} control points, {len(pixels)} image points and {len(names)} names",
-            where=place,
-            expected="as many of each",
-            remedy="give every control point one image point, in the same order",
-        )
+        problem = f"{len(world)} control points, {len(pixels)} image points and {len(names)} names"
+        raise error_at(None, place, problem, "as many of each", "match them in order", code="bad_shape")
     bad = np.logical_not(np.isfinite(np.hstack([world, pixels])).all(axis=1))
     if bad.any():
-        raise InputError(
-            f"the control point {_list(names, bad)} has a coordinate that is missing or infinite",
-            where=place,
-            expected="finite coordinates in space and in the image",
-            remedy="leave out points that the camera does not see",
+        named = ", ".join(f"'{name}'" for name, taken in zip(names, bad, strict=True) if taken)
+        problem, expected = (
+            f"the control point {named} has a coordinate that is not finite",
+            "finite coordinates",
         )
+        remedy = "leave out points that the camera does not see"
+        raise error_at(None, place, problem, expected, remedy, code="not_finite")
     _check_places(world, names, place)
     _check_image(pixels, place)
     return world, pixels, names
 
 
 def normalisation(points: Array) -> Array:
-    """Return the (d + 1, d + 1) transform to mean zero and unit mean square of a coordinate.
+    """Return the (d + 1, d + 1) transform of points (n, d) to mean zero and unit mean square of a coordinate.
 
-    Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern
-    Anal Mach Intell 19:580-93).
-
-    Args:
-        points: (n, d).
+    Without it the columns of the linear equations differ by orders of magnitude (Hartley 1997, IEEE Trans Pattern Anal
+    Mach Intell 19:580-93).
     """
     dimension = points.shape[1]
     center = points.mean(axis=0)
@@ -74,57 +64,32 @@ def normalisation(points: Array) -> Array:
     return transform
 
 
-def _array(given: ArrayLike, width: int, place: str) -> Array:
-    what = "control points" if width == 3 else "image points"
-    values = real_array(given)
-    if values is None or values.ndim != 2 or values.shape[1] != width:
-        raise InputError(
-            f"the {what} are not an array of n rows and {width} columns",
-            where=place,
-            expected=f"numbers of shape (n, {width})",
-            remedy=f"give every one of the {what} {width} coordinates",
-        )
-    return values
-
-
 def _check_places(world: Array, names: Sequence[str], place: str) -> None:
     different = _different(world)
     if different < FEWEST:
         places = f" at {different} different places" if different < len(world) else ""
-        raise InputError(
-            f"{len(world)} control points{places} do not determine the eleven coefficients",
-            where=place,
-            expected=_SOLID,
-            remedy=f"add {FEWEST - different} or more, away from the others",
-        )
+        problem = f"{len(world)} control points{places} do not determine the eleven coefficients"
+        remedy = f"add {FEWEST - different} or more, away from the others"
+        raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
     if (shape := _flatness(world)) is not None:
-        raise InputError(
-            f"the control points lie in one {shape} to within {100 * THINNEST:g} % of their extent",
-            where=place,
-            expected=_SOLID,
-            remedy=f"add points well away from that {shape}, for example on poles of different heights",
-        )
+        problem = f"the control points lie in one {shape} to within {100 * THINNEST:g} % of their extent"
+        remedy = f"add points well away from that {shape}, for example on poles of different heights"
+        raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
     for k, name in enumerate(names):
         # Any single point lies on a line through the camera: with a plane it is a critical configuration
         # (Hartley & Zisserman 2004, Multiple View Geometry, section 22.1).
         if _flatness(np.delete(world, k, axis=0)) is not None:
-            raise InputError(
-                f"all control points but '{name}' lie in one plane",
-                where=place,
-                expected=_SOLID,
-                remedy=f"add points away from that plane, and not on the line from the camera through '{name}'",
-            )
+            problem = f"all control points but '{name}' lie in one plane"
+            remedy = f"add points away from that plane, and not on the line from the camera through '{name}'"
+            raise error_at(None, place, problem, _SOLID, remedy, code="bad_camera")
 
 
 def _check_image(pixels: Array, place: str) -> None:
     spread = np.linalg.svd(pixels - pixels.mean(axis=0), compute_uv=False)
     if not spread[1] > SAME * max(spread[0], np.abs(pixels).max()):
-        raise InputError(
-            "the image points lie on one line" if spread[0] > 0.0 else "the image points coincide",
-            where=place,
-            expected="image points that spread over the image",
-            remedy="check the columns of the pixels: one of them is a copy, or constant",
-        )
+        problem = f"the image points {'lie on one line' if spread[0] > 0.0 else 'coincide'}"
+        remedy = "check the columns of the pixels: one of them is a copy, or constant"
+        raise error_at(None, place, problem, "points spread over the image", remedy, code="bad_camera")
 
 
 def _different(world: Array) -> int:
@@ -140,7 +105,3 @@ def _flatness(world: Array) -> str | None:
     extent = np.linalg.svd(world - world.mean(axis=0), compute_uv=False)
     thin = extent < THINNEST * extent[0]
     return "line" if thin[1] else "plane" if thin[2] else None
-
-
-def _list(names: Sequence[str], chosen: Mask) -> str:
-    return ", ".join(f"'{name}'" for name, taken in zip(names, chosen, strict=True) if taken)

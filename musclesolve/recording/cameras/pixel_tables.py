@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.number_rows import RowReader, number_table
-from musclesolve.recording.text.text_file import EXPORT_AGAIN, check_unique
+from musclesolve.recording.text.repeated_names import check_unique
 from musclesolve.recording.units import METRES
 
 # A frame's time may differ from its place on the grid by this share of a frame.
@@ -37,22 +38,20 @@ class Heading:
         """Return the cells of a line without blanks and quotes around them."""
         return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
 
-    def error(self, problem: str, expected: str, remedy: str, line: int | None = None) -> InputError:
+    def error(
+        self, problem: str, expected: str, line: int | None = None, code: str = "bad_format"
+    ) -> InputError:
         """Return an InputError that points at a line, the one of the column names if no other is given."""
-        where = f"line {self.line if line is None else line}"
-        return InputError(problem, file=self.path, where=where, expected=expected, remedy=remedy)
+        return error_at(
+            self.path, self.line if line is None else line, problem, expected, "correct the table", code=code
+        )
 
 
 @dataclass(frozen=True)
 class Digitised:
-    """What one camera saw of the markers.
+    """What one camera saw of n markers in R rows.
 
-    Args:
-        path: the file.
-        lines: (R,) the line of every row in it.
-        frames: (R,) numbers, increasing.
-        names: n markers.
-        image: (R, n, 2) pixels, NaN where not seen.
+    The line of every row (R,), increasing frame numbers (R,) and pixels (R, n, 2), NaN where not seen.
     """
 
     path: Path
@@ -63,47 +62,30 @@ class Digitised:
 
 
 def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
-    """Return names and positions (n, 3) of control points [m].
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
-    """
+    """Return names and positions (n, 3) of control points [m]."""
     heading, names, table, lines = _named_rows(path)
     unit = next(
         (unit for unit in METRES if set(heading.columns[1:]) == {f"{axis}_{unit}" for axis in "xyz"}), None
     )
     if unit is None:
         raise heading.error(
-            f"the columns are {', '.join(heading.columns)}",
-            "name,x_mm,y_mm,z_mm, or the same in cm or m",
-            "write the unit behind every axis, such as x_mm",
+            f"the columns are {', '.join(heading.columns)}", "name,x_mm,y_mm,z_mm, or the same in cm or m"
         )
     position = METRES[unit] * table[:, [heading.columns.index(f"{axis}_{unit}") - 1 for axis in "xyz"]]
     missing = np.isnan(position).any(axis=1)
     if missing.any():
         k = int(np.argmax(missing))
         raise heading.error(
-            f"the control point '{names[k]}' has no place",
-            "its three coordinates",
-            "write them, or remove the row",
-            lines[k],
+            f"the control point '{names[k]}' has no place", "its three coordinates", line=lines[k]
         )
     return names, position
 
 
 def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
-    """Return names and pixels (n, 2) of the control points that a camera saw.
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
-    """
+    """Return names and pixels (n, 2) of the control points that a camera saw."""
     heading, names, table, lines = _named_rows(path)
     if heading.columns[1:] != ["u", "v"]:
-        raise heading.error(
-            f"the columns are {', '.join(heading.columns)}",
-            "name,u,v",
-            "name the columns so, u along the rows of the image and v along its columns [px]",
-        )
+        raise heading.error(f"the columns are {', '.join(heading.columns)}", "name,u,v")
     half = np.isnan(table).sum(axis=1) == 1
     if half.any():
         k = int(np.argmax(half))
@@ -113,21 +95,16 @@ def read_control_image(path: Path) -> tuple[tuple[str, ...], Array]:
 
 
 def read_digitised(path: Path, rate: float) -> Digitised:
-    """Return the pixels of the markers in one camera.
+    """Return the pixels of the markers in one camera: columns frame, or time [s], and NAME_u, NAME_v of every marker.
 
-    Args:
-        path: CSV with the columns frame, or time in seconds, and NAME_u, NAME_v of every marker.
-        rate: frames a second, for a file with times [Hz].
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
+    `rate` turns times into frames [Hz].
     """
     with RowReader(path) as reader:
         heading = _heading(reader, path)
         names = _marker_names(heading)
         blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
     if not blocks:
-        raise heading.error("no rows follow the column names", "one row per frame", EXPORT_AGAIN)
+        raise heading.error("no rows follow the column names", "one row per frame", code="truncated_file")
     table = np.concatenate([block.values for block in blocks])
     lines = np.concatenate([block.lines for block in blocks])
     frames = _frames(heading, table[:, 0], lines, rate)
@@ -149,8 +126,7 @@ def _heading(reader: RowReader, path: Path) -> Heading:
     if len(columns) < 3 or "" in columns:
         raise heading.error(
             "a column has no name" if len(columns) > 2 else "this is not a table of points",
-            "column names separated by commas, and rows below them",
-            "export the file as CSV, with a name over every column",
+            "a line of column names separated by commas, and rows below it",
         )
     check_unique(columns, "column", path, heading.line)
     return Heading(path, columns, separator, heading.line)
@@ -165,21 +141,17 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
             rows.append(heading.split(line))
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
-        raise heading.error(
-            f"the first column is '{heading.columns[0]}'",
-            "name",
-            "write the names of the points in the first column, and call it name",
-        )
+        raise heading.error(f"the first column is '{heading.columns[0]}'", "name", code="missing_column")
     if not rows:
-        raise heading.error("no rows follow the column names", "one row per point", EXPORT_AGAIN)
+        raise heading.error("no rows follow the column names", "one row per point", code="truncated_file")
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:
             raise heading.error(
                 f"the point '{name}' stands twice" if name else "a point has no name",
                 "a name of its own for every point",
-                "correct the name, or remove the row",
-                numbers[k],
+                line=numbers[k],
+                code="duplicate_name",
             )
     lines = np.array(numbers, dtype=np.int64)
     return heading, names, number_table([row[1:] for row in rows], lines, heading.columns[1:], path), lines
@@ -187,10 +159,7 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
 
 def _half_seen(heading: Heading, name: str, line: int) -> InputError:
     return heading.error(
-        f"the point '{name}' has only one of its two coordinates",
-        "both, or two empty cells where it was not seen",
-        "write the other one, or empty both",
-        line,
+        f"the point '{name}' has only one of its two coordinates", "both or neither", line=line
     )
 
 
@@ -198,9 +167,7 @@ def _marker_names(heading: Heading) -> tuple[str, ...]:
     """Return the markers of columns such as HEEL_u, HEEL_v, in the order of the file."""
     if heading.columns[0] not in ("frame", "time", "time_s"):
         raise heading.error(
-            f"the first column is '{heading.columns[0]}'",
-            "frame, or time in seconds",
-            "write the number of the frame in the first column, and call it frame",
+            f"the first column is '{heading.columns[0]}'", "frame, or time in seconds", code="missing_column"
         )
     for name in heading.columns[1:]:
         stem, axis = name[:-2], name[-2:]
@@ -209,7 +176,7 @@ def _marker_names(heading: Heading) -> tuple[str, ...]:
             raise heading.error(
                 f"the column '{name}' is not one of a pair",
                 "NAME_u and NAME_v for every marker",
-                "rename the column, add the other one, or remove it",
+                code="missing_column",
             )
     return tuple(dict.fromkeys(name[:-2] for name in heading.columns[1:]))
 
@@ -224,9 +191,9 @@ def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: flo
         k = int(np.argmax(off))
         raise heading.error(
             f"the {heading.columns[0]} is {column[k]:.10g}",
-            "a whole number" if counted else f"a multiple of 1/{rate:g} s",
-            "correct it" if counted else "correct it, or rate_hz of the camera file",
-            lines[k],
+            "a whole number" if counted else f"a multiple of 1/{rate:g} s (rate_hz of the camera file)",
+            line=lines[k],
+            code="bad_value",
         )
     frames = np.round(exact).astype(np.int64)
     back = np.diff(frames) <= 0
@@ -234,8 +201,8 @@ def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: flo
         k = int(np.argmax(back))
         raise heading.error(
             f"frame {frames[k + 1]} follows frame {frames[k]}",
-            "frames that increase from row to row",
-            "sort the rows, and remove those that stand twice",
-            lines[k + 1],
+            "increasing frames",
+            line=lines[k + 1],
+            code="time_not_increasing",
         )
     return frames

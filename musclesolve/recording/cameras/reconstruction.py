@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.errors import InputError
-from musclesolve.recording.cameras.arguments import finite, real_array
-from musclesolve.recording.cameras.bad_views import judged
+from musclesolve._util.checks import check_array, check_number
 from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.outlier_views import ViewRejection, reject_outlier_views
 from musclesolve.recording.cameras.triangulation import solve_points
+from musclesolve.recording.place_errors import error_at
 
 Counts = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ class Reconstruction:
         residual: (C, T, n, 2) measured minus reprojected pixels, of views that are left out too; NaN where there is no
             image or no point.
         views: (T, n) how many cameras saw the point.
-        bad_view: (C, T, n) left out: without it the other views agree, and without no other one (``judged``).
+        bad_view: (C, T, n) left out: the other views agree without it, and only without it.
         doubtful: (T, n) the rays miss each other by more than the noise lets expect, and the views do not say which
             of them is wrong, as never with two; the point is there, and wrong by more than the noise.
         condition: (T, n) condition number of the equations; NaN with fewer than two views.
@@ -62,14 +62,12 @@ class Reconstruction:
     def expected_error(self) -> Array:
         """Root mean square distance (T, n) to expect between a point and its reconstruction [m]."""
         variance = np.trace(self.covariance, axis1=-2, axis2=-1)
-        error: Array = np.sqrt(variance)
-        return error
+        return np.asarray(np.sqrt(variance))
 
     @property
     def reprojection(self) -> Array:
         """Distance (C, T, n) between measured and reprojected image points [px]."""
-        distance: Array = np.linalg.norm(self.residual, axis=-1)
-        return distance
+        return np.asarray(np.linalg.norm(self.residual, axis=-1))
 
     @property
     def rms(self) -> Array:
@@ -87,7 +85,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     Minimises sum_c |u_c - u_c(X)|^2 over X, each point for itself, by the two equations 5.1 of every camera that saw
     it. They are first solved multiplied out, then divided by the denominator and expanded about the projected point
     (Gauss-Newton), until X does not change any more; 3 x 3 normal equations, all frames and points together. Where
-    three or more cameras saw a point, a view that cannot be of it is left out (``judged``).
+    three or more cameras saw a point, a view that cannot be of it is left out (``reject_outlier_views``).
 
     Args:
         cameras: C calibrated cameras.
@@ -102,96 +100,69 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
         InputError: fewer than two cameras, an array of another shape, infinite pixels, or a noise below zero.
     """
     pixels = _checked(cameras, image)
-    noise = None if noise is None else _checked_noise(noise)
+    if noise is not None:
+        noise = check_number(noise, "the noise", "zero or more [px]", least=0.0, where="reconstruction")
     seen = np.logical_not(np.isnan(pixels).any(axis=-1))
     views = seen.sum(axis=0)
     enough = views >= FEWEST_VIEWS
     flat, there = pixels[:, enough], seen[:, enough]
-    verdict = judged(cameras, flat, there, solve_points(cameras, flat, there), noise)
-    met, bad_view = verdict.met, np.zeros(seen.shape, bool)
-    bad_view[:, enough] = verdict.bad
-    condition = _condition(met.normal)
+    kept = reject_outlier_views(cameras, flat, there, solve_points(cameras, flat, there), noise)
+    found, bad_view = kept.found, np.zeros(seen.shape, bool)
+    bad_view[:, enough] = kept.bad
+    condition = _condition(found.normal)
     firm = condition <= LARGEST_CONDITION
-    good = np.logical_and(met.before, firm)
-    position = _placed(np.where(good[:, None], met.points, np.nan), enough)
-    residual = np.empty_like(pixels)
-    for k, camera in enumerate(cameras):
-        residual[k] = pixels[k] - camera.project(position)
-    # Every point has three unknowns of its own.
-    spare = 2.0 * (there & ~verdict.bad).sum(axis=0) - 3.0
-    if noise is None:
-        noise = _noise(met.misfit, spare, good & ~verdict.doubtful)
-    variance = np.where(verdict.doubtful, np.maximum(noise**2, met.misfit / spare), noise**2)
-    covariance = np.full((*enough.shape, 3, 3), np.nan)
-    covariance[_placed(good, enough)] = variance[good, None, None] * np.linalg.inv(met.normal[good])
+    good = np.logical_and(found.in_front, firm)
+    position = _placed(np.where(good[:, None], found.points, np.nan), enough)
+    residual = np.stack(
+        [seen - camera.project(position) for camera, seen in zip(cameras, pixels, strict=True)]
+    )
+    noise, covariance = _uncertainty(kept, there, good, noise)
+    spread = np.full((*enough.shape, 3, 3), np.nan)
+    spread[_placed(good, enough)] = covariance
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
         residual=residual,
         views=views,
         bad_view=bad_view,
-        doubtful=_placed(good & verdict.doubtful, enough),
+        doubtful=_placed(good & kept.doubtful, enough),
         condition=_placed(condition, enough),
-        nearly_parallel=_placed(met.before & ~firm, enough),
-        behind=_placed(~met.before, enough),
-        noise=float(noise),
-        covariance=covariance,
+        nearly_parallel=_placed(found.in_front & ~firm, enough),
+        behind=_placed(~found.in_front, enough),
+        noise=noise,
+        covariance=spread,
     )
 
 
+def _uncertainty(kept: ViewRejection, seen: Mask, good: Mask, noise: float | None) -> tuple[float, Array]:
+    """Return the noise of a coordinate [px], and the covariances (N, 3, 3) of the good ones of P points [m^2]."""
+    found = kept.found
+    # Every point has three unknowns of its own.
+    spare = 2.0 * (seen & ~kept.bad).sum(axis=0) - 3.0
+    if noise is None:
+        noise = _noise(found.misfit, spare, good & ~kept.doubtful)
+    variance = np.where(kept.doubtful, np.maximum(noise**2, found.misfit / spare), noise**2)
+    return float(noise), np.asarray(variance[good, None, None] * np.linalg.inv(found.normal[good]))
+
+
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
+    where = "reconstruction"
     if not isinstance(cameras, Sequence) or isinstance(cameras, str):
-        raise InputError(
-            f"the cameras are a {type(cameras).__name__}",
-            where="reconstruction",
-            expected="a list of two or more cameras",
-            remedy="give a list of musclesolve.Camera",
-        )
+        problem = f"the cameras are a {type(cameras).__name__}"
+        raise error_at(None, where, problem, "a list of musclesolve.Camera", None, code="bad_type")
     if len(cameras) < FEWEST_VIEWS:
-        raise InputError(
-            f"{len(cameras)} camera(s) cannot show where a point is",
-            where="reconstruction",
-            expected="two or more cameras",
-            remedy="add the images of another camera",
-        )
+        problem = f"{len(cameras)} camera(s) cannot show where a point is"
+        raise error_at(None, where, problem, "two or more", "add another camera", code="bad_camera")
     for k, camera in enumerate(cameras):
         if not isinstance(camera, Camera):
-            raise InputError(
-                f"camera {k + 1} is a {type(camera).__name__}",
-                where="reconstruction",
-                expected="cameras: musclesolve.Camera",
-                remedy="give the cameras that calibrate() returns as .camera",
-            )
-    pixels = real_array(image)
-    if pixels is None or pixels.ndim != 4 or pixels.shape[0] != len(cameras) or pixels.shape[3] != 2:
-        raise InputError(
-            "the images are no array of numbers"
-            if pixels is None
-            else f"the images have the shape {pixels.shape}",
-            where="reconstruction",
-            expected=f"({len(cameras)} cameras, frames, points, 2)",
-            remedy="stack the images camera by camera, with NaN where a point was not seen",
-        )
+            problem, expected = f"camera {k + 1} is a {type(camera).__name__}", "a musclesolve.Camera"
+            raise error_at(None, where, problem, expected, "give calibrate(...).camera", code="bad_type")
+    shape = (len(cameras), "frames", "points", 2)
+    pixels = check_array(image, "the images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():
-        raise InputError(
-            "a pixel is infinite",
-            where="reconstruction",
-            expected="finite pixels, NaN where a point was not seen",
-            remedy="correct it, or write NaN",
-        )
+        expected = "finite pixels, NaN where a point was not seen"
+        raise error_at(None, where, "a pixel is infinite", expected, None, code="not_finite")
     return pixels
-
-
-def _checked_noise(noise: float) -> float:
-    value = float(finite(noise, (), "the noise", "reconstruction"))
-    if value < 0.0:
-        raise InputError(
-            f"the noise is {value:g} px",
-            where="reconstruction",
-            expected="a standard deviation of zero or more [px]",
-            remedy="leave it out: it is estimated from the residuals",
-        )
-    return value
 
 
 def _placed(values: Array | Mask, where: Mask) -> Any:

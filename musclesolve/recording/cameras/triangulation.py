@@ -1,4 +1,4 @@
-"""Where the rays of several cameras meet: batched least squares in the image, three unknowns per point."""
+"""Triangulation: batched least squares in the image of several cameras, three unknowns per point."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ RIDGE = 1e-14
 
 
 @dataclass
-class Meetings:
-    """Where the rays of P points come nearest to each other.
+class Triangulation:
+    """P points where the rays of the cameras come nearest to each other.
 
-    Args:
-        points: (P, 3) [m].
-        normal: (P, 3, 3) normal matrices there [px^2/m^2]; zero where a point lies behind a camera that saw it.
-        misfit: (P,) sum of the squared residuals [px^2]; infinite where a point lies behind a camera that saw it.
+    Points (P, 3) [m], normal matrices there (P, 3, 3) [px^2/m^2] and sums of squared residuals (P,) [px^2]; behind a
+    camera that saw the point the matrix is zero and the misfit infinite.
     """
 
     points: Array
@@ -36,42 +34,39 @@ class Meetings:
     misfit: Array
 
     @property
-    def before(self) -> Mask:
+    def in_front(self) -> Mask:
         """Which points (P,) lie before all cameras that saw them."""
         return np.isfinite(self.misfit)
 
-    def put(self, where: slice | NDArray[np.int64], other: Meetings) -> None:
-        """Replace the meetings at some places by others."""
+    @classmethod
+    def empty(cls, count: int) -> Triangulation:
+        """Return points of which nothing is known yet."""
+        return cls(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
+
+    def put(self, where: slice | NDArray[np.int64], other: Triangulation) -> None:
+        """Replace the points at some places by others."""
         self.points[where], self.normal[where], self.misfit[where] = other.points, other.normal, other.misfit
 
 
-def no_meetings(count: int) -> Meetings:
-    """Return meetings of which nothing is known yet."""
-    return Meetings(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
-
-
-def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Meetings:
+def solve_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Triangulation:
     """Minimise the residual in the image for P points by the Gauss-Newton method.
 
-    Args:
-        cameras: C cameras.
-        image: (C, P, 2) pixels.
-        seen: (C, P) which camera saw which point; two or more for every point.
+    Pixels are (C, P, 2); (C, P) says which camera saw which point, two or more for every point.
     """
-    met = no_meetings(image.shape[1])
+    found = Triangulation.empty(image.shape[1])
     smallest = SMALLEST_STEP * np.abs(image[seen]).max(initial=0.0)
     for first in range(0, image.shape[1], BATCH):
         part = slice(first, first + BATCH)
-        met.put(part, _batch(cameras, image[:, part], seen[:, part], smallest))
-    return met
+        found.put(part, _batch(cameras, image[:, part], seen[:, part], smallest))
+    return found
 
 
-def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> Meetings:
-    met = no_meetings(image.shape[1])
-    met.points = first_points(cameras, image, seen)
-    before = np.flatnonzero(_before(cameras, met.points, seen))
-    met.put(before, _refined(cameras, met.points[before], image[:, before], seen[:, before], smallest))
-    return met
+def _batch(cameras: Sequence[Camera], image: Array, seen: Mask, smallest: float) -> Triangulation:
+    found = Triangulation.empty(image.shape[1])
+    found.points = first_points(cameras, image, seen)
+    before = np.flatnonzero(_before(cameras, found.points, seen))
+    found.put(before, _refined(cameras, found.points[before], image[:, before], seen[:, before], smallest))
+    return found
 
 
 def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
@@ -100,8 +95,10 @@ def _multiplied_out(cameras: Sequence[Camera], image: Array, seen: Mask, weight:
     return _solve(normal, right)
 
 
-def _refined(cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float) -> Meetings:
-    """Return where the rays meet, from points (P, 3) before their cameras."""
+def _refined(
+    cameras: Sequence[Camera], points: Array, image: Array, seen: Mask, smallest: float
+) -> Triangulation:
+    """Return the least-squares points, from points (P, 3) before their cameras."""
     normal, right, misfit = _equations(cameras, points, image, seen)
     share = np.ones(len(points))
     active = np.arange(len(points))
@@ -122,7 +119,7 @@ def _refined(cameras: Sequence[Camera], points: Array, image: Array, seen: Mask,
         points[gained], normal[gained], right[gained], misfit[gained] = (
             values[better] for values in (tried, *found)
         )
-    return Meetings(points, normal, misfit)
+    return Triangulation(points, normal, misfit)
 
 
 def _equations(
@@ -146,8 +143,7 @@ def _equations(
 
 def _solve(normal: Array, right: Array) -> Array:
     size = np.trace(normal, axis1=1, axis2=2)[:, None, None]
-    solution: Array = np.linalg.solve(normal + RIDGE * size * np.eye(3), right[..., None])[..., 0]
-    return solution
+    return np.asarray(np.linalg.solve(normal + RIDGE * size * np.eye(3), right[..., None])[..., 0])
 
 
 def _before(cameras: Sequence[Camera], points: Array, seen: Mask) -> Mask:

@@ -1,7 +1,7 @@
-"""Gaps of markers are filled before anything else is done: short ones by splines, longer ones by the rigid body.
+"""Gap filling, before any other step: short gaps by splines, longer ones by the rigid body.
 
-A gap is filled only where it can be said how well: gaps of the same form are closed at other places of the same
-marker, and what 19 of 20 of them keep to is the error to expect. Samples that were seen stay as they are.
+A gap is filled only where its error is known: gaps of the same form are closed at other places of the same
+marker, and what 19 of 20 of them keep to is the expected error. Samples that were seen stay as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
-from musclesolve.recording.gaps.gap_methods import Workshop
+from musclesolve.recording.gaps.gap_methods import GapFiller
 from musclesolve.recording.markers.marker_clusters import groups
 
 SPLINE_S, RIGID_S = 0.1, 0.5
@@ -26,7 +26,7 @@ _MOST_SENTENCES = 3
 
 @dataclass(frozen=True)
 class Filled:
-    """Markers without the gaps that could be filled, and an account of every gap, in the order of markers and time."""
+    """Markers with the gaps filled that could be, and every gap, in the order of markers and time."""
 
     markers: Markers
     gaps: tuple[Gap, ...]
@@ -35,10 +35,7 @@ class Filled:
 def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_S) -> Trial:
     """Return the trial with the gaps of needed markers filled; the trial itself where there are none.
 
-    Args:
-        trial: a trial, as read.
-        spline_s: longest gap that a spline fills [s]; zero for none.
-        rigid_s: longest gap that the rigid body fills [s]; zero for none.
+    `spline_s` and `rigid_s` are the longest gaps that a spline and the rigid body fill [s].
     """
     near = near_frames(trial)
     lost = missing(trial.markers.position[near])
@@ -50,7 +47,7 @@ def fill_trial(trial: Trial, spline_s: float = SPLINE_S, rigid_s: float = RIGID_
 
 
 def near_frames(trial: Trial) -> slice:
-    """Return the frames of the time range, and those that the filter carries into it."""
+    """Return the frames of the time range, and those that the filter reaches into it from."""
     frames, reach = trial.frames(), int(np.ceil(REACH_S * trial.markers.rate))
     return slice(max(frames.start - reach, 0), min(frames.stop + reach, trial.markers.time.size))
 
@@ -63,15 +60,10 @@ def fill_gaps(
     names: Sequence[str] | None = None,
     near: slice = slice(None),
 ) -> Filled:
-    """Fill gaps of markers, as far as it can be done well.
+    """Fill the gaps of named markers (None: of all), as far as it can be done well.
 
-    Args:
-        markers: T frames.
-        together: group -> markers that move as one body.
-        spline_s: longest gap that a spline fills [s].
-        rigid_s: longest gap that the rigid body fills [s].
-        names: the markers whose gaps are filled; all of them when not given.
-        near: the frames that matter; gaps outside of them are left alone and not spoken of.
+    `together` are groups of markers that move as one body; `spline_s` and `rigid_s` are the longest gaps that a spline
+    and the rigid body fill [s]; gaps outside of the frames `near` are ignored.
     """
     first, last, _ = near.indices(markers.time.size)
     places = [
@@ -80,13 +72,13 @@ def fill_gaps(
         for start, stop in true_runs(missing(markers[name]))
         if start < last and stop > first
     ]
-    workshop = Workshop(markers, together)
+    filler = GapFiller(markers, together)
     # First all short ones: those markers then help to fill the longer gaps of others.
-    gaps = {place: workshop.by_spline(*place, spline_s) for place in places}
+    gaps = {place: filler.fill_by_spline(*place, spline_s) for place in places}
     for place, gap in gaps.items():
         if not gap.filled:
-            gaps[place] = workshop.by_body(*place, rigid_s, gap.account)
-    return Filled(workshop.markers, tuple(gaps.values()))
+            gaps[place] = filler.fill_by_body(*place, rigid_s, gap.account)
+    return Filled(filler.markers, tuple(gaps.values()))
 
 
 def missing(position: Array) -> Mask:
@@ -95,7 +87,7 @@ def missing(position: Array) -> Mask:
 
 
 def gap_notes(gaps: Sequence[Gap]) -> list[str]:
-    """Return what a reader of the results should know: a sentence for every marker, or one for all of many."""
+    """Return notes for the results: one for every marker, or one for all of many."""
     by_marker: dict[str, list[Gap]] = {}
     for gap in gaps:
         if gap.filled:

@@ -1,4 +1,4 @@
-"""Over a gap: weighted sums of the samples around it, and how well the same sums do where nothing is missing."""
+"""Gap interpolants: weighted sums of the samples around a gap, and their error where nothing is missing."""
 
 from __future__ import annotations
 
@@ -12,36 +12,33 @@ from musclesolve._util.arrays import Array
 Frames = NDArray[np.intp]
 
 LIKELY = 0.95
-"""Share of the gaps that are filled more nearly than is said."""
+"""Share of the gaps whose error stays below the stated one."""
 
 _FEWEST_PLACES, _MOST_PLACES = 20, 200
 
 
 @dataclass(frozen=True)
-class Bridge:
-    """The missing samples as sums of some that were seen; linear, so that it can be tried anywhere.
+class GapInterpolant:
+    """The L missing samples as weighted sums of n seen ones; linear, so that it can be tested anywhere.
 
-    Args:
-        nodes: (n,) frames of the seen samples, counted from the first missing one.
-        weights: (L, n) of every node in each of the L missing samples.
-        turn: (n,) weights that measure by how much the two sides of the gap disagree; all zero if nothing can.
+    Frames of the seen samples (n,), counted from the first missing one, their weights (L, n), and the weights (n,) that
+    measure by how much the two sides of the gap disagree; all zero if there is one side.
     """
 
     nodes: Frames
     weights: Array
-    turn: Array
+    mismatch: Array
 
-    def over(self, samples: Array, first: int) -> Array:
+    def fill(self, samples: Array, first: int) -> Array:
         """Return the samples (L, 3) of a gap that begins in frame ``first`` of (T, 3)."""
-        filled: Array = self.weights @ samples[first + self.nodes]
-        return filled
+        return np.asarray(self.weights @ samples[first + self.nodes])
 
     def disagreement(self, samples: Array, first: int) -> float:
         """Return by how much the two sides of the gap disagree [m]."""
-        return float(np.linalg.norm(self.turn @ samples[first + self.nodes]))
+        return float(np.linalg.norm(self.mismatch @ samples[first + self.nodes]))
 
 
-def spline(nodes: Frames, length: int) -> Bridge:
+def spline_interpolant(nodes: Frames, length: int) -> GapInterpolant:
     """Return the cubic spline through samples on both sides of a gap.
 
     The sides disagree by what is left of the step across the gap once the mean of the velocities before and after
@@ -51,60 +48,60 @@ def spline(nodes: Frames, length: int) -> Bridge:
 
     weights = CubicSpline(nodes, np.eye(nodes.size))(np.arange(length))
     before, after = nodes[nodes < 0], nodes[nodes >= length]
-    turn = np.zeros(nodes.size)
-    turn[before.size - 1], turn[before.size] = -1.0, 1.0
+    mismatch = np.zeros(nodes.size)
+    mismatch[before.size - 1], mismatch[before.size] = -1.0, 1.0
     across = 0.5 * float(after[0] - before[-1])
     for side, offset in ((before, 0), (after, before.size)):
         duration = float(side[-1] - side[0])
-        turn[offset] += across / duration
-        turn[offset + side.size - 1] -= across / duration
-    return Bridge(nodes, weights, turn)
+        mismatch[offset] += across / duration
+        mismatch[offset + side.size - 1] -= across / duration
+    return GapInterpolant(nodes, weights, mismatch)
 
 
-def line(length: int, before: bool, after: bool) -> Bridge:
+def line_interpolant(length: int, before: bool, after: bool) -> GapInterpolant:
     """Return the straight line from the last sample before a gap to the first one after it; level if one is missing."""
     if not (before and after):
         node = -1 if before else length
-        return Bridge(np.array([node]), np.ones((length, 1)), np.zeros(1))
+        return GapInterpolant(np.array([node]), np.ones((length, 1)), np.zeros(1))
     share = np.arange(1, length + 1) / (length + 1)
-    return Bridge(np.array([-1, length]), np.stack([1.0 - share, share], axis=1), np.array([-1.0, 1.0]))
+    return GapInterpolant(
+        np.array([-1, length]), np.stack([1.0 - share, share], axis=1), np.array([-1.0, 1.0])
+    )
 
 
-def tried(bridge: Bridge, samples: Array, path: Array, start: int) -> tuple[float, float]:
-    """Close gaps of the same form where nothing is missing.
+def expected_error(
+    interpolant: GapInterpolant, samples: Array, path: Array, start: int
+) -> tuple[float, float]:
+    """Return the error to expect of an interpolant, and the greatest disagreement of the two sides of a gap [m].
 
-    How well that goes depends on how the marker moves: a heel that stands is bridged better than one that swings. So
-    those places count where it gets about as far across the gap as it does across this one.
-
-    Args:
-        bridge: over gaps of L samples.
-        samples: (T, 3) what is bridged, NaN where it is not known [m].
-        path: (T, 3) of the marker, NaN where it was not seen [m].
-        start: first frame of this gap.
-
-    Returns:
-        The root mean square distance over a gap from what was seen there that 19 of 20 gaps stay below [m], and the
-        greatest disagreement of the two sides anywhere [m]; NaN where there is no place for such a gap.
+    Gaps of the same form are closed where nothing is missing. The error depends on how the marker moves: a standing
+    heel is filled better than a swinging one. So those places count where it gets about as far across the gap as it
+    does across this one, which begins in frame `start`. The error is the root mean square distance over a gap that 19
+    of 20 gaps stay below. NaN where there is no place for such a gap. `samples` (T, 3) are to be filled, `path` (T, 3)
+    is the marker [m], both NaN where unknown.
     """
-    places = _whole(bridge, samples)
+    places = _whole(interpolant, samples)
     if places.size == 0:
         return np.nan, np.nan
-    turn = np.einsum("n,pnk->pk", bridge.turn, samples[_spread(places)[:, None] + bridge.nodes])
-    alike = _alike(bridge, places, path, start)
-    nodes = samples[alike[:, None] + bridge.nodes]
-    truth = samples[alike[:, None] + np.arange(len(bridge.weights))]
-    miss = np.einsum("ln,pnk->plk", bridge.weights, nodes) - truth
+    mismatch = np.einsum(
+        "n,pnk->pk", interpolant.mismatch, samples[_spread(places)[:, None] + interpolant.nodes]
+    )
+    alike = _alike(interpolant, places, path, start)
+    nodes = samples[alike[:, None] + interpolant.nodes]
+    truth = samples[alike[:, None] + np.arange(len(interpolant.weights))]
+    miss = np.einsum("ln,pnk->plk", interpolant.weights, nodes) - truth
     distance = np.sqrt(np.mean(np.sum(miss**2, axis=-1), axis=-1))
-    return float(np.quantile(distance, LIKELY, method="higher")), float(np.linalg.norm(turn, axis=1).max())
+    return float(np.quantile(distance, LIKELY, method="higher")), float(
+        np.linalg.norm(mismatch, axis=1).max()
+    )
 
 
-def _whole(bridge: Bridge, samples: Array) -> Frames:
+def _whole(interpolant: GapInterpolant, samples: Array) -> Frames:
     """Return the first frames of all gaps of this form that could be made where nothing is missing."""
-    needed = np.concatenate([bridge.nodes, np.arange(len(bridge.weights))])
+    needed = np.concatenate([interpolant.nodes, np.arange(len(interpolant.weights))])
     first = np.arange(max(-needed.min(), 0), len(samples) - max(needed.max(), 0))
     missing = np.concatenate([[0], np.cumsum(~np.isfinite(samples).all(axis=1))])
-    whole: Frames = first[missing[first + needed.max() + 1] == missing[first + needed.min()]]
-    return whole
+    return np.asarray(first[missing[first + needed.max() + 1] == missing[first + needed.min()]])
 
 
 def _spread(places: Frames) -> Frames:
@@ -113,15 +110,14 @@ def _spread(places: Frames) -> Frames:
     return places[np.unique(np.linspace(0, places.size - 1, count).round().astype(int))]
 
 
-def _alike(bridge: Bridge, places: Frames, path: Array, start: int) -> Frames:
+def _alike(interpolant: GapInterpolant, places: Frames, path: Array, start: int) -> Frames:
     """Return the third of the places where the marker gets about as far across the gap as it does at ``start``."""
-    length = len(bridge.weights)
-    if -1 not in bridge.nodes or length not in bridge.nodes:
+    length = len(interpolant.weights)
+    if -1 not in interpolant.nodes or length not in interpolant.nodes:
         return _spread(places)
 
     def across(first: Frames | int) -> Array:
-        distance: Array = np.linalg.norm(path[first + length] - path[np.subtract(first, 1)], axis=-1)
-        return distance
+        return np.asarray(np.linalg.norm(path[first + length] - path[np.subtract(first, 1)], axis=-1))
 
     count = min(max(places.size // 3, _FEWEST_PLACES), _MOST_PLACES)
     return places[np.argsort(np.abs(across(places) - across(start)), kind="stable")[:count]]

@@ -10,7 +10,12 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers
-from musclesolve.recording.gaps.gap_interpolant import Bridge, line, spline, tried
+from musclesolve.recording.gaps.gap_interpolant import (
+    GapInterpolant,
+    expected_error,
+    line_interpolant,
+    spline_interpolant,
+)
 from musclesolve.recording.gaps.rigid_registration import register
 
 WORST = 0.02
@@ -27,7 +32,7 @@ _FEWEST_DONORS = 3
 _MOST_FRAMES = 200
 
 
-class Workshop:
+class GapFiller:
     """Markers that are being filled."""
 
     def __init__(self, markers: Markers, together: Mapping[str, Sequence[str]]) -> None:
@@ -36,82 +41,91 @@ class Workshop:
         self._together = together
         self._carried: dict[tuple[str, ...], Array | None] = {}
 
-    def by_spline(self, name: str, start: int, stop: int, longest_s: float) -> Gap:
+    def fill_by_spline(self, name: str, start: int, stop: int, longest_s: float) -> Gap:
         """Fill the gap of frames start to stop - 1 by a cubic spline through the nearest samples on both sides."""
         longest = _frames(longest_s, self.markers)
         if stop - start > longest:
-            return self._left(name, start, stop, "")
+            return self._unfilled(name, start, stop, "")
         path = self._given[name]
         seen = np.flatnonzero(np.isfinite(path).all(axis=1))
         nodes = np.concatenate([seen[seen < start][-BESIDE:], seen[seen >= stop][:BESIDE]]) - start
         if nodes.size < 2 * BESIDE or nodes[-1] - nodes[0] > 2 * longest + 2 * BESIDE:
-            return self._left(name, start, stop, "too little of it is seen around the gap for a spline")
-        bridge = spline(nodes, stop - start)
-        return self._closed(name, start, stop, bridge, path, np.zeros_like(path), "a spline")
+            return self._unfilled(name, start, stop, "too little of it is seen around the gap for a spline")
+        interpolant = spline_interpolant(nodes, stop - start)
+        return self._fill_well(name, start, stop, interpolant, path, np.zeros_like(path), "a spline")
 
-    def by_body(self, name: str, start: int, stop: int, longest_s: float, before: str) -> Gap:
-        """Fill the gap by the body whose markers foretell this one best; ``before`` is why the spline did not."""
+    def fill_by_body(self, name: str, start: int, stop: int, longest_s: float, before: str) -> Gap:
+        """Fill the gap by the body whose markers predict this one best; ``before`` is why the spline did not."""
         if stop - start > _frames(longest_s, self.markers):
-            return self._left(
+            return self._unfilled(
                 name, start, stop, before or f"gaps of more than {longest_s:g} s are not filled"
             )
         found = self._best_body(name, start, stop)
         if found is None:
             why = "fewer than three markers that move with it are seen throughout"
-            return self._left(name, start, stop, f"{before}, and {why}" if before else why)
-        bridge, group, foretold = found
-        return self._closed(name, start, stop, bridge, self._given[name] - foretold, foretold, group)
+            return self._unfilled(name, start, stop, f"{before}, and {why}" if before else why)
+        interpolant, group, predicted = found
+        return self._fill_well(
+            name, start, stop, interpolant, self._given[name] - predicted, predicted, group
+        )
 
-    def by_neighbours(self, name: str, start: int, stop: int) -> Gap:
-        """Fill a gap of any length by the body whose markers foretell this one best, however well that is."""
+    def fill_by_neighbours(self, name: str, start: int, stop: int) -> Gap:
+        """Fill a gap of any length by the body whose markers predict this one best, however well that is."""
         found = self._best_body(name, start, stop)
         if found is None:
-            return self._left(
+            return self._unfilled(
                 name, start, stop, "fewer than three markers that move with it are seen throughout"
             )
-        bridge, group, foretold = found
-        samples = self._given[name] - foretold
-        error, _ = tried(bridge, samples, self._given[name], start)
-        filled = foretold[start:stop] + bridge.over(samples, start)
+        interpolant, group, predicted = found
+        samples = self._given[name] - predicted
+        error, _ = expected_error(interpolant, samples, self._given[name], start)
+        filled = predicted[start:stop] + interpolant.fill(samples, start)
         self.markers.position[start:stop, self.markers.names.index(name)] = filled
         return self._gap(name, start, stop, True, group, error)
 
-    def _best_body(self, name: str, start: int, stop: int) -> tuple[Bridge, str, Array] | None:
-        """Return how the gap is bridged, the body that foretells the marker best, and where it says that it is."""
+    def _best_body(self, name: str, start: int, stop: int) -> tuple[GapInterpolant, str, Array] | None:
+        """Return how the gap is filled, the body that foretells the marker best, and where it says that it is."""
         ends = [frame for frame in (start - 1, stop) if 0 <= frame < self.markers.time.size]
         ends = [frame for frame in ends if np.isfinite(self._given[name][frame]).all()]
-        bridge = line(stop - start, start - 1 in ends, stop in ends)
+        interpolant = line_interpolant(stop - start, start - 1 in ends, stop in ends)
         best: tuple[float, str, Array] | None = None
         for group, members in self._together.items():
-            foretold = self._foretold(name, members, range(start, stop), ends) if name in members else None
-            if foretold is None:
+            predicted = self._predicted(name, members, range(start, stop), ends) if name in members else None
+            if predicted is None:
                 continue
             path = self._given[name]
-            error, _ = tried(bridge, path - foretold, path, start)
+            error, _ = expected_error(interpolant, path - predicted, path, start)
             if best is None or not best[0] <= error:
-                best = (error, group, foretold)
-        return None if best is None else (bridge, *best[1:])
+                best = (error, group, predicted)
+        return None if best is None else (interpolant, *best[1:])
 
-    def _closed(
-        self, name: str, start: int, stop: int, bridge: Bridge, samples: Array, base: Array, by: str
+    def _fill_well(
+        self,
+        name: str,
+        start: int,
+        stop: int,
+        interpolant: GapInterpolant,
+        samples: Array,
+        base: Array,
+        by: str,
     ) -> Gap:
-        """Fill the gap with base + bridge over the samples, unless it cannot be done well."""
-        error, usual = tried(bridge, samples, self._given[name], start)
+        """Fill the gap with base + interpolant over the samples, unless it cannot be done well."""
+        error, usual = expected_error(interpolant, samples, self._given[name], start)
         if np.isnan(error):
-            return self._left(
+            return self._unfilled(
                 name, start, stop, f"the marker is not seen long enough to try how well {by} fills it"
             )
-        apart = bridge.disagreement(samples, start)
+        apart = interpolant.disagreement(samples, start)
         if apart > max(DISAGREEMENT, 2.0 * usual):
             why = f"it comes back {1000 * apart:.0f} mm beside its way: under another marker's name?"
-            return self._left(name, start, stop, why)
+            return self._unfilled(name, start, stop, why)
         if error > WORST:
-            return self._left(name, start, stop, f"{by} would fill it only to {1000 * error:.0f} mm")
-        filled = base[start:stop] + bridge.over(samples, start)
+            return self._unfilled(name, start, stop, f"{by} would fill it only to {1000 * error:.0f} mm")
+        filled = base[start:stop] + interpolant.fill(samples, start)
         self.markers.position[start:stop, self.markers.names.index(name)] = filled
         return self._gap(name, start, stop, True, by, error)
 
-    def _foretold(self, name: str, members: Sequence[str], gap: range, ends: Sequence[int]) -> Array | None:
+    def _predicted(self, name: str, members: Sequence[str], gap: range, ends: Sequence[int]) -> Array | None:
         """Return where the other members say that a marker is, (T, 3), NaN where they are not all seen.
 
         None where they cannot say it: fewer than three are seen throughout the gap and at its ends, or they lie on a
@@ -141,13 +155,13 @@ class Workshop:
             shape = _shape(path[whole])
             poses = register(shape[1:], path[seen, 1:])
         except InputError:
-            # On a line: how the body is turned about it is unknown.
+            # On a line: how the body is rotated about it is unknown.
             return None
-        foretold = np.full((len(path), 3), np.nan)
-        foretold[seen] = poses.point(shape[0])
-        return foretold
+        predicted = np.full((len(path), 3), np.nan)
+        predicted[seen] = poses.point(shape[0])
+        return predicted
 
-    def _left(self, name: str, start: int, stop: int, why: str) -> Gap:
+    def _unfilled(self, name: str, start: int, stop: int, why: str) -> Gap:
         return self._gap(name, start, stop, False, why, np.nan)
 
     def _gap(self, name: str, start: int, stop: int, filled: bool, account: str, error: float) -> Gap:
@@ -156,7 +170,7 @@ class Workshop:
 
 
 def _shape(path: Array) -> Array:
-    """Return the mean shape (n, 3) of a body from frames (T, n, 3), each turned back into the middle one of them.
+    """Return the mean shape (n, 3) of a body from frames (T, n, 3), each rotated back into the middle one of them.
 
     The first point is the one to be carried: it takes no part in saying how the body lies.
     """

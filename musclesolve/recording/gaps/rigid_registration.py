@@ -1,4 +1,4 @@
-"""Where a rigid group of points has gone: least-squares registration of a reference shape to every frame at once."""
+"""Rigid registration: least-squares displacement of a reference shape to every frame at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 
-# A body turns freely about a line: points closer to one than this cannot say how it is turned.
+# The rotation about a line is undetermined: points closer to one than this are refused.
 SMALLEST_BREADTH = 0.004
 
 
@@ -17,10 +17,7 @@ SMALLEST_BREADTH = 0.004
 class Poses:
     """Rigid displacements of one body from its reference to T frames: p(t) = R(t) p_reference + d(t).
 
-    Args:
-        rotation: (T, 3, 3).
-        translation: (T, 3) [m].
-        residual: (T,) root mean square distance between registered reference and measured points [m].
+    R (T, 3, 3), d (T, 3) [m], and the root mean square distance of registered and measured points (T,) [m].
     """
 
     rotation: Array
@@ -33,8 +30,7 @@ class Poses:
 
     def direction(self, reference: Array) -> Array:
         """Return where a direction (3,) of the reference points in every frame, (T, 3)."""
-        turned: Array = self.rotation @ reference
-        return turned
+        return np.asarray(self.rotation @ reference)
 
 
 def breadth(points: Array) -> float:
@@ -46,21 +42,11 @@ def breadth(points: Array) -> float:
 
 
 def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
-    """Find the rotations and translations that bring a reference shape nearest to the measured points.
+    """Return the displacements that bring a reference shape (n, 3) nearest to the measured points (T, n, 3) [m].
 
-    Minimises sum_k |R r_k + d - p_k|^2 per frame by the singular value decomposition of the correlation matrix
-    (Kabsch 1976; Soderkvist & Wedin 1993, J Biomech 26:1473-77), reflections excluded.
-
-    Args:
-        reference: (n, 3) points of the body in its reference position [m].
-        moving: (T, n, 3) the same points in every frame [m].
-        name: of the body, for messages.
-
-    Returns:
-        Poses of the body.
-
-    Raises:
-        InputError: fewer than three points, or points on a line.
+    Minimises sum_k |R r_k + d - p_k|^2 per frame by the singular value decomposition of the correlation matrix (Kabsch
+    1976; Soderkvist & Wedin 1993, J Biomech 26:1473-77), reflections excluded. Fewer than three points and points on a
+    line are refused with the name of the body.
     """
     center = reference.mean(axis=0)
     centers = moving.mean(axis=1)
@@ -68,14 +54,14 @@ def register(reference: Array, moving: Array, name: str = "cluster") -> Poses:
     broad = breadth(reference)
     if broad < SMALLEST_BREADTH:
         raise InputError(
-            f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its turning is unknown",
+            f"the points of {name} lie on a line to within {1000 * broad:.1f} mm, so its rotation is unknown",
+            code="bad_shape",
             expected="three or more points that span a triangle",
-            remedy="check that no two of its markers are exchanged or copies of each other, replace one by a marker "
-            "away from the line, or add one",
+            remedy="check that no two markers are exchanged or copied, or use a marker away from the line",
         )
     correlation = np.einsum("tni,nj->tij", moving - centers[:, None], shape)
     u, _, vt = np.linalg.svd(correlation)
-    # The last direction is turned over where the best fit would be a mirror image.
+    # The last direction is inverted where the best fit would be a mirror image.
     u[:, :, 2] *= np.linalg.det(u @ vt)[:, None]
     rotation = u @ vt
     translation = centers - rotation @ center

@@ -1,6 +1,6 @@
 """Markers of trunk, arms and head that are lost for longer than gaps are filled: completed from their neighbours.
 
-What the legs have to bear does not depend on them, so their loss is worth a warning, not a refusal.
+The loads of the legs do not depend on them, so their loss is a warning, not a refusal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import Gap, Trial
 from musclesolve.recording.gaps.gap_filling import missing, near_frames
-from musclesolve.recording.gaps.gap_methods import Workshop
+from musclesolve.recording.gaps.gap_methods import GapFiller
 from musclesolve.recording.markers.body_regions import upper_markers
 from musclesolve.recording.markers.marker_clusters import groups
 
@@ -23,14 +23,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Completed:
-    """A marker that was completed.
-
-    Args:
-        marker: its name.
-        first: when it was lost first [s].
-        last: when it was lost last [s].
-        sentence: what was done about it.
-    """
+    """A marker that was completed, when it was lost first and last [s], and a note on it."""
 
     marker: str
     first: float
@@ -44,9 +37,6 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
     A marker that is seen before or after follows the three or more markers that move with it most alike. Where there
     are none, or it is never seen, its landmarks are left out of the mapping, and the model completes that part of the
     body.
-
-    Args:
-        trial: with gaps filled as well as can be, and its time range.
     """
     frames, near, done = trial.frames(), near_frames(trial), []
     together = groups(trial)
@@ -60,7 +50,7 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
             trial, how = carried
         elif inside.size:
             trial, landmarks = _without(trial, name)
-            how = f"{' and '.join(landmarks)} left out, what hangs there completed rigidly with its neighbour"
+            how = f"{' and '.join(landmarks)} left out, its segments completed rigidly with their neighbor"
         if inside.size:
             times = trial.markers.time[inside[[0, -1]]]
             done.append(
@@ -80,13 +70,13 @@ def _carried(
     trial: Trial, name: str, together: dict[str, tuple[str, ...]], near: slice
 ) -> tuple[Trial, str] | None:
     """Return the trial with every gap of a marker near the time range filled by its neighbours, and how well."""
-    workshop, gaps = Workshop(trial.markers, together), []
+    filler, gaps = GapFiller(trial.markers, together), []
     for start, stop in true_runs(missing(trial.markers[name])):
         if start < near.stop and stop > near.start:
-            gaps.append(workshop.by_neighbours(name, max(start, near.start), min(stop, near.stop)))
+            gaps.append(filler.fill_by_neighbours(name, max(start, near.start), min(stop, near.stop)))
     if not all(gap.filled for gap in gaps):
         return None
-    return replace(trial, markers=workshop.markers), _how(gaps)
+    return replace(trial, markers=filler.markers), _how(gaps)
 
 
 def _how(gaps: Sequence[Gap]) -> str:

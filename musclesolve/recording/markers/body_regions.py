@@ -1,4 +1,4 @@
-"""Which markers the legs need, and which show only what hangs above the hips."""
+"""Markers that the legs need, and those that show only trunk, arms and head."""
 
 from __future__ import annotations
 

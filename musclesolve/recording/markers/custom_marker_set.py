@@ -1,12 +1,10 @@
-"""A person's own marker set: every line of its file is tested, so that what is wrong is told with its line."""
+"""Checks of a user's own marker set: every line of its file is tested, so that an error names its line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import read_clusters, read_weights
@@ -18,20 +16,16 @@ _SHOW = "start from a bundled set: musclesolve markers NAME shows one"
 
 
 def check_own_set(own: Document) -> None:
-    """Refuse a marker set whose tables are not what they should be.
-
-    Raises:
-        InputError: naming the line.
-    """
+    """Refuse a marker set whose tables are not what they should be."""
     content = own.content
     for key in content:
         if key not in KEYS:
-            raise _unknown(own, f"there is no such key: {key!r}", key, None, key, KEYS)
+            raise own.unknown(f"there is no such key: {key!r}", key, KEYS, key, code="unknown_key")
     _check_letters(own, content.get("letters"))
     sided = _table(own, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
-            raise _unknown(own, "there is no such table", f"sided.{key}", None, key, TABLES)
+            raise own.unknown("there is no such table", key, TABLES, f"sided.{key}", code="unknown_key")
     clusters = {*_table(own, "clusters", content.get("clusters", {}))}
     clusters |= {
         f"{name}_{side}"
@@ -41,16 +35,15 @@ def check_own_set(own: Document) -> None:
     for tables, prefix, suffix in ((content, "", ""), (sided, "sided.", "_r")):
         for kind in TABLES:
             for key, value in _table(own, prefix + kind, tables.get(kind, {})).items():
-                _check_line(own, kind, prefix + kind, key, value, suffix, clusters)
+                _check_line(own, prefix + kind, key, value, suffix, clusters)
 
 
-def _check_line(
-    own: Document, kind: str, table: str, key: str, value: Any, suffix: str, clusters: set[str]
-) -> None:
+def _check_line(own: Document, table: str, key: str, value: Any, suffix: str, clusters: set[str]) -> None:
+    """Refuse a line of a table; `suffix` is what the names of a sided one lack."""
+    kind = table.removeprefix("sided.")
     if kind == "mapping":
         if key + suffix not in landmarks():
-            known = [name.removesuffix(suffix) for name in landmarks() if name.endswith(suffix)]
-            raise _unknown(own, "there is no such landmark", table, key, key, known)
+            raise own.unknown("there is no such landmark", key, _stems(landmarks(), suffix), table, key)
         ways = value if isinstance(value, list) else [value]
         for way in ways or [None]:
             read_weights(own, key, way, table)
@@ -58,24 +51,16 @@ def _check_line(
         read_clusters(own, {key: value}, table)
     elif kind == "carried":
         if not isinstance(value, str) or value + suffix not in clusters:
-            known = [name.removesuffix(suffix) for name in sorted(clusters) if name.endswith(suffix)]
-            raise _unknown(own, f"there is no cluster {value!r}", table, key, str(value), known)
+            problem = f"there is no cluster {value!r}"
+            raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
     elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
         raise own.error(
             f"the value is {value!r}", table, key, expected="a list of marker names", remedy=_SHOW
         )
 
 
-def _unknown(
-    own: Document, problem: str, table: str, key: str | None, name: str, known: Sequence[str]
-) -> InputError:
-    return own.error(
-        problem,
-        table,
-        key,
-        expected=f"one of {', '.join(known)}",
-        remedy=suggestion(name, known) or "correct the name, or remove it",
-    )
+def _stems(names: Iterable[str], suffix: str) -> list[str]:
+    return [name.removesuffix(suffix) for name in names if name.endswith(suffix)]
 
 
 def _table(own: Document, name: str, value: Any) -> Mapping[str, Any]:
@@ -94,5 +79,5 @@ def _check_letters(own: Document, letters: Any) -> None:
         )
     if letters["r"] == letters["l"]:
         raise own.error(
-            "right and left have one letter", "letters", "l", expected="two", remedy="correct one of them"
+            "right and left have one letter", "letters", "l", code="conflict", expected="two letters"
         )

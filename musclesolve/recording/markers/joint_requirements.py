@@ -1,4 +1,4 @@
-"""Can the joints be found from what is mapped? Every way to a joint center has its own needs."""
+"""Requirements of the joint centers: each way to find one needs its own landmarks and dimensions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from musclesolve.recording.trial.schema import Document
 Weights = Mapping[str, float]
 
 WANDS = {"knee": "thigh_wand", "ankle": "shank_wand"}
-"""The landmark on the side of the segment above each joint, which shows how the segment is turned."""
+"""The landmark on the side of the segment above each joint, which shows the rotation of the segment."""
 
 
 def needs_chord(mapping: Mapping[str, Weights], joint: str, side: str) -> bool:
-    """Return whether nothing but the chord function shows a knee or ankle center."""
+    """Return whether only the chord function gives a knee or ankle center."""
     return not any(f"{joint}_{way}_{side}" in mapping for way in ("medial", "center"))
 
 
@@ -31,14 +31,8 @@ def check_joints(
 ) -> None:
     """Refuse a mapping from which a joint or the pelvis cannot be found.
 
-    Args:
-        document: the trial file.
-        mapping: landmark -> marker -> weight; required landmarks or what serves instead of them are there.
-        subject: the table [subject].
-        static: whether there is a standing trial.
-
-    Raises:
-        InputError: naming what is missing.
+    Required landmarks or their substitutes are there; `subject` is the table [subject], `static` whether there is a
+    standing trial.
     """
     _check_pelvis(document, mapping)
     for side in SIDES:
@@ -47,19 +41,15 @@ def check_joints(
                 continue
             reason = f"nothing but the lateral marker shows the {SIDE_NAMES[side]} {joint}"
             if subject[f"{joint}_width_m"] is None:
-                raise document.error(
-                    reason,
-                    "subject",
-                    expected=f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]",
-                    remedy=f"measure it with a calliper and add {joint}_width_m = ... to [subject]",
+                expected = (
+                    f"{joint}_width_m, the distance between the {ends}, or {joint}_medial_{side} in [mapping]"
                 )
+                remedy = f"measure it and add {joint}_width_m = ... to [subject]"
+                raise document.error(reason, "subject", None, 0, expected, remedy, code="missing_key")
             if not static:
-                raise document.error(
-                    reason,
-                    "files",
-                    expected=f"a standing trial, or {joint}_medial_{side} in [mapping]",
-                    remedy='add static = "..." to [files]',
-                )
+                expected = f"a standing trial, or {joint}_medial_{side} in [mapping]"
+                remedy = 'add static = "..." to [files]'
+                raise document.error(reason, "files", None, 0, expected, remedy, code="missing_key")
 
 
 def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
@@ -68,9 +58,7 @@ def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
     if not hips or not (any(shoulders) or "neck_base" in mapping):
-        raise document.error(
-            "the pelvis is not shown",
-            "mapping",
-            expected="asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base",
-            remedy="map the markers of the pelvis",
+        expected = (
+            "asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base"
         )
+        raise document.error("the pelvis is not shown", "mapping", None, 0, expected, code="missing_marker")

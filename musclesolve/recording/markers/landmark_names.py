@@ -18,7 +18,7 @@ class Landmark:
         description: what it is on the body.
         required: whether the motion cannot be measured without it.
         standing: whether a standing trial, if there is one, must show it too.
-        instead: names of the landmarks of which one serves in its place.
+        instead: names of the landmarks of which one can replace it.
         without: what is done when it is absent.
     """
 

@@ -1,4 +1,4 @@
-"""Right and left that are swapped: every pair of landmarks is compared with the pair it hangs on."""
+"""Swapped sides: every pair of landmarks is compared with the proximal pair."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.recording.data import SIDES, Trial
 
-# landmark -> what it hangs on, from the pelvis outwards, so that the first pair that disagrees is the swapped one. Not
-# the wrists: arms may be folded; wrists that are swapped show in the length of the forearms.
+# landmark -> its proximal neighbor, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
+# Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
 NEIGHBOUR = {
     "psis": "asis",
     "hip_center": "asis",
@@ -31,18 +31,11 @@ NEIGHBOUR = {
 
 
 def check_sides(trial: Trial, points: Mapping[str, Array]) -> None:
-    """Refuse a landmark whose right and left are swapped.
+    """Refuse a landmark whose right and left are swapped, of the points (T, 3) [m] that are seen.
 
-    With e from the right to the left landmark and n from the right to the left neighbour,
-    sum |r - n_r|^2 + |l - n_l|^2 - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative,
-    each landmark is nearer to the neighbour of the other side.
-
-    Args:
-        trial: the trial.
-        points: landmark -> (T, 3) [m], as far as they are seen.
-
-    Raises:
-        InputError: naming the pair.
+    With e from the right to the left landmark and n from the right to the left neighbour, sum |r - n_r|^2 + |l - n_l|^2
+    - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative, each landmark is nearer to the
+    neighbour of the other side.
     """
     for name, neighbour in NEIGHBOUR.items():
         pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbour)]
@@ -54,6 +47,7 @@ def check_sides(trial: Trial, points: Mapping[str, Array]) -> None:
                 f"right and left are swapped: each {name} is nearer to the {neighbour} of the other side",
                 "mapping",
                 f"{name}_r",
+                code="sides_swapped",
                 expected=f"{name}_r on the side of {neighbour}_r, {name}_l on the side of {neighbour}_l",
                 remedy=f"swap the markers of {name}_r and {name}_l",
             )

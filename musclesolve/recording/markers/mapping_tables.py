@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.joint_requirements import follows_segment
@@ -21,11 +20,7 @@ _FORMS = 'a marker name, { midpoint = ["A", "B"] } or { weights = { A = 0.9, B =
 
 
 def read_mapping(document: Document, table: Mapping[str, Any]) -> dict[str, Weights]:
-    """Return landmark -> marker -> weight (weights sum to one).
-
-    Raises:
-        InputError: an unknown landmark, a needed one that is missing, or a value in none of the three forms.
-    """
+    """Return landmark -> marker -> weight (weights sum to one)."""
     mapping, errors = examined_mapping(document, table)
     if errors:
         raise errors[0]
@@ -36,19 +31,12 @@ def examined_mapping(
     document: Document, table: Mapping[str, Any]
 ) -> tuple[dict[str, Weights], list[InputError]]:
     """Return what ``read_mapping`` returns, as far as its lines are right, and all that is wrong with it."""
-    errors: list[InputError] = []
     known = landmarks()
-    for name in table:
-        if name not in known:
-            errors.append(
-                document.error(
-                    "there is no such landmark",
-                    "mapping",
-                    name,
-                    expected="a name of musclesolve/recording/markers/landmarks.toml",
-                    remedy=suggestion(name, known) or "correct the name, or remove the line",
-                )
-            )
+    errors = [
+        document.unknown("there is no such landmark", name, known, "mapping", name)
+        for name in table
+        if name not in known
+    ]
     for landmark in known.values():
         if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
             other = "".join(f", or map '{name}'" for name in landmark.instead)
@@ -56,60 +44,42 @@ def examined_mapping(
                 document.error(
                     f"'{landmark.name}' is missing",
                     "mapping",
+                    code="missing_key",
                     expected=f"{landmark.name}: {landmark.description}",
                     remedy=f'add {landmark.name} = "<marker>"{other}',
                 )
             )
     mapping: dict[str, Weights] = {}
-    for name, value in table.items():
-        if name not in known:
-            continue
+    for name in [name for name in table if name in known]:
         try:
-            weights = read_weights(document, name, value)
+            mapping[name] = _own_point(document, name, table[name], mapping)
         except InputError as error:
             errors.append(error)
-            continue
-        twin = next((other for other, taken in mapping.items() if taken == weights), None)
-        if twin is not None:
-            errors.append(
-                document.error(
-                    f"'{name}' is mapped to the same point as '{twin}'",
-                    "mapping",
-                    name,
-                    expected="a point of its own for every landmark",
-                    remedy="correct the marker of one of them, or leave out the optional one",
-                )
-            )
-            continue
-        mapping[name] = weights
     return mapping, errors
 
 
-def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
-    """Return the weights of the markers that show one landmark.
+def _own_point(document: Document, name: str, value: Any, mapping: Mapping[str, Weights]) -> Weights:
+    """Return the weights of a landmark that no other one of the mapping has."""
+    weights = read_weights(document, name, value)
+    for other, taken in mapping.items():
+        if taken == weights:
+            problem = f"'{name}' is mapped to the same point as '{other}'"
+            expected = "a point of its own for every landmark"
+            remedy = "correct the marker of one of them, or leave out the optional one"
+            raise document.error(problem, "mapping", name, 0, expected, remedy, code="bad_mapping")
+    return weights
 
-    Raises:
-        InputError: a value in none of the three forms, or weights that do not sum to one.
-    """
+
+def read_weights(document: Document, name: str, value: Any, table: str = "mapping") -> Weights:
+    """Return the weights of the markers that show one landmark."""
     weights = _weights(value)
     if not weights:
-        raise document.error(
-            f"the value is {_short(value)}",
-            table,
-            name,
-            expected=_FORMS,
-            remedy=f'write {name} = "<marker>" with a marker of the files',
-        )
+        remedy = f'write {name} = "<marker>" with a marker of the files'
+        raise document.error(f"the value is {_short(value)}", table, name, 0, _FORMS, remedy)
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
-        raise document.error(
-            f"the weights sum to {total:g}",
-            table,
-            name,
-            expected="weights that sum to 1",
-            remedy=f"divide each of them by {total:g}" if total > 0.0 else "correct the weights",
-        )
+        raise document.error(f"the weights sum to {total:g}", table, name, expected="weights that sum to 1")
     return weights
 
 
@@ -140,39 +110,21 @@ def _short(value: Any) -> str:
 def read_clusters(
     document: Document, table: Mapping[str, Any], name_of_table: str = "clusters"
 ) -> dict[str, tuple[str, ...]]:
-    """Return cluster -> its markers.
-
-    Raises:
-        InputError: fewer than three different markers in a cluster.
-    """
+    """Return cluster -> its markers."""
     for name, value in table.items():
         names = isinstance(value, list) and all(isinstance(marker, str) and marker for marker in value)
         if not names or len(set(value)) != len(value) or len(value) < 3:
-            raise document.error(
-                f"the value is {_short(value)}",
-                name_of_table,
-                name,
-                expected="a list of three or more different markers",
-                remedy="add a marker to it, or remove the cluster",
-            )
+            expected = "a list of three or more different markers"
+            remedy = "add a marker to it, or remove the cluster"
+            raise document.error(f"the value is {_short(value)}", name_of_table, name, 0, expected, remedy)
     return {name: tuple(value) for name, value in table.items()}
 
 
 def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping[str, Any]) -> dict[str, str]:
-    """Return marker -> the cluster that carries it.
-
-    Raises:
-        InputError: a cluster that is not defined.
-    """
+    """Return marker -> the cluster that carries it."""
     for marker, cluster in table.items():
         if not isinstance(cluster, str) or cluster not in clusters:
-            raise document.error(
-                f"there is no cluster {cluster!r}",
-                "carried",
-                marker,
-                expected="a cluster of [clusters]",
-                remedy=suggestion(str(cluster), clusters) or "define it in [clusters]",
-            )
+            raise document.unknown(f"there is no cluster {cluster!r}", cluster, clusters, "carried", marker)
     return dict(table)
 
 
@@ -184,16 +136,12 @@ def check_markers_exist(
     walk: Markers,
     static: Markers | None,
 ) -> None:
-    """Refuse a mapping, cluster or carried marker that the files cannot serve.
-
-    Raises:
-        InputError: naming the marker, the file that lacks it and the nearest names in it.
-    """
-    for error in unserved(document, mapping, clusters, carried, walk, static).values():
+    """Refuse a mapping, cluster or carried marker that the files do not show."""
+    for error in absences(document, mapping, clusters, carried, walk, static).values():
         raise error
 
 
-def unserved(
+def absences(
     document: Document,
     mapping: Mapping[str, Weights],
     clusters: Mapping[str, tuple[str, ...]],
@@ -201,58 +149,59 @@ def unserved(
     walk: Markers,
     static: Markers | None,
 ) -> dict[tuple[str, str], InputError]:
-    """Return (table, key) -> why the files cannot serve it, for every cluster, carried marker and landmark."""
+    """Return (table, key) -> the error of every cluster, carried marker and landmark that the files do not show."""
     if clusters and static is None:
         without = document.error(
-            "clusters need a standing trial",
-            "clusters",
-            expected="static in [files]",
-            remedy="name the standing trial, or remove [clusters] and [carried]",
+            "clusters need a standing trial", "clusters", code="missing_key", expected="static in [files]"
         )
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
     for name, markers in clusters.items():
         for file in (walk, static):
             for marker in markers:
-                if file is not None and marker not in file:
-                    errors.setdefault(("clusters", name), _absent(document, "clusters", name, marker, file))
-                elif file is not None and marker in file.repeated:
-                    errors.setdefault(("clusters", name), _repeated(marker, file))
+                if file is not None and (error := _lacks(document, "clusters", name, marker, file)):
+                    errors.setdefault(("clusters", name), error)
     for marker in carried:
-        if static is not None and marker not in static:
-            errors["carried", marker] = _absent(document, "carried", marker, marker, static)
-        elif static is not None and marker in static.repeated:
-            errors["carried", marker] = _repeated(marker, static)
+        if static is not None and (error := _lacks(document, "carried", marker, marker, static)):
+            errors["carried", marker] = error
     for landmark, weights in mapping.items():
         for marker in weights:
-            followed = static is not None and marker in static and follows_segment(mapping, landmark)
             error = None
-            if followed and marker not in walk and static is not None and marker in static.repeated:
-                error = _repeated(marker, static)
-            elif marker not in carried and not (followed and marker not in walk):
+            if (
+                marker not in walk
+                and static is not None
+                and marker in static
+                and follows_segment(mapping, landmark)
+            ):
+                error = (
+                    _lacks(document, "mapping", landmark, marker, static)
+                    if marker in static.repeated
+                    else None
+                )
+            elif marker not in carried:
                 error = _unmapped(document, landmark, marker, walk, static)
             if error is not None:
                 errors.setdefault(("mapping", landmark), error)
     return errors
 
 
+def _lacks(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError | None:
+    """Return why a file does not show a marker: it is absent, or stands twice; None where it does."""
+    if marker not in file:
+        return _absent(document, table, key, marker, file)
+    return _repeated(marker, file) if marker in file.repeated else None
+
+
 def _unmapped(
-    document: Document,
-    landmark: str,
-    marker: str,
-    walk: Markers,
-    static: Markers | None,
+    document: Document, landmark: str, marker: str, walk: Markers, static: Markers | None
 ) -> InputError | None:
     """Return why a landmark cannot be followed by a marker, None where it can."""
     if marker not in walk:
         if static is not None and marker in static:
-            return document.error(
-                f"only the standing trial has the marker '{marker}'",
-                "mapping",
-                landmark,
-                expected="a marker of the motion, or one that a cluster carries",
-                remedy=f'add to [carried]: "{marker}" = "<cluster>"',
-            )
+            problem = f"only the standing trial has the marker '{marker}'"
+            expected = "a marker of the motion, or one that a cluster carries"
+            remedy = f'add to [carried]: "{marker}" = "<cluster>"'
+            return document.error(problem, "mapping", landmark, 0, expected, remedy, code="missing_marker")
         return _absent(document, "mapping", landmark, marker, walk)
     # The legs and the pelvis are measured on the standing trial; the rest of the body on the motion.
     if static is not None and landmarks()[landmark].standing and marker not in static:
@@ -266,10 +215,5 @@ def _repeated(marker: str, file: Markers) -> InputError:
 
 
 def _absent(document: Document, table: str, key: str, marker: str, file: Markers) -> InputError:
-    return document.error(
-        f"the marker '{marker}' is not in {file.path}",
-        table,
-        key,
-        expected="a marker of this file",
-        remedy=suggestion(marker, file.names) or f"its markers are {', '.join(file.names)}",
-    )
+    problem = f"the marker '{marker}' is not in {file.path}"
+    return document.unknown(problem, marker, file.names, table, key, code="missing_marker")

@@ -1,4 +1,4 @@
-"""Which markers move together: the clusters of a trial file, and the bodies that its mapping implies."""
+"""Groups of markers that move together: the clusters of a trial file, and the bodies of its mapping."""
 
 from __future__ import annotations
 

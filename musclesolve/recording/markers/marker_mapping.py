@@ -1,4 +1,4 @@
-"""What the markers mean: the mapping of a trial file, and that of the marker set it asks for."""
+"""The marker mapping: that of a trial file, and that of the marker set it names."""
 
 from __future__ import annotations
 
@@ -18,15 +18,21 @@ from musclesolve.recording.markers.mapping_tables import (
     read_clusters,
     read_mapping,
 )
-from musclesolve.recording.markers.marker_names import Names
-from musclesolve.recording.markers.marker_set import MarkerSet, applied, find_marker_set, fitting, names_of
+from musclesolve.recording.markers.marker_names import MarkerNames
+from musclesolve.recording.markers.marker_set import (
+    MarkerSet,
+    apply_marker_set,
+    best_marker_set,
+    find_marker_set,
+    marker_names_of,
+)
 from musclesolve.recording.markers.resolve_landmarks import markers_of
 from musclesolve.recording.trial.schema import Document
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """Markers by the names that the mapping uses, and what they mean.
+class MarkerMapping:
+    """Markers by the names of the mapping, and the landmarks that they show.
 
     Args:
         walk: markers of the motion.
@@ -34,7 +40,7 @@ class Meaning:
         mapping: landmark -> marker -> weight.
         clusters: cluster -> its markers.
         carried: marker that only the standing trial shows -> the cluster that carries it.
-        notes: what a reader of the results should know of it.
+        notes: for the results.
         names: how labels of the files become names of the mapping.
     """
 
@@ -44,24 +50,17 @@ class Meaning:
     clusters: Mapping[str, tuple[str, ...]]
     carried: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    names: Names = field(default_factory=Names)
+    names: MarkerNames = field(default_factory=MarkerNames)
 
 
-def read_meaning(
+def read_marker_mapping(
     document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
-) -> Meaning:
-    """Return what the markers mean, checked against the recordings.
+) -> MarkerMapping:
+    """Return the marker mapping, checked against the recordings.
 
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        walk: markers of the motion.
-        static: markers of the standing trial, if there is one.
-
-    Raises:
-        InputError: an unknown set, landmark or marker, or a mapping from which a joint cannot be found.
+    Refused are an unknown set, landmark or marker, and a mapping from which a joint cannot be found.
     """
-    asked = asked_meaning(document, content, walk, static)
+    asked = requested_mapping(document, content, walk, static)
     if not asked.tables["mapping"] and asked.chosen is None:
         raise _no_mapping(document, walk)
     walk, static = asked.walk, asked.static
@@ -71,58 +70,48 @@ def read_meaning(
     check_joints(document, mapping, content["subject"], static is not None)
     check_markers_exist(document, mapping, clusters, carried, walk, static)
     notes = (*asked.notes, *_carried_notes(carried, walk))
-    return Meaning(walk, static, mapping, clusters, carried, notes, asked.names)
+    return MarkerMapping(walk, static, mapping, clusters, carried, notes, asked.names)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What the trial file and its marker set say of the markers, not checked yet: the tables as they are written."""
+class RequestedMapping:
+    """The marker tables of the trial file and its marker set as they are written, not checked yet."""
 
     walk: Markers
     static: Markers | None
     tables: dict[str, dict[str, Any]]
-    names: Names
+    names: MarkerNames
     chosen: MarkerSet | None = None
     notes: tuple[str, ...] = ()
 
 
-def asked_meaning(
+def requested_mapping(
     document: Document, content: Mapping[str, Any], walk: Markers, static: Markers | None
-) -> Asked:
-    """Return the recordings by the names that are asked for, and the tables that hold for them.
-
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        walk: markers of the motion.
-        static: markers of the standing trial, if there is one.
-
-    Raises:
-        InputError: an unknown marker set, or a file with the markers of several persons.
-    """
+) -> RequestedMapping:
+    """Return the recordings by the names of the mapping, and the tables that hold for them."""
     tables: dict[str, dict[str, Any]] = {
         name: dict(content[name]) for name in ("mapping", "clusters", "carried")
     }
     own, person = _written(tables), content["markers"]["person"]
     chosen = None
-    names = Names(own, person=person)
+    names = MarkerNames(own, person=person)
     if asked := content["markers"]["set"]:
         chosen = find_marker_set(document, asked)
-        names = names_of(chosen, own, person)
+        names = marker_names_of(chosen, own, person)
     notes = _person_notes(names, walk, static)
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
     if chosen is not None:
         walk = _without_empty(walk, static)
-        tables, left_out = applied(chosen, tables, walk, static)
+        tables, left_out = apply_marker_set(chosen, tables, walk, static)
         notes += [_read_as(chosen, walk, static), *left_out]
-    return Asked(walk, static, tables, names, chosen, tuple(notes))
+    return RequestedMapping(walk, static, tables, names, chosen, tuple(notes))
 
 
 def _read_as(chosen: MarkerSet, walk: Markers, static: Markers | None) -> str:
-    """Return what a marker set says of the recordings; all is in [mapping] where they have none of its markers."""
+    """Return a note on the marker set; all is in [mapping] where the recordings have none of its markers."""
     if not {*walk.names, *(() if static is None else static.names)} & set(chosen.markers):
         return (
-            f"None of the markers of the set {chosen.name} is in the recordings: what the markers mean is taken from "
+            f"None of the markers of the set {chosen.name} is in the recordings: the mapping is taken from "
             "[mapping] alone, leave the set out."
         )
     return f"The markers are read as {chosen.name}: {chosen.description}."
@@ -148,7 +137,7 @@ def _without_empty(walk: Markers, static: Markers | None) -> Markers:
     return replace(walk, names=tuple(walk.names[k] for k in kept), position=walk.position[:, kept])
 
 
-def _person_notes(names: Names, walk: Markers, static: Markers | None) -> list[str]:
+def _person_notes(names: MarkerNames, walk: Markers, static: Markers | None) -> list[str]:
     one, other = names.persons(walk), [] if static is None else names.persons(static)
     if names.person is not None or len(one) != 1 or len(other) != 1 or one == other:
         return []
@@ -163,20 +152,16 @@ def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:
     ]
 
 
-def by_set(document: Document, markers: Markers, meaning: Meaning) -> Markers:
-    """Return the markers of a further recording by the names that the mapping uses.
-
-    Raises:
-        InputError: the markers of several persons are in it.
-    """
-    return meaning.names.checked(document, markers)
+def renamed_markers(document: Document, markers: Markers, marker_mapping: MarkerMapping) -> Markers:
+    """Return the markers of a further recording by the names that the mapping uses."""
+    return marker_mapping.names.checked(document, markers)
 
 
 def _no_mapping(document: Document, walk: Markers) -> Exception:
-    best = fitting(walk)
+    best = best_marker_set(walk)
     remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
     if best is not None:
         remedy = f'add [markers] with set = "{best[0]}": the recording has the markers of {best[1]} of its landmarks'
     return document.error(
-        "nothing says what the markers mean", "mapping", expected="[mapping], or a marker set", remedy=remedy
+        "the markers have no mapping", "mapping", code="missing_key", expected="[mapping]", remedy=remedy
     )

@@ -9,33 +9,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.trial.schema import Document
 
 
 @dataclass(frozen=True)
-class Names:
-    """The names that are asked for.
+class MarkerNames:
+    """The names that the mapping uses.
 
-    Args:
-        own: names that the trial file writes, as they are.
-        known: folded name or alias -> name of a marker set.
-        person: whose markers are meant; None: those of the only person.
+    `own` are the names in the trial file, `known` the folded names and aliases of a marker set; `person` is the one
+    whose markers are meant, None: the only one.
     """
 
     own: frozenset[str] = frozenset()
     known: Mapping[str, str] = field(default_factory=dict)
     person: str | None = None
 
-    def asked(self, label: str) -> str | None:
-        """Return the name that a label without a person stands for, None where it is not asked for."""
+    def name_of(self, label: str) -> str | None:
+        """Return the name that a label without a person stands for, None where the mapping does not use it."""
         return label if label in self.own else self.known.get(label.strip().casefold())
 
     def renamed(self, markers: Markers) -> Markers:
-        """Return the markers by the names that are asked for.
+        """Return the markers by the names that the mapping uses.
 
-        A label that stands for none stays as it is, and so does one whose name is taken already.
+        Other labels stay as they are, and so does one whose name is taken already.
         """
         exact = set(markers.names) & (self.own | set(self.known.values()))
         others = (
@@ -43,56 +41,47 @@ class Names:
         )
         names: list[str] = []
         for label in markers.names:
-            person, plain = divided(label)
-            new = label if label in exact else self.asked(label)
+            person, plain = split_label(label)
+            new = label if label in exact else self.name_of(label)
             if new is None and person not in others:
-                new = self.asked(plain)
+                new = self.name_of(plain)
             taken = exact | set(names) | set(markers.names)
             names.append(new if new is not None and (new == label or new not in taken) else label)
         return _with_names(markers, names)
 
     def persons(self, markers: Markers) -> list[str]:
-        """Return the persons before labels that are asked for."""
+        """Return the persons before labels that the mapping uses."""
         exact = self.own & set(markers.names)
-        parts = [divided(label) for label in markers.names if label not in exact]
+        parts = [split_label(label) for label in markers.names if label not in exact]
         return list(
-            dict.fromkeys(person for person, plain in parts if person and self.asked(plain) is not None)
+            dict.fromkeys(person for person, plain in parts if person and self.name_of(plain) is not None)
         )
 
     def _doubles(self, markers: Markers) -> set[str]:
-        """Return the persons of whose markers one is there without any person as well: these are of somebody else."""
-        alone = {self.asked(label) for label in markers.names} - {None}
-        parts = [divided(label) for label in markers.names]
-        return {person for person, plain in parts if person and self.asked(plain) in alone}
+        """Return the persons one of whose markers is there without a person as well: they are not the subject."""
+        alone = {self.name_of(label) for label in markers.names} - {None}
+        parts = [split_label(label) for label in markers.names]
+        return {person for person, plain in parts if person and self.name_of(plain) in alone}
 
     def checked(self, document: Document, markers: Markers) -> Markers:
-        """Return the markers by the names that are asked for.
-
-        Raises:
-            InputError: two persons are in the file and nothing says which one is meant, or that one is not there.
-        """
+        """Return the markers by the names that the mapping uses."""
         persons = self.persons(markers)
         if self.person is None:
             left = [person for person in persons if person not in self._doubles(markers)]
             if len(left) > 1:
-                raise InputError(
+                problem, expected = (
                     f"the same markers are there of {' and '.join(left)}",
-                    file=markers.path,
-                    expected="the markers of one person, or a word in the trial file on whose are meant",
-                    remedy=f'add person = "{left[0]}" to [markers] in {document.path.name}',
+                    "the markers of one person",
                 )
+                remedy = f'add person = "{left[0]}" to [markers] in {document.path.name}'
+                raise error_at(markers.path, None, problem, expected, remedy, code="conflict")
         elif persons and self.person not in persons:
-            raise document.error(
-                f"there are no markers of '{self.person}' in {markers.path}",
-                "markers",
-                "person",
-                expected=f"one of {', '.join(persons)}",
-                remedy="correct the name, or name another file",
-            )
+            problem = f"there are no markers of '{self.person}' in {markers.path}"
+            raise document.unknown(problem, self.person, persons, "markers", "person", code="missing_marker")
         return self.renamed(markers)
 
 
-def divided(label: str) -> tuple[str, str]:
+def split_label(label: str) -> tuple[str, str]:
     """Return person and name of a label such as "Ann:LASI"; the person is "" where there is none."""
     person, _, plain = label.partition(":")
     return (person, plain) if person and plain else ("", label)
@@ -100,8 +89,8 @@ def divided(label: str) -> tuple[str, str]:
 
 def without_person(markers: Markers) -> Markers:
     """Return the markers without the name of the person, if there is only one; labels without one stay."""
-    persons = {person for person, _ in map(divided, markers.names)} - {""}
-    plain = [divided(name)[1] for name in markers.names]
+    persons = {person for person, _ in map(split_label, markers.names)} - {""}
+    plain = [split_label(name)[1] for name in markers.names]
     if len(persons) != 1 or len(set(plain)) < len(plain):
         return markers
     return _with_names(markers, plain)

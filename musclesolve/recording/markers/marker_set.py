@@ -1,7 +1,7 @@
-"""Marker sets: what the markers of a common laboratory protocol mean, as data files that stand in for [mapping].
+"""Marker sets: the mapping of a common laboratory protocol, as data files that stand in for [mapping].
 
-A set is asked for by the name of a file in ``recording/sets`` or by the path of a person's own. Of a set only that is
-taken whose markers the recordings have; tables of the trial file add to it and win over it.
+A set is named by a file in ``recording/markers/sets`` or by the path of a user's own. Only what the recordings show is
+used of it; tables of the trial file add to it and override it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.custom_marker_set import TABLES, check_own_set
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.marker_names import Names
-from musclesolve.recording.markers.resolve_landmarks import first_of, markers_of, served
+from musclesolve.recording.markers.marker_names import MarkerNames
+from musclesolve.recording.markers.resolve_landmarks import first_way, markers_of, resolve_landmarks
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.schema import Document
 
@@ -70,21 +69,14 @@ def marker_sets() -> dict[str, MarkerSet]:
 
 
 def find_marker_set(document: Document, name: str) -> MarkerSet:
-    """Return the marker set that a trial file asks for: a bundled one by name, or a person's own by path.
-
-    Raises:
-        InputError: there is neither, or the person's own file is not a marker set.
-    """
+    """Return the marker set that a trial file asks for: a bundled one by name, or a user's own by path."""
     known = marker_sets()
     if name in known:
         return known[name]
     if not name.endswith(".toml") and not _is_beside(document, name):
-        raise document.error(
-            f"there is no marker set {name!r}",
-            "markers",
-            "set",
-            expected=f"one of {', '.join(known)}, or the path of your own (.toml)",
-            remedy=suggestion(name, known) or "leave set out, and write [mapping]",
+        expected = f"one of {', '.join(known)}, or the path of your own (.toml)"
+        raise document.unknown(
+            f"there is no marker set {name!r}", name, known, "markers", "set", expected=expected
         )
     own = Document(document.input_file("markers", "set", name))
     check_own_set(own)
@@ -131,26 +123,20 @@ def _lettered(value: Any, letter: str) -> Any:
     return value
 
 
-def names_of(chosen: MarkerSet, own: Iterable[str] = (), person: str | None = None) -> Names:
-    """Return the names that are asked for: those of the set, whatever the case, its aliases, and those of one's own."""
+def marker_names_of(chosen: MarkerSet, own: Iterable[str] = (), person: str | None = None) -> MarkerNames:
+    """Return the names that the mapping uses: those of the set in any case, its aliases, and the trial file's own."""
     known = {name.casefold(): name for name in chosen.markers}
     known |= {alias.casefold(): name for name, others in chosen.aliases.items() for alias in others}
-    return Names(frozenset(own), known, person)
+    return MarkerNames(frozenset(own), known, person)
 
 
-def applied(
+def apply_marker_set(
     chosen: MarkerSet, tables: Mapping[str, Mapping[str, Any]], walk: Markers, static: Markers | None
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Return mapping, clusters and carried of a trial: those of the set that the recordings serve, and its own.
+    """Return mapping, clusters and carried of a trial: those of the set that the recordings show, and its own.
 
     A landmark that is ``false`` in the mapping of the trial file is left out, and so is one that only the standing
-    trial shows when nothing carries it; a sentence for each of these comes with the tables.
-
-    Args:
-        chosen: the set.
-        tables: "mapping", "clusters" and "carried" of the trial file.
-        walk: markers of the motion, by the names of the set.
-        static: those of the standing trial, if there is one.
+    trial shows when nothing carries it; the tables come with a note on each of these.
     """
     moving = set(walk.names)
     standing = moving if static is None else set(static.names)
@@ -170,18 +156,18 @@ def applied(
     own = dict(tables["mapping"])
     off = {name for name, way in own.items() if way is False and name in landmarks()}
     ways = {name: ways for name, ways in chosen.mapping.items() if name not in own}
-    mapping, notes = served(
+    mapping, notes = resolve_landmarks(
         ways, {n: w for n, w in own.items() if n not in off}, moving, standing, set(carried)
     )
     return {"mapping": mapping, "clusters": clusters, "carried": carried}, notes
 
 
-def fitting(markers: Markers) -> tuple[str, int] | None:
+def best_marker_set(markers: Markers) -> tuple[str, int] | None:
     """Return the bundled set most of whose landmarks a recording shows, and how many; None if none has half of them."""
     counts = {}
     for name, chosen in marker_sets().items():
-        names = set(names_of(chosen).renamed(markers).names)
-        count = sum(first_of(ways, names) is not None for ways in chosen.mapping.values())
+        names = set(marker_names_of(chosen).renamed(markers).names)
+        count = sum(first_way(ways, names) is not None for ways in chosen.mapping.values())
         if count >= 0.5 * len(chosen.mapping):
             counts[name] = count
     return max(counts.items(), key=lambda item: item[1]) if counts else None

@@ -1,4 +1,4 @@
-"""Which landmarks of a marker set two recordings serve, and by which of its ways."""
+"""The landmarks of a marker set that two recordings show, and by which of its definitions."""
 
 from __future__ import annotations
 
@@ -23,43 +23,37 @@ def markers_of(way: Any) -> list[str]:
     ]
 
 
-def first_of(ways: Iterable[Any], markers: set[str]) -> Any:
+def first_way(ways: Iterable[Any], markers: set[str]) -> Any:
     """Return the first way to map a landmark whose markers are all there, None where there is none."""
     return next((way for way in ways if set(markers_of(way)) <= markers), None)
 
 
-def served(
+def resolve_landmarks(
     offered: Mapping[str, list[Any]],
     own: Mapping[str, Any],
     moving: set[str],
     standing: set[str],
     carried: set[str],
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the mapping that the recordings serve, and a sentence on every landmark that just one of them shows.
+    """Return the mapping that the recordings show, and a note on every landmark that just one of them shows.
 
-    The motion must show a landmark, unless a cluster or its segment carries it; the standing trial as well, where it
-    is measured there. What cannot do without is kept, so that the fault is told.
-
-    Args:
-        offered: landmark -> the ways of the set to map it.
-        own: landmark -> the way of the trial file.
-        moving: markers of the motion.
-        standing: markers of the standing trial; those of the motion when there is none.
-        carried: markers that clusters carry.
+    Each landmark has ways to map it in the set (`offered`), or one in the trial file (`own`). The motion must show it,
+    unless a cluster or its segment carries it; the standing trial as well, where it is measured there. A required
+    landmark is kept, so that its absence is reported. `moving`, `standing` and `carried` are markers.
     """
     known, everywhere = landmarks(), moving | standing
     mapping: dict[str, Any] = {}
-    # Medial landmarks follow the marker on the side of their segment: whether that is served is known before them.
+    # Medial landmarks follow the marker on the side of their segment, which is resolved before them.
     for name in sorted(offered, key=lambda name: "_medial" in name):
         shown = set(moving & standing if known[name].standing else moving) | carried
         if follows_segment(dict(own) | mapping, name):
             shown |= standing
-        way = first_of(offered[name], shown)
+        way = first_way(offered[name], shown)
         if way is not None:
             mapping[name] = way
     notes = []
     for name, ways in offered.items():
-        way = None if name in mapping else first_of(ways, everywhere)
+        way = None if name in mapping else first_way(ways, everywhere)
         if way is not None and _wanted(known[name], {*mapping, *own}):
             mapping[name] = way
         elif way is not None:

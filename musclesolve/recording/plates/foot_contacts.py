@@ -25,7 +25,7 @@ ROLL = 0.15
 LOADED_SHARE = 0.03
 """A foot carries something from this share of the body weight on."""
 FEWEST_SUPPORT = 0.12
-"""The force of a single support shorter than this says nothing of its plate [s]."""
+"""The force of a single support shorter than this does not test its plate [s]."""
 PARTIAL, WHOLE = 0.8, 0.9
 """A plate that bears less than the first share of what moves the body in single support measures part of the foot, if
 another contact has the second."""
@@ -33,13 +33,10 @@ another contact has the second."""
 
 @dataclass(frozen=True)
 class FootPath:
-    """One foot over the frames of the motion.
+    """One foot over the frames (T,) of the motion.
 
-    Args:
-        floor: (T,) whether heel or toe rests on the floor.
-        air: (T,) whether both are off it.
-        loaded: (T,) whether a plate carries the foot.
-        vertical: (T,) the vertical force of its plates [N].
+    Whether heel or toe rests on the floor, whether both are in the air, whether a plate carries the foot, and the
+    vertical force of its plates [N].
     """
 
     floor: Mask

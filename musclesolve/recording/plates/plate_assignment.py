@@ -1,4 +1,4 @@
-"""Which foot stands on which force plate: contact by contact, the foot that is nearest to the centre of pressure."""
+"""Which foot stands on which force plate: contact by contact, the foot that is nearest to the center of pressure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from musclesolve.recording.plates.plate_wrench import Plate, PlateRecording
 
 # A contact shorter [s] or lighter [N] than this is noise, or a passing touch; a break as short is none.
 _BRIEF, _LIGHT = 0.05, 50.0
-# The centre of pressure of a foot is never farther from the line of its heel and toe [m].
+# The center of pressure of a foot is never farther from the line of its heel and toe [m].
 _FAR = 0.25
 # The share of a contact's force that has to be nearer to one foot than to the other.
 _CLEAR = 0.9
@@ -67,13 +67,8 @@ Feet = Mapping[Side, Foot]
 class Contact:
     """One plate, loaded from one sample to before another.
 
-    Args:
-        plate: number of the plate.
-        first, last: its samples, the last one not included.
-        start, end: their times [s].
-        peak: the greatest vertical force [N].
-        side: the foot; None when that is not clear.
-        reason: why it is not clear, or "".
+    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the reason, when it is
+    unclear.
     """
 
     plate: int
@@ -86,7 +81,7 @@ class Contact:
     reason: str = ""
 
     @property
-    def weighty(self) -> bool:
+    def significant(self) -> bool:
         """Whether it is more than noise."""
         return self.peak >= _LIGHT and self.end - self.start >= _BRIEF
 
@@ -95,17 +90,10 @@ class Contact:
 
 
 def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
-    """Return the contacts of a plate and whose they are.
-
-    Args:
-        recording: the plate, global frame.
-        walk: the markers, for their rate.
-        feet: where the feet are.
-        threshold: vertical force from which on the plate counts as loaded [N].
-    """
+    """Return the contacts of a plate, global frame, loaded from `threshold` [N] on, and the foot of each."""
     found = []
     for first, last in _stretches(recording, threshold):
-        side, reason = _whose(recording, slice(first, last), feet, walk.rate)
+        side, reason = _foot_of(recording, slice(first, last), feet, walk.rate)
         times = float(recording.time[first]), float(recording.time[last - 1])
         peak = float(recording.force[first:last, 2].max())
         found.append(Contact(recording.plate.number, first, last, *times, peak, side, reason))
@@ -113,13 +101,13 @@ def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: fl
 
 
 def on_plates_whole(found: list[Contact], feet: Feet, plates: Sequence[Plate]) -> list[Contact]:
-    """Return contacts (of one plate) of which those are nobody's whose foot stands partly beside all plates."""
+    """Return contacts (of one plate), without the foot where it stands partly beside all plates."""
     return [replace(contact, **_beside(contact, feet, plates)) for contact in found]
 
 
 def _beside(contact: Contact, feet: Feet, plates: Sequence[Plate]) -> dict[str, Any]:
-    """Return what changes of a contact whose foot stands partly beside the plates; nothing where it does not."""
-    if contact.side is None or not contact.weighty:
+    """Return the changes of a contact whose foot stands partly beside the plates; none where it does not."""
+    if contact.side is None or not contact.significant:
         return {}
     foot = feet[contact.side]
     frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
@@ -135,7 +123,7 @@ def _beside(contact: Contact, feet: Feet, plates: Sequence[Plate]) -> dict[str, 
 
 
 def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:
-    """Return what a plate does to each foot that stood on it: its own contacts, and nothing in between."""
+    """Return the force of a plate on each foot that stood on it: zero outside of its own contacts."""
     forces = []
     for side in SIDES:
         under = np.zeros(recording.time.size, bool)
@@ -171,7 +159,7 @@ def _stretches(recording: PlateRecording, threshold: float) -> list[tuple[int, i
     )
 
 
-def _whose(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
+def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
     """Return the foot of a contact, or None and why."""
     time, point, weight = recording.time[samples], recording.point[samples], recording.force[samples, 2]
     distance = np.stack([feet[side].distance(point, time) for side in SIDES])

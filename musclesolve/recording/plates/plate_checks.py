@@ -1,4 +1,4 @@
-"""Are these the forces of this person's feet? Sign, size, direction, steadiness and place of every plate."""
+"""Plausibility of plate forces: sign, size, direction, steadiness and place of every plate."""
 
 from __future__ import annotations
 
@@ -15,22 +15,18 @@ from musclesolve.recording.trial.schema import Document
 
 # Peak of the vertical force in body weights: a light touch, and more than any jump.
 PEAK_SHARE = (0.1, 12.0)
-# Horizontal force over vertical force, with some newtons for the ends of contact: no sole holds more.
+# Horizontal force over vertical force, with some newtons for the ends of contact: the largest friction of a sole.
 GREATEST_FRICTION, FRICTION_FLOOR = 2.0, 100.0
 # A force that changes by more than a body weight from one sample to the next, and faster than this [body weights/s],
-# is none of a foot: the hardest landings reach some hundreds.
-LEAP, FASTEST = 1.0, 1000.0
-# Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that turns
-# on the floor makes a third of it.
+# is not of a foot: the hardest landings reach some hundreds.
+JUMP, FASTEST = 1.0, 1000.0
+# Moment about the point over vertical force [m], with some newton metres for the ends of contact: a foot that
+# rotates on the floor makes a third of it.
 MOMENT_ARM, MOMENT_FLOOR = 0.3, 20.0
 
 
 def check_plate(trial: Trial, plate: PlateForce, index: int, document: Document) -> None:
-    """Refuse a plate whose forces cannot be those of the ground on this foot.
-
-    Raises:
-        InputError: at the first thing that is wrong.
-    """
+    """Refuse a plate whose forces cannot be those of the ground on this foot."""
     if (found := plate_error(trial, plate, index, document)) is not None:
         raise found[1]
 
@@ -46,11 +42,7 @@ def plate_error(
 
 
 def check_any_load(trial: Trial, document: Document) -> None:
-    """Refuse forces of which none ever counts as a load: they are in another unit, or of another recording.
-
-    Raises:
-        InputError: no plate is ever loaded.
-    """
+    """Refuse forces that never load a plate: they are in another unit, or of another recording."""
     if any(loaded(trial, plate).any() for plate in trial.forces):
         return
     peak = max(float(np.abs(plate.force[:, 2]).max()) for plate in trial.forces)
@@ -72,7 +64,7 @@ def _sign(trial: Trial, plate: PlateForce) -> PlateFault | None:
         f"the plate pulls the {foot_name(plate)} down with {-peak:.0f} N",
         "force",
         "the force of the ground on the foot, which points up",
-        "the file holds the force on the plate (turn its sign), or up in [laboratory] is wrong",
+        "the file holds the force on the plate (invert its sign), or up in [laboratory] is wrong",
         "correct the sign of this plate's vertical channels in the capture software, or up in [laboratory]",
     )
 
@@ -108,20 +100,20 @@ def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
     )
 
 
-def _leaps(trial: Trial, plate: PlateForce) -> PlateFault | None:
-    """A spike, or a contact that was cut off, rings through the filter."""
+def _jumps(trial: Trial, plate: PlateForce) -> PlateFault | None:
+    """Find a spike, or a contact that was cut off: it rings through the filter."""
     near = in_reach(trial, plate)
     weight = trial.subject.mass * STANDARD_GRAVITY
     change = np.linalg.norm(np.diff(plate.force[near], axis=0), axis=1)
-    fast = (change > LEAP * weight) & (change > FASTEST * weight * np.diff(plate.time[near]))
+    fast = (change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time[near]))
     if not fast.any():
         return None
     return PlateFault(
-        f"the force on the {foot_name(plate)} leaps by {change[fast].max():.0f} N from one sample to the next "
+        f"the force on the {foot_name(plate)} jumps by {change[fast].max():.0f} N from one sample to the next "
         f"at {plate.time[near][1:][fast][0]:g} s",
         "force",
         "a force that rises and falls steadily",
-        "mend the spike in the software that exported it, or choose a range away from it ([time])",
+        "remove the spike in the software that exported it, or choose a range away from it ([time])",
     )
 
 
@@ -145,9 +137,9 @@ PLATE_TESTS: dict[str, Callable[[Trial, PlateForce], PlateFault | None]] = {
     "sign": _sign,
     "size": _size,
     "sideways": _sideways,
-    "leaps": _leaps,
+    "jumps": _jumps,
     "moments": _moments,
     "nearness": nearness,
     "strays": strays,
 }
-"""What finds a fault, by name; every test may rely on the ones before it."""
+"""Tests by name, in order: each may rely on the ones before it."""

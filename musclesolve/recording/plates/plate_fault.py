@@ -1,4 +1,4 @@
-"""What is wrong with a plate, and where that is said: in the tables of the trial file, or in the file of the plates."""
+"""Faults of a plate, placed in the tables of the trial file or in the file of the plates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from musclesolve._util.arrays import Mask
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.trial.schema import Document
 
 # The step response of the filter has fallen below a thousandth after so many periods of the cut-off frequency.
@@ -18,15 +19,7 @@ _PERIODS = 1.6
 
 @dataclass(frozen=True)
 class PlateFault:
-    """What is wrong with a plate.
-
-    Args:
-        problem: what is wrong.
-        key: the key of [[force]] that it is about.
-        expected: what would have been right.
-        remedy: how to fix it where columns are named.
-        on_plate: how to fix it where the plate of a file is, if that is another thing.
-    """
+    """A fault of a plate, at a key of [[force]], with its remedies where columns and where plates are named."""
 
     problem: str
     key: str
@@ -37,16 +30,10 @@ class PlateFault:
     def error(self, plate: PlateForce, index: int, document: Document) -> InputError:
         """Return the error that points at the plate of its file, or at table number ``index`` of [[force]]."""
         if plate.number is None:
-            return document.error(
-                self.problem, "force", self.key, index, expected=self.expected, remedy=self.remedy
-            )
-        return InputError(
-            self.problem,
-            file=plate.path,
-            where=f"plate {plate.number}",
-            expected=self.expected,
-            remedy=self.on_plate or self.remedy,
-        )
+            error = error_at(None, None, self.problem, self.expected, self.remedy, code="bad_forces")
+            return document.placed(error, "force", self.key, index)
+        where, remedy = f"plate {plate.number}", self.on_plate or self.remedy
+        return error_at(plate.path, where, self.problem, self.expected, remedy, code="bad_forces")
 
 
 def foot_name(plate: PlateForce) -> str:
@@ -69,6 +56,6 @@ def in_reach(trial: Trial, plate: PlateForce) -> Mask:
 
 
 def loaded(trial: Trial, plate: PlateForce) -> Mask:
-    """Return which samples count as loaded, (S,): the others are taken as nothing."""
+    """Return which samples count as loaded, (S,): the others are taken as zero."""
     vertical = np.abs(plate.force[:, 2])
     return np.asarray((vertical >= trial.unloaded_below) & (vertical > 0.0))

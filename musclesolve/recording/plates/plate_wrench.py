@@ -1,4 +1,4 @@
-"""What force plates of a C3D file measure, as force, point and moment in the axes of the file.
+"""Wrenches of the force plates of a C3D file: force, point and moment in the axes of the file.
 
 A plate has axes of its own: its corners 1 to 4 lie in the quadrants (+x +y), (-x +y), (-x -y), (+x -y), and z = x x y
 usually points down (www.c3d.org/HTML/Documents, "FORCE_PLATFORM:CORNERS"). With force f and moment m about the
@@ -6,8 +6,8 @@ transducers in these axes, and o the middle of the surface seen from them (ORIGI
 
     m' = m + f x o = m - o x f,
 
-the point of the surface about which the horizontal moments vanish is r = (-m'_y, m'_x, 0) / f_z, and what is left
-there is the free moment T = m' - r x f, square to the surface.
+the point of the surface about which the horizontal moments vanish is r = (-m'_y, m'_x, 0) / f_z, and the remaining
+moment is the free moment T = m' - r x f, square to the surface.
 
     type 1: f, then x and y of r, then T_z
     type 2: f, then m
@@ -25,23 +25,18 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 
 CHANNELS = {1: 6, 2: 6, 3: 8, 4: 6}
-"""How many channels a plate of each type that is understood has."""
+"""Type of a plate -> number of its channels."""
 # Below this vertical force the point is a quotient of noise [N].
-_NOTHING = 1.0
+_NO_LOAD = 1.0
 # Samples that are converted together: their vectors stay in the fast memory of the processor.
 _BLOCK = 16384
 
 
 @dataclass(frozen=True)
 class Plate:
-    """A force plate.
+    """A force plate: its number in the file from 1, its type 1 to 4, corners (4, 3) [m] and ORIGIN (3,) [m].
 
-    Args:
-        number: its number in the file, from 1.
-        kind: its type, 1 to 4.
-        corners: (4, 3) [m].
-        origin: (3,) [m], ORIGIN as the file has it.
-        matrix: (6, 6), CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
+    `matrix` (6, 6) is CAL_MATRIX, which turns the channels into N and N m; the identity except for type 4.
     """
 
     number: int
@@ -51,7 +46,7 @@ class Plate:
     matrix: Array
 
     @property
-    def centre(self) -> Array:
+    def center(self) -> Array:
         """The middle of the surface, (3,) [m]."""
         return np.asarray(self.corners.mean(axis=0))
 
@@ -66,8 +61,8 @@ class Plate:
 
     def contains(self, point: Array, margin: float) -> Mask:
         """Return which points (..., 3) lie within its rectangle, widened by a margin [m], seen from above."""
-        along = np.abs((point - self.centre) @ self.axes[:, :2])
-        half = 0.5 * np.ptp((self.corners - self.centre) @ self.axes[:, :2], axis=0)
+        along = np.abs((point - self.center) @ self.axes[:, :2])
+        half = 0.5 * np.ptp((self.corners - self.center) @ self.axes[:, :2], axis=0)
         return np.asarray((along <= half + margin).all(axis=-1))
 
 
@@ -75,13 +70,8 @@ class Plate:
 class PlateRecording:
     """What one plate measured, S samples, in the axes of its corners.
 
-    Args:
-        plate: the plate.
-        time: (S,) [s].
-        force: (S, 3) [N].
-        point: (S, 3) [m], on the surface; its middle where there is hardly any force.
-        moment: (S, 3) [N m], about that point.
-        path: the file it came from.
+    Times (S,) [s], forces (S, 3) [N], points (S, 3) [m] on the surface (its middle where there is hardly any force),
+    moments about them (S, 3) [N m].
     """
 
     plate: Plate
@@ -95,17 +85,15 @@ class PlateRecording:
 def measured(plate: Plate, channels: Array, down: Array | None = None) -> tuple[Array, Array, Array]:
     """Return force (S, 3) [N], point (S, 3) [m] and the moment about it (S, 3) [N m], in the axes of the corners.
 
-    Args:
-        plate: the plate.
-        channels: (S, 6) or (S, 8), its channels in the order of its type, in N, m and N m; as stored for type 4.
-        down: (3,) where down is; the z of the plate unless given.
+    Channels (S, 6) or (S, 8) in the order of the type, in N, m and N m, as stored for type 4; `down` (3,) is the
+    downward direction, the z of the plate unless given.
     """
     force, point, moment = np.empty((3, len(channels), 3))
     surface, axes = _surface(plate, down), plate.axes
     for first in range(0, len(channels), _BLOCK):
         rows = slice(first, first + _BLOCK)
         f, r, free = _at_point(plate, channels[rows], surface)
-        force[rows], point[rows], moment[rows] = f @ axes.T, r @ axes.T + plate.centre, free @ axes.T
+        force[rows], point[rows], moment[rows] = f @ axes.T, r @ axes.T + plate.center, free @ axes.T
     return force, point, moment
 
 
@@ -115,7 +103,7 @@ def _at_point(plate: Plate, channels: Array, surface: Array) -> tuple[Array, Arr
     if plate.kind == 1:
         point = np.column_stack([channels[:, 3:5], np.zeros(len(channels))])
         return force, point, moment
-    vertical = np.where(np.abs(force[:, 2]) > _NOTHING, force[:, 2], np.inf)
+    vertical = np.where(np.abs(force[:, 2]) > _NO_LOAD, force[:, 2], np.inf)
     point = np.column_stack([-moment[:, 1], moment[:, 0], np.zeros(len(force))]) / vertical[:, None]
     return force, point, moment - np.cross(point, force)
 

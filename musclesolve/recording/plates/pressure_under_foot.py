@@ -1,4 +1,4 @@
-"""Does the force of a plate act under its foot? Far away throughout, or astray for a moment."""
+"""Whether the force of a plate acts under its foot: far away throughout, or for a moment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from musclesolve.recording.plates.plate_fault import PlateFault, foot_name, in_r
 FOOT_REACH, FARTHEST = 0.2, 0.35
 # A sole reaches no farther beyond the line from heel to toe [m].
 BESIDE = 0.15
-# A point beyond it makes a moment that no foot does; more than this times the body weight is not noise [m].
+# A point beyond it makes an impossible moment; more than this times the body weight is not noise [m].
 STRAY = 0.025
 # Below this share of the body weight a point is a quotient of small numbers.
 _UNSURE = 0.15
@@ -39,7 +39,7 @@ def nearness(trial: Trial, plate: PlateForce) -> PlateFault | None:
         f"the force on the {foot_name(plate)} acts {distance[plate.side]:.2f} m away from it"
         + (f", but {distance[other]:.2f} m from the {SIDE_NAMES[other]} one" if swapped else ""),
         "side" if swapped else "point",
-        "a centre of pressure under the foot",
+        "a center of pressure under the foot",
         f'side = "{other}"'
         if swapped
         else "check that forces and markers share axes, and points are in metres",
@@ -75,18 +75,18 @@ def strays(trial: Trial, plate: PlateForce) -> PlateFault | None:
         f"the point of force on the {foot_name(plate)} strays {away[worst]:.4g} m from it "
         f"at {plate.time[samples][worst]:g} s, under {force[worst]:.0f} N",
         "point",
-        "a centre of pressure under the foot while it is loaded",
+        "a center of pressure under the foot while it is loaded",
         _remedy(trial, float(force[astray].max())),
     )
 
 
 def _remedy(trial: Trial, greatest: float) -> str:
-    """Return how to mend points that go astray under forces up to the greatest [N]."""
-    mend = "correct the point in the software that exported it, or choose a range without that time ([time])"
+    """Return the remedy for points that go astray under forces up to the greatest [N]."""
+    fix = "correct the point in the software that exported it, or choose a range without that time ([time])"
     if greatest > _UNSURE * trial.subject.mass * STANDARD_GRAVITY:
-        return mend
+        return fix
     above = 5 * math.ceil((greatest + 1.0) / 5.0)
-    return f"take so little force as none: unloaded_below_n = {above} in [filter]; or {mend}"
+    return f"count so little force as unloaded: unloaded_below_n = {above} in [filter]; or {fix}"
 
 
 def _sees(trial: Trial, side: Side) -> bool:

@@ -1,9 +1,9 @@
-"""A foot that steps on a plate and walks on shows whether the plate is what its file says.
+"""Steps across a plate verify its description.
 
-From where a foot lands to where it leaves, the centre of pressure travels the way that the person goes, forwards or
+From where a foot lands to where it leaves, the center of pressure travels along the path of the subject, forwards or
 backwards, and the ground first brakes and then drives on. A plate whose corners begin at the wrong one, or are listed
-the wrong way round, shows one or both of them turned; one whose moments are in another unit than its file says shows a
-centre of pressure that rests near its middle.
+the wrong way round, shows one or both of them inverted; one whose moments are in another unit than stated shows a
+center of pressure that rests near its middle.
 """
 
 from __future__ import annotations
@@ -13,32 +13,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_assignment import Contact, Feet, Foot
 from musclesolve.recording.plates.plate_wrench import PlateRecording
 
 SURE = 100.0
-"""Above this force the centre of pressure is sure [N]."""
+"""Above this force the center of pressure is reliable [N]."""
 
 # A step: loaded so long [s]; from so long before it to so long after [s] its foot goes so far [m], in the direction of
 # its toe or heel (cosine), and while it is loaded it stays where it is [m].
 _LONG, _AROUND, _FAR, _STRAIGHT, _PLANTED = 0.15, 0.15, 0.4, 0.8, 0.1
-# The centre of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
+# The center of pressure of a step travels some 0.2 m; what rests within the first does not travel, what travels the
 # second shows its direction [m].
 _RESTS, _TRAVELS = 0.03, 0.06
-# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is turned.
-_TURNED = -0.1
+# From braking to driving the force changes by some 0.2 of its vertical peak; so much the other way it is inverted.
+_INVERTED = -0.1
 
 
 @dataclass(frozen=True)
 class Step:
     """What a plate shows of one step.
 
-    Args:
-        contact: the contact.
-        extent: how far the centre of pressure spreads, the longer way [m].
-        travel: (2,) how far it travels along the way of the person and to the left of it [m].
-        drive: change of the force along that way, in vertical peaks.
+    How far the center of pressure spreads, the longer way [m]; how far it travels along the path of the subject and to
+    the left of it (2,) [m]; the change of the force along that path, in vertical peaks.
     """
 
     contact: Contact
@@ -48,26 +45,17 @@ class Step:
 
 
 def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> None:
-    """Refuse a plate on which every step runs the wrong way, or nowhere.
-
-    Args:
-        recording: the plate, global frame.
-        found: its contacts.
-        feet: where the feet are.
-
-    Raises:
-        InputError: corners or units that cannot be those of the plate.
-    """
+    """Refuse a plate, global frame, on which every step runs the wrong way, or nowhere: wrong corners or units."""
     steps = [step for contact in found if (step := _step(recording, contact, feet)) is not None]
     for problem, expected, remedy, wrong in (
         (
-            "the centre of pressure rests in one place while a foot steps on the plate and walks on",
-            "a centre of pressure that travels under the foot",
+            "the center of pressure rests in one place while a foot steps on the plate and walks on",
+            "a center of pressure that travels under the foot",
             "correct ORIGIN, or the unit of the moments (ANALOG:UNITS), in the capture software",
             _rests,
         ),
         (
-            "the centre of pressure does not travel the way that the foot goes",
+            "the center of pressure does not travel the way that the foot goes",
             "travel from where the foot lands to where it leaves",
             "correct CORNERS in the capture software: they begin in the quadrant of +x and +y of the plate, then -x +y",
             _strays,
@@ -80,8 +68,8 @@ def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> 
         ),
     ):
         if steps and all(wrong(step) for step in steps):
-            raise InputError(
-                problem, file=recording.path, where=str(steps[0].contact), expected=expected, remedy=remedy
+            raise error_at(
+                recording.path, str(steps[0].contact), problem, expected, remedy, code="unassigned_plate"
             )
 
 
@@ -95,13 +83,13 @@ def _strays(step: Step) -> bool:
 
 
 def _reversed(step: Step) -> bool:
-    return step.drive < _TURNED
+    return step.drive < _INVERTED
 
 
 def _step(recording: PlateRecording, contact: Contact, feet: Feet) -> Step | None:
     """Return what a contact shows, None where it is no whole step straight ahead or back."""
     whole = 0 < contact.first and contact.last < recording.time.size
-    if contact.side is None or not contact.weighty or not whole or contact.end - contact.start < _LONG:
+    if contact.side is None or not contact.significant or not whole or contact.end - contact.start < _LONG:
         return None
     way = _way(feet[contact.side], contact)
     samples = np.arange(contact.first, contact.last)

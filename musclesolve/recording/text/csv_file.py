@@ -1,7 +1,7 @@
 """CSV files: marker trajectories or ground reaction forces as a spreadsheet holds them.
 
-Cells stand between commas, semicolons or tabs; where they stand between semicolons or tabs, numbers may have a decimal
-comma. A file that uses both signs within numbers is refused: whether 1,234 is a thousand or one is not to be guessed.
+Cells stand between commas, semicolons or tabs; between semicolons or tabs, numbers may have a decimal comma. A file
+that uses both signs within numbers is refused: 1,234 could be a thousand or one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.errors import InputError
+from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Markers, Table
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.csv_header import (
     FORCES,
     Coordinates,
@@ -27,10 +28,9 @@ from musclesolve.recording.text.csv_header import (
     separator_of,
     vicon_coordinates,
 )
-from musclesolve.recording.text.number_rows import Block, RowReader, without_lost
-from musclesolve.recording.text.repeated_names import blanked, first_places, repeated_names, repeated_notes
-from musclesolve.recording.text.row_stack import Stack
-from musclesolve.recording.text.text_file import EXPORT_AGAIN, decimal_point, file_path
+from musclesolve.recording.text.number_rows import Block, RowReader, stacked, without_lost
+from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
+from musclesolve.recording.text.text_file import decimal_point, file_path
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
 
@@ -44,34 +44,27 @@ def read_csv_markers(path: str | Path) -> Markers:
 
     Returns:
         Markers in metres, in the axes of the file.
-
-    Raises:
-        InputError: with the line, for anything that does not fit together; a unit of length that is not given.
     """
     path = file_path(path)
     with RowReader(path) as reader:
         separator, header = _markers_header(reader)
-        time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
-        index, metres = np.array(header.index), np.array(header.metres)
-        for block in _blocks(reader, header.columns, separator):
-            time.append(_time(block.values, header), reader.share_read)
-            lines.append(block.lines, reader.share_read)
-            own = block.values[:, index] * metres
+
+        def parts(block: Array) -> tuple[Array, Array]:
+            own = block[:, header.index] * header.metres
             blanked(own, header.markers, header.repeated)
-            position.append(without_lost(own), reader.share_read)
-    times, notes = _checked_times(time.finished(), lines.finished(), path)
+            return _time(block, header), without_lost(own)
+
+        printed, position, lines = stacked(reader, _blocks(reader, header.columns, separator), parts)
+    times, notes = checked_times(printed, lines, path)
     notes = (*repeated_notes("marker", header.repeated, path), *notes)
-    return Markers(times, header.markers, position.finished(), path, notes, repeated=header.repeated)
+    return Markers(times, header.markers, position, path, notes, repeated=header.repeated)
 
 
 def read_csv_forces(path: str | Path) -> Table:
     """Read forces, points and moments over time from a CSV file: a line of names, then one row per sample.
 
-    A column whose name has a unit in brackets behind it comes in SI units and without the brackets; the others come
-    as they are, as from a MOT file.
-
-    Raises:
-        InputError: with the line, for anything that does not fit together.
+    A column with a unit in brackets behind its name comes in SI units and without the brackets; the others are left as
+    they are, as from a MOT file.
     """
     path = file_path(path)
     with RowReader(path) as reader:
@@ -80,27 +73,26 @@ def read_csv_forces(path: str | Path) -> Table:
         columns = cells_of(line, separator)
         clock, seconds = find_time(columns, path, 1)
         kept = [k for k, cell in enumerate(named_columns(columns)) if k != clock and not is_counter(k, cell)]
-        every = [named_and_unit(columns[k])[0] for k in kept]
-        repeated = repeated_names(every, lambda _: "line 1")
-        kept = [kept[place] for place in first_places(every).values()]
-        named = [named_and_unit(columns[k]) for k in kept]
-        factors = [
-            1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)
-            for k, (_, unit) in zip(kept, named, strict=True)
-        ]
-        names = tuple(name for name, _ in named)
-        time, lines, values = Stack(np.float64), Stack(np.int64), Stack(np.float64)
-        for block in _blocks(reader, columns, separator):
-            time.append(block.values[:, clock] * seconds, reader.share_read)
-            lines.append(block.lines, reader.share_read)
-            own = block.values[:, kept] * np.array(factors)
+        places, repeated = distinct_names([named_and_unit(columns[k])[0] for k in kept], "line 1")
+        names, kept = tuple(places), [kept[place] for place in places.values()]
+        units = [named_and_unit(columns[k])[1] for k in kept]
+        factors = np.array(
+            [
+                1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)
+                for k, unit in zip(kept, units, strict=True)
+            ]
+        )
+
+        def parts(block: Array) -> tuple[Array, Array]:
+            own = block[:, kept] * factors
             blanked(own, names, repeated)
-            values.append(own, reader.share_read)
-    roles = tuple(_role(unit) for _, unit in named)
-    numbers = lines.finished()
-    times, notes = _checked_times(time.finished(), numbers, path)
+            return block[:, clock] * seconds, own
+
+        printed, values, lines = stacked(reader, _blocks(reader, columns, separator), parts)
+    times, notes = checked_times(printed, lines, path)
     notes = (*repeated_notes("column", repeated, path), *notes)
-    return Table(times, names, values.finished(), False, path, numbers, roles, notes, repeated)
+    roles = tuple(_role(unit) for unit in units)
+    return Table(times, names, values, False, path, lines, roles, notes, repeated)
 
 
 _ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
@@ -121,34 +113,25 @@ def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterat
     """Read the rows; columns without a name at the end of all lines, as spreadsheets write them, must be empty."""
     split, width = partial(cells_of, separator=separator), len(named_columns(columns))
     for block in reader.blocks(columns, split, separator, _decimal(reader, separator)):
-        if not np.isnan(block.values[:, width:]).all():
-            row = np.argwhere(~np.isnan(block.values[:, width:]))[0, 0]
-            raise InputError(
-                "a number stands beyond the last column that has a name",
-                file=reader.path,
-                where=f"line {block.lines[row]}",
-                expected="a name over every number",
-                remedy="name the column, or remove it from the file",
+        if len(beyond := np.argwhere(~np.isnan(block.values[:, width:]))):
+            line = block.lines[beyond[0, 0]]
+            raise error_at(
+                reader.path, line, "a number stands beyond the last named column", "a name over every number"
             )
         yield block
 
 
 def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     """Return the separator of the cells and what the columns are."""
-    line = reader.line() or ""
+    path, line = reader.path, reader.line() or ""
     title = line.strip(' \t;,"').casefold()
     if title != _VICON:
         separator = separator_of(line)
         columns = cells_of(line, separator)
         if title in _OTHER_SECTIONS:
-            raise InputError(
-                f"the file begins with the section {columns[0]}",
-                file=reader.path,
-                where="line 1",
-                expected="Trajectories, or a line of column names",
-                remedy="export the trajectories alone",
-            )
-        return separator, plain_coordinates(columns, reader.path, reader.line_number)
+            problem = f"the file begins with the section {columns[0]}"
+            raise error_at(path, 1, problem, "Trajectories, or column names", "export the trajectories alone")
+        return separator, plain_coordinates(columns, path, reader.line_number)
     rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
     separator = separator_of(axes)
     rate_cell = cells_of(rate_line, separator)[0] if rate_line else ""
@@ -157,46 +140,26 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     except ValueError:
         rate = 0.0
     if not 0.0 < rate < np.inf:
-        raise InputError(
-            f"the rate is '{rate_cell}'",
-            file=reader.path,
-            where="line 2",
-            expected="frames a second",
-            remedy=decimal_point(rate_cell) or EXPORT_AGAIN,
-        )
-    columns = cells_of(axes, separator)
-    return separator, vicon_coordinates(
-        rate, cells_of(names, separator), columns, cells_of(units, separator), reader.path, 4
-    )
+        remedy = decimal_point(rate_cell) or EXPORT_AGAIN
+        raise error_at(path, 2, f"the rate is '{rate_cell}'", "frames a second", remedy, code="bad_number")
+    rows = [cells_of(row, separator) for row in (names, axes, units)]
+    return separator, vicon_coordinates(rate, *rows, path, 4)
 
 
 def _decimal(reader: RowReader, separator: str) -> str:
     """Return the decimal sign of the rows: a comma where one stands in the first of them, and no point does."""
     ahead = reader.ahead
     if not any(line.strip() for line in ahead):
-        raise InputError(
-            "nothing follows the header",
-            file=reader.path,
-            expected="one row of numbers per frame",
-            remedy=EXPORT_AGAIN,
+        raise error_at(
+            reader.path, None, "nothing follows the header", "one row per frame", code="truncated_file"
         )
     commas = separator != "," and any("," in line for line in ahead)
     return "," if commas and not any("." in line for line in ahead) else "."
 
 
-def _time(values: np.ndarray, header: Coordinates) -> np.ndarray:
+def _time(values: Array, header: Coordinates) -> Array:
     if header.time is not None:
         column, seconds = header.time
-        time: np.ndarray = values[:, column] * seconds
-        return time
+        return np.asarray(values[:, column] * seconds)
     # The first column of Vicon counts frames from one.
-    counted: np.ndarray = (values[:, 0] - 1.0) / (header.rate or 1.0)
-    return counted
-
-
-def _checked_times(time: np.ndarray, lines: np.ndarray, path: Path) -> tuple[np.ndarray, tuple[str, ...]]:
-    if time.size < 2:
-        raise InputError(
-            f"{time.size} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN
-        )
-    return checked_times(time, lines, path)
+    return np.asarray((values[:, 0] - 1.0) / (header.rate or 1.0))

@@ -19,18 +19,9 @@ def column_names(given: str | list[str]) -> list[str]:
 
 
 def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: int, table: Table) -> None:
-    """Refuse columns of one [[force]] whose unit is of another vector, or that were named before.
+    """Refuse columns of one [[force]] whose unit is of another vector, or that an earlier [[force]] names.
 
     A column of nothing but zeros may stand for as many components as are not measured.
-
-    Args:
-        document: the trial file.
-        entries: all [[force]].
-        index: the one to examine; the ones before it count as named.
-        table: what was read of the file of the forces.
-
-    Raises:
-        InputError: with the line of the vector.
     """
     taken = {name: k for k, entry in enumerate(entries[:index]) for _, name in _named(entry)}
     for role, name in _named(entries[index]):
@@ -38,23 +29,16 @@ def check_columns(document: Document, entries: Sequence[dict[str, Any]], index: 
             continue
         stated = table.roles[table.names.index(name)] if table.roles else ""
         if stated not in ("", role):
-            raise document.error(
-                f"the column '{name}' of {table.path.name} is in the unit of a {stated}",
-                "force",
-                role,
-                index,
-                expected=f"the columns of the {role}",
-                remedy="correct the name of the column here, or its unit in the header of the file",
-            )
+            problem = f"the column '{name}' of {table.path.name} is in the unit of a {stated}"
+            expected = f"the columns of the {role}"
+            remedy = "correct the name of the column here, or its unit in the header of the file"
+            raise document.error(problem, "force", role, index, expected, remedy, code="bad_units")
         if name in taken and np.nan_to_num(table[name]).any():
-            raise document.error(
-                f"the column '{name}' is named twice" + (", for two plates" if taken[name] != index else ""),
-                "force",
-                role,
-                index,
-                expected="a column of its own for every component",
-                remedy="correct the name of one of them",
+            problem = f"the column '{name}' is named twice" + (
+                ", for two plates" if taken[name] != index else ""
             )
+            expected, remedy = "a column of its own for every component", "correct the name of one of them"
+            raise document.error(problem, "force", role, index, expected, remedy, code="conflict")
         taken[name] = index
 
 

@@ -10,24 +10,16 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
-from musclesolve.errors import InputError
+from musclesolve._util.arrays import Array
 from musclesolve.recording.data import Table
-from musclesolve.recording.text.number_rows import RowReader
-from musclesolve.recording.text.repeated_names import blanked, first_places, repeated_names, repeated_notes
-from musclesolve.recording.text.row_stack import Stack
-from musclesolve.recording.text.text_file import (
-    EXPORT_AGAIN,
-    check_unique,
-    file_path,
-    split_cells,
-    write_text,
-)
+from musclesolve.recording.place_errors import error_at
+from musclesolve.recording.text.number_rows import RowReader, stacked
+from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
+from musclesolve.recording.text.text_file import file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.text.writable import check_writable
 
-# What the two generations of the format call the same thing.
+# The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
 _LONGEST_HEADER = 10_000
@@ -43,28 +35,26 @@ def read_mot(path: str | Path) -> Table:
     with RowReader(path) as reader:
         header = _header(reader, path)
         names = _column_names(reader, path)
-        _check_columns(header, len(names), path)
-        places, heading = first_places(names[1:]), f"line {reader.line_number}"
-        repeated = repeated_names(names[1:], lambda _: heading)
-        time, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
-        for block in reader.blocks(names, str.split):
-            time.append(block.values[:, 0], reader.share_read)
-            own = block.values[:, 1:] if not repeated else block.values[:, 1:][:, list(places.values())]
+        if (given := _stated_count(header, _COLUMNS, len(names), path)) != str(len(names)):
+            problem = f"{len(names)} column names, but {_COLUMNS[0]} is {given}"
+            raise error_at(path, None, problem, "as many as the header says", code="truncated_file")
+        places, repeated = distinct_names(names[1:], f"line {reader.line_number}")
+
+        def parts(block: Array) -> tuple[Array, Array]:
+            own = block[:, 1:] if not repeated else block[:, 1:][:, list(places.values())]
             blanked(own, tuple(places), repeated)
-            values.append(own, reader.share_read)
-            lines.append(block.lines, reader.share_read)
-    printed, numbers = time.finished(), lines.finished()
+            return block[:, 0], own
+
+        printed, values, lines = stacked(reader, reader.blocks(names, str.split), parts)
     kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
-    if kept < 2:
-        raise InputError(f"{kept} row(s) of data", file=path, expected="at least two", remedy=EXPORT_AGAIN)
-    times, notes = checked_times(printed[:kept], numbers[:kept], path)
+    times, notes = checked_times(printed[:kept], lines[:kept], path)
     return Table(
         times,
         tuple(places),
-        values.finished()[:kept],
+        values[:kept],
         _in_degrees(header, path),
         path,
-        numbers[:kept],
+        lines[:kept],
         notes=(*repeated_notes("column", repeated, path), *notes),
         repeated=repeated,
         row_warning=warning,
@@ -87,22 +77,13 @@ def _column_names(reader: RowReader, path: Path) -> list[str]:
     end = reader.line_number
     line = reader.filled_line()
     if line is None:
-        raise InputError(
-            "nothing follows the header",
-            file=path,
-            where=f"line {end}",
-            expected="a line of column names and rows of numbers",
-            remedy=EXPORT_AGAIN,
+        raise error_at(
+            path, end, "nothing follows the header", "column names and rows", code="truncated_file"
         )
     names = [cell for cell in split_cells(line) if cell]
     if names[0].casefold() != "time":
-        raise InputError(
-            f"the first column is '{names[0]}'",
-            file=path,
-            where=f"line {reader.line_number}",
-            expected="time",
-            remedy="export the time as the first column, and call it time",
-        )
+        problem = f"the first column is '{names[0]}'"
+        raise error_at(path, reader.line_number, problem, "time", code="missing_column")
     check_unique([name for name in names if name.casefold() == "time"], "column", path, reader.line_number)
     return names
 
@@ -117,43 +98,24 @@ def _header(reader: RowReader, path: Path) -> dict[str, str]:
         if not separator:
             name, _, value = line.strip().partition(" ")
         fields[name.strip().casefold()] = value.strip()
-    raise InputError(
-        "the header does not end",
-        file=path,
-        expected="a line that says endheader",
-        remedy="name a MOT or STO file, or export it again",
+    raise error_at(
+        path, None, "the header does not end", "a line that says endheader", "name a MOT or STO file"
     )
 
 
 def _stated_count(header: dict[str, str], keys: tuple[str, str], found: int, path: Path) -> str:
     """Return a count as the header states it."""
-    given = next((header[key.casefold()] for key in keys if key.casefold() in header), None)
-    if given is None:
-        line = f"{keys[0]}={found}"
-        raise InputError(
-            f"the header has no {keys[0]}", file=path, expected=line, remedy=f"add {line} above endheader"
-        )
-    return given
-
-
-def _check_columns(header: dict[str, str], found: int, path: Path) -> None:
-    """Refuse a header that counts other columns than have a name."""
-    given = _stated_count(header, _COLUMNS, found, path)
-    if given != str(found):
-        raise InputError(
-            f"{found} column names, but {_COLUMNS[0]} is {given}",
-            file=path,
-            expected="as many as the header says",
-            remedy=f"the header is of another file; {EXPORT_AGAIN}",
-        )
+    for key in keys:
+        if key.casefold() in header:
+            return header[key.casefold()]
+    line = f"{keys[0]}={found}"
+    raise error_at(path, None, f"the header has no {keys[0]}", line, f"add {line} above endheader")
 
 
 def _in_degrees(header: dict[str, str], path: Path) -> bool:
     given = header.get("indegrees", "no").casefold()
     if given not in ("yes", "no"):
-        raise InputError(
-            f"inDegrees is '{given}'", file=path, expected="yes or no", remedy="write inDegrees=no for forces"
-        )
+        raise error_at(path, None, f"inDegrees is '{given}'", "yes or no", "write inDegrees=no for forces")
     return given == "yes"
 
 
@@ -166,17 +128,13 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         decimals: decimals of every number except the time, which has eight.
 
     Raises:
-        InputError: what no reader would take back: a name that the format cannot hold or that stands twice, fewer than
+        InputError: what no reader would accept: a name that the format cannot hold or that stands twice, fewer than
             two rows, infinite numbers; or a place where nothing can be written.
     """
     path = check_writable(path, "column", table.names, table.time, table.values, decimals)
     if bad := [name for name in table.names if name == "time" or name.split() != [name] or "\0" in name]:
-        raise InputError(
-            f"a MOT file cannot hold the column name {bad[0]!r}",
-            file=path,
-            expected="a name without blanks, other than time",
-            remedy="rename the column before writing",
-        )
+        problem = f"a MOT file cannot hold the column name {bad[0]!r}"
+        raise error_at(path, None, problem, "no blanks, and not time", "rename the column", code="bad_value")
     rows, columns = table.values.shape
     header = [
         path.stem,

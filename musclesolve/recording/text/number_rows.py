@@ -9,18 +9,18 @@ from __future__ import annotations
 import io
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.text_file import (
-    EXPORT_AGAIN,
     TEXT,
     binary_file,
     decimal_point,
@@ -32,6 +32,7 @@ from musclesolve.recording.text.text_file import (
 from musclesolve.recording.units import LARGEST
 
 Split = Callable[[str], list[str]]
+Number = TypeVar("Number", bound=np.generic)
 
 PIECE = 1 << 18
 """Characters read at a time: enough to keep numpy busy, little beside any recording."""
@@ -39,12 +40,12 @@ PIECE = 1 << 18
 LONGEST_LINE = 1 << 24
 """Characters after which a line without an end is no row of a recording: a million numbers."""
 
-_MEND_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
+_CORRECT_CELL = f"correct the cell, leave it empty where nothing was measured, or {EXPORT_AGAIN}"
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some rows: values (r, k), NaN for an empty cell, and lines (r,), the line of every row in the file."""
+    """Some rows: values (r, k), NaN for an empty cell, and the line of every row in the file (r,)."""
 
     values: Array
     lines: NDArray[np.int64]
@@ -54,11 +55,7 @@ class RowReader:
     """An open text file: first its header line by line, then its rows block by block."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file.
-
-        Raises:
-            InputError: the file is missing, unreadable, binary or empty.
-        """
+        """Open the file."""
         self.path = path
         self.line_number = 0
         self.open_end = False
@@ -126,18 +123,12 @@ class RowReader:
         decimal: str = ".",
         blank_end: bool = False,
     ) -> Iterator[Block]:
-        """Read the rest of the file as rows of numbers; blank lines are passed over, an empty cell is a gap (NaN).
+        """Read the rest of the file as rows of numbers; blank lines are skipped, an empty cell is a gap (NaN).
 
-        Args:
-            names: the k column names.
-            split: cuts a line into cells.
-            separator: what stands between cells wherever that is one and the same character; None for blanks.
-            decimal: "." or ",".
-            blank_end: whether a row may have blank cells beyond its last column. Not where a decimal comma could be
-                taken for a separator: it would move the numbers behind it by a cell, and a gap at the end hide that.
-
-        Raises:
-            InputError: a row has too few or too many cells, or a cell is not a finite number.
+        Each line is `split` into cells of k named columns; `separator` is the one character between them, None for
+        blanks; `decimal` is "." or ",". With `blank_end` a row may have blank cells beyond its last column. Not where a
+        decimal comma could be taken for a separator: it would move the numbers behind it by a cell, and a gap at the
+        end hide that.
         """
         while lines := (list(self._lines) or self._more()):
             self._lines.clear()
@@ -173,13 +164,48 @@ class RowReader:
             self._read += len(piece)
             *lines, self._rest = (self._rest + piece).split("\n")
             if len(self._rest) > LONGEST_LINE:
-                raise InputError(
-                    f"a line of more than {LONGEST_LINE} characters",
-                    file=self.path,
-                    expected=TEXT,
-                    remedy=f"the line ends are lost; {EXPORT_AGAIN}",
-                )
+                raise error_at(self.path, None, f"a line of more than {LONGEST_LINE} characters", TEXT)
         return lines
+
+
+class Stack(Generic[Number]):
+    """Blocks of rows in a single array that grows in place: nothing is held twice."""
+
+    def __init__(self, dtype: type[Number]) -> None:
+        self._dtype = dtype
+        self._array: NDArray[Number] | None = None
+        self._count = 0
+
+    def append(self, block: NDArray[Number], share: float) -> None:
+        """Add rows (r, ...), given the share of all rows that is known once they are added, 0 to 1."""
+        if self._array is None:
+            self._array = np.empty((0, *block.shape[1:]), dtype=self._dtype)
+        count = self._count + len(block)
+        if count > len(self._array):
+            # One hundredth of slack: the rows that follow may be a little shorter than those before.
+            expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
+            self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
+        self._array[self._count : count] = block
+        self._count = count
+
+    def finished(self) -> NDArray[Number]:
+        """Return all rows in one array; nothing can be added afterwards."""
+        if self._array is None:
+            return np.empty(0, dtype=self._dtype)
+        self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
+        return self._array
+
+
+def stacked(
+    reader: RowReader, blocks: Iterable[Block], parts: Callable[[Array], tuple[Array, Array]]
+) -> tuple[Array, Array, NDArray[np.int64]]:
+    """Return times (T,), values (T, ...) and lines (T,) of all rows; `parts` gives times and values of a block."""
+    times, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
+    for block in blocks:
+        time, own = parts(block.values)
+        for stack, rows in ((times, time), (values, own), (lines, block.lines)):
+            stack.append(rows, reader.share_read)
+    return times.finished(), values.finished(), lines.finished()
 
 
 def _all_at_once(
@@ -235,11 +261,7 @@ def without_lost(position: Array) -> Array:
 def number_table(
     rows: list[list[str]], line_numbers: NDArray[np.int64], names: Sequence[str], path: Path
 ) -> Array:
-    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN).
-
-    Raises:
-        InputError: a row has too few or too many cells, or a cell is not a finite number.
-    """
+    """Return the numbers (r, k) of rows of k cells; an empty cell is a gap (NaN)."""
     values = _cell_by_cell(rows, line_numbers, names, ".", path)
     _check_finite(values, line_numbers, names, path)
     return values
@@ -251,14 +273,15 @@ def _cell_by_cell(
     values = np.empty((len(rows), len(names)))
     for k, (cells, line) in enumerate(zip(rows, line_numbers, strict=True)):
         if heading := _lone_word(cells):
-            raise _another_table(heading, line, path)
+            # Capture software exports several tables into one file.
+            problem = f"after the rows of numbers another table begins, '{_short(heading)}'"
+            remedy = "export the trajectories, or the forces, alone; or remove this line and all below it"
+            raise error_at(path, line, problem, "one table in a file", remedy)
         if len(cells) != len(names):
-            raise InputError(
-                f"{len(cells)} cells in this row",
-                file=path,
-                where=f"line {line}",
-                expected=f"{len(names)} cells, as the column names say",
-                remedy=f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}",
+            expected = f"{len(names)} cells, as the column names say"
+            remedy = f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}"
+            raise error_at(
+                path, line, f"{len(cells)} cells in this row", expected, remedy, code="truncated_file"
             )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
@@ -277,17 +300,6 @@ def _lone_word(cells: list[str]) -> str:
     return ""
 
 
-def _another_table(heading: str, line: int, path: Path) -> InputError:
-    """Return the refusal of a file in which a second table follows, as capture software exports them."""
-    return InputError(
-        f"after the rows of numbers another table begins, '{_short(heading)}'",
-        file=path,
-        where=f"line {line}",
-        expected="one table in a file",
-        remedy="export the trajectories, or the forces, alone; or remove this line and all below it",
-    )
-
-
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     if not cell:
         return np.nan
@@ -298,13 +310,11 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
             return float(cell.replace(decimal, "."))
     except ValueError:
         pass
-    raise InputError(
-        f"{_short(cell)!r} is not a number",
-        file=path,
-        where=f"line {line}, column '{name}'",
-        expected="a number" if decimal == "." else "a number with a decimal comma, as in the rows before",
-        remedy=(decimal_point(cell) if decimal == "." else None) or _MEND_CELL,
-    )
+    expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
+    if decimal == ",":
+        expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
+    where = f"line {line}, column '{name}'"
+    raise error_at(path, where, f"{_short(cell)!r} is not a number", expected, remedy, code="not_numbers")
 
 
 def _short(cell: str) -> str:
@@ -312,15 +322,10 @@ def _short(cell: str) -> str:
 
 
 def _check_finite(values: Array, line_numbers: NDArray[np.int64], names: Sequence[str], path: Path) -> None:
-    """Refuse numbers that nothing measured; empty cells (NaN) are none."""
+    """Refuse numbers that were not measured; empty cells (NaN) are none."""
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        value = values[row, column]
-        raise InputError(
-            "an infinite number" if np.isinf(value) else f"{value:g} is no number that was measured",
-            file=path,
-            where=f"line {line_numbers[row]}, column '{names[column]}'",
-            expected="a finite number" if np.isinf(value) else f"a number of at most {LARGEST:g}",
-            remedy=_MEND_CELL,
-        )
+        where = f"line {line_numbers[row]}, column '{names[column]}'"
+        problem, expected = f"the number is {values[row, column]:g}", f"a number of at most {LARGEST:g}"
+        raise error_at(path, where, problem, expected, _CORRECT_CELL, code="not_finite")

@@ -1,40 +1,30 @@
-"""Names that stand twice in a file: which of the columns is meant nobody knows, so the name has no numbers.
+"""Names that stand twice in a file: which of the columns is meant is unknown, so the name has no numbers.
 
-A name that nothing uses is no reason to refuse a recording; whoever uses it is refused by ``repeated_name``.
+A recording is not refused for a repeated name that nothing uses; a use of it is refused by ``repeated_name``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 
 _MOST_NAMED = 5
 
 
-def first_places(names: Sequence[str]) -> dict[str, int]:
-    """Return every name and the place where it stands first."""
+def distinct_names(names: Sequence[str], where: str) -> tuple[dict[str, int], dict[str, str]]:
+    """Return every name and its first place, and every name that stands more than once with `where` it stands."""
     places: dict[str, int] = {}
+    repeated: dict[str, str] = {}
     for place, name in enumerate(names):
-        places.setdefault(name, place)
-    return places
-
-
-def repeated_names(names: Sequence[str], where: Callable[[list[int]], str]) -> dict[str, str]:
-    """Return every name that stands more than once, and where it stands.
-
-    Args:
-        names: as they stand in the file.
-        where: says it of a list of places, from 0.
-    """
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
-        places.setdefault(name, []).append(place)
-    return {name: where(found) for name, found in places.items() if len(found) > 1}
+        if places.setdefault(name, place) != place:
+            repeated[name] = where
+    return places, {name: where for name in places if name in repeated}
 
 
 def blanked(values: Array, names: Sequence[str], repeated: Mapping[str, str]) -> None:
@@ -53,12 +43,13 @@ def repeated_notes(kind: str, repeated: Mapping[str, str], path: Path) -> tuple[
     )
 
 
-def repeated_name(kind: str, name: str, where: str, path: Path) -> InputError:
+def repeated_name(kind: str, name: str, where: object, path: Path) -> InputError:
     """Return the refusal of a name that is used and stands twice."""
-    return InputError(
-        f"the {kind} '{name}' stands twice",
-        file=path,
-        where=where,
-        expected=f"every {kind} that is used once",
-        remedy="rename or remove one of them in the software that exported the file, or do not use it",
-    )
+    problem, expected = f"the {kind} '{name}' stands twice", f"every {kind} that is used once"
+    return error_at(path, where, problem, expected, "rename or remove one of them", code="duplicate_name")
+
+
+def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
+    """Refuse a name that stands twice among the names of markers or columns."""
+    for name in distinct_names(names, "")[1]:
+        raise repeated_name(kind, name, line, path)

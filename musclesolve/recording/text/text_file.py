@@ -1,4 +1,4 @@
-"""What the text readers and writers share: opening, numbers with a line to blame, writing without half files."""
+"""Opening, decoding and writing files; whatever prevents it becomes an InputError."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from muscle_db.regular_file import (
     RECORDING,
@@ -23,45 +20,35 @@ from muscle_db.regular_file import (
     open_regular,
     read_regular,
 )
-from musclesolve._util.arrays import Array
 from musclesolve._util.interrupts import undisturbed
 from musclesolve._util.locks import Lock
 from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 
-EXPORT_AGAIN = "export the file again"
 RECORDED = (".trc", ".c3d", ".csv", ".mot", ".sto", ".toml")
-"""How the names of the files end that a trial consists of."""
+"""Suffixes of the files of a trial."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
 def file_path(path: str | Path) -> Path:
-    """Return a path that a person gave.
-
-    Raises:
-        InputError: it is none.
-    """
+    """Return a path that was given as text or as a path."""
     if not isinstance(path, str | Path):
-        raise InputError(
-            f"{path!r} is not a path", expected="the path of a file", remedy="give its name as text"
-        )
+        problem = f"{path!r} is not a path"
+        raise error_at(None, None, problem, "the path of a file", "give its name as text", code="bad_type")
     return Path(path)
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a text file that a person wrote, without their ends.
-
-    Raises:
-        InputError: the file is missing, unreadable, binary or empty.
-    """
+    """Return the lines of a text file of settings, without their ends."""
     with opening(path):
         raw = read_regular(path, SETTINGS)
     if b"\0" in raw:
         raise binary_file(path)
     text = decoded(raw.decode("latin-1")).removeprefix("\ufeff")
     if not text.strip():
-        raise empty_file(path, remedy="write into it what it should say, or name another file")
+        raise empty_file(path, remedy="write its content, or name another file")
     # Not str.splitlines: form feeds and the like inside a name do not end a line.
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
@@ -73,18 +60,13 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as reason:
         folder = path.parent.absolute()
+        problem = f"the file cannot be written ({reason.strerror or reason})"
+        expected, remedy = "a place where you may write", "name another file, or make room for it"
         if path.is_dir():
             problem, expected, remedy = "this is a folder", "the name of a file", "name a file in it"
         elif not folder.is_dir():
-            problem, expected, remedy = (
-                "there is no such folder",
-                "a folder that exists",
-                f"make {folder} first",
-            )
-        else:
-            problem = f"the file cannot be written ({reason.strerror or reason})"
-            expected, remedy = "a place where you may write", "name another file, or make room for it"
-        raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
+            problem, expected, remedy = "there is no such folder", "a folder", f"make {folder} first"
+        raise error_at(path, None, problem, expected, remedy, code="not_writable") from None
 
 
 @contextmanager
@@ -93,29 +75,20 @@ def opening(path: Path) -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        problem, expected, remedy = no_file(path)
-        raise InputError(problem, file=path, expected=expected, remedy=remedy) from None
+        raise no_file(path) from None
     except UnsuitableFileError as reason:
-        raise InputError(reason.problem, file=path, expected=reason.expected, remedy=reason.remedy) from None
+        problem, expected, remedy = reason.problem, reason.expected, reason.remedy
+        raise error_at(path, None, problem, expected, remedy, code="unreadable_file") from None
     except OSError as reason:
-        raise InputError(
-            f"the file cannot be read ({reason.strerror})",
-            file=path,
-            expected="a file that you may read",
-            remedy="ask for the right to read it, or copy it elsewhere",
-        ) from None
+        problem, expected = f"the file cannot be read ({reason.strerror})", "a file that you may read"
+        raise error_at(path, None, problem, expected, "copy it elsewhere", code="unreadable_file") from None
     except ValueError:
-        raise InputError(
-            f"{str(path)!r} is not a file name", expected="a file name", remedy="check the name"
-        ) from None
+        problem = f"{str(path)!r} is not a file name"
+        raise error_at(None, None, problem, "a file name", "check the name", code="missing_file") from None
 
 
 def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
-    """Open a file of a recording, or another one of at most so many bytes, for reading.
-
-    Raises:
-        InputError: it is missing, unreadable, too large, or no regular file: a device, a pipe.
-    """
+    """Open a file of a recording, or another one of at most so many bytes, for reading."""
     with opening(path):
         return open_regular(path, most)
 
@@ -133,11 +106,7 @@ def sha256(path: Path) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a path is that of a regular file.
-
-    Raises:
-        InputError: it cannot be looked at: the name is too long, or a folder is closed.
-    """
+    """Return whether a path is that of a regular file."""
     with opening(path):
         return path.is_file()
 
@@ -147,45 +116,39 @@ def binary_file(path: Path) -> InputError:
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return InputError(
-            "the text is UTF-16", file=path, expected="UTF-8", remedy="save it again with the encoding UTF-8"
+        return error_at(
+            path, None, "the text is UTF-16", "UTF-8", "save it again as UTF-8", code="bad_encoding"
         )
-    return InputError(
-        "this is a binary file",
-        file=path,
-        expected=TEXT,
-        remedy="export it as text, or name another file",
-    )
+    return error_at(path, None, "this is a binary file", TEXT, "export it as text, or name another file")
 
 
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
-    """Return the refusal of a file without anything in it."""
-    return InputError("the file is empty", file=path, expected=TEXT, remedy=remedy)
+    """Return the refusal of a file without content."""
+    return error_at(path, None, "the file is empty", TEXT, remedy, code="truncated_file")
 
 
-def no_file(path: Path) -> tuple[str, str, str]:
-    """Return why a path is not a file: the problem, what was expected, and the way out."""
-    if path.is_dir():
-        return "this is a folder", "a file", "name a file in it"
-    if path.exists():
-        return f"this is {kind_of(path.stat().st_mode)}", "a regular file", "name a file that holds the same"
+def no_file(path: Path) -> InputError:
+    """Return the refusal of a path that is not a regular file."""
     folder = path.parent.absolute()
-    if not folder.is_dir():
-        return "there is no such file", f"a file in {folder}, but there is no such folder", "check the folder"
-    try:
-        there = sorted(name for name in os.listdir(folder) if _alike(name, path))
-    except OSError:
-        there = []
-    return (
+    problem, expected, remedy = (
         "there is no such file",
         f"a file in {folder}",
-        suggestion(path.name, there) or "check the name and the folder",
+        "check the name and the folder",
     )
-
-
-def _alike(name: str, path: Path) -> bool:
-    """Whether a file could be meant: a recording or a file of the same kind, no script that is called alike."""
-    return Path(name).suffix.casefold() in (*RECORDED, path.suffix.casefold())
+    if path.is_dir():
+        problem, expected, remedy = "this is a folder", "a file", "name a file in it"
+    elif path.exists():
+        problem, expected = f"this is {kind_of(path.stat().st_mode)}", "a regular file"
+        remedy = "name a file that holds the same"
+    elif not folder.is_dir():
+        expected, remedy = f"a file in {folder}, but there is no such folder", "check the folder"
+    else:
+        # Files of a recording, or of the same kind; no script of a similar name.
+        kinds = (*RECORDED, path.suffix.casefold())
+        with suppress(OSError):
+            there = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
+            remedy = suggestion(path.name, there) or remedy
+    return error_at(path, None, problem, expected, remedy, code="missing_file")
 
 
 def decimal_point(text: str) -> str | None:
@@ -196,7 +159,7 @@ def decimal_point(text: str) -> str | None:
 
 
 def decoded(text: str) -> str:
-    """Return a text that was read as Latin-1 as what it is: UTF-8 wherever it can be."""
+    """Return a text that was read as Latin-1, decoded as UTF-8 wherever it can be."""
     # Capture software on Windows writes the local code page; every byte is a character there.
     try:
         return text.encode("latin-1").decode("utf-8")
@@ -209,54 +172,8 @@ def split_cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
 
 
-def check_time(time: Array, line_numbers: NDArray[np.int64], path: Path) -> None:
-    """Refuse a time column with gaps or one that does not increase."""
-    if np.isnan(time).any():
-        line = line_numbers[int(np.argmax(np.isnan(time)))]
-        raise InputError(
-            "the time is missing",
-            file=path,
-            where=f"line {line}",
-            expected="a time in seconds",
-            remedy=EXPORT_AGAIN,
-        )
-    step = np.diff(time)
-    if (step <= 0).any():
-        k = int(np.argmax(step <= 0))
-        raise InputError(
-            f"the time goes from {time[k]:g} s to {time[k + 1]:g} s",
-            file=path,
-            where=f"line {line_numbers[k + 1]}",
-            expected="times that increase from row to row",
-            remedy=f"{EXPORT_AGAIN}, with more decimals of the time if two rows have the same",
-        )
-
-
-def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
-    """Refuse a name that stands twice among the names of markers or columns."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InputError(
-                f"the {kind} '{name}' stands twice",
-                file=path,
-                where=f"line {line}",
-                expected=f"every {kind} once",
-                remedy="rename or remove one of them",
-            )
-        seen.add(name)
-
-
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file so that a reader never sees half of it: written beside, then renamed.
-
-    Args:
-        path: the file.
-        text: its content, whole or in parts.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write a file so that a reader never sees half of it: written beside, then renamed."""
     with writing(path), _part_of(path) as part:
         os.ftruncate(part.number, 0)  # what a killed run left
         with os.fdopen(part.number, "w", encoding="utf-8", newline="\n", closefd=False) as stream:
@@ -269,16 +186,12 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
 
 
 def _part_of(path: Path) -> Lock:
-    """The locked file beside another one in which that is written."""
+    """Return the locked temporary file beside a file that is being written."""
     name = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
     lock = Lock.acquire(path.with_name(f"{HIDDEN}{name}{PART}"))
     if lock is None:
-        raise InputError(
-            "another run is writing this file",
-            file=path,
-            expected="one run at a time",
-            remedy="wait until it has ended, or name another file",
-        )
+        problem, remedy = "another run is writing this file", "wait until it has ended, or name another file"
+        raise error_at(path, None, problem, "one run at a time", remedy, code="busy")
     return lock
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.recording.text.text_file import check_time
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 
 EVEN = 1e-6
 """Deviations from even sampling below this share of a step change nothing."""
@@ -35,13 +35,7 @@ _EPS = float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class Grid:
-    """Even times.
-
-    Args:
-        time: (T,) [s].
-        rate: samples per second [Hz].
-        stated: whether that is the rate of the header.
-    """
+    """Even times (T,) [s], their rate [Hz], and whether that is the rate of the header."""
 
     time: Array
     rate: float
@@ -53,20 +47,31 @@ def checked_times(
 ) -> tuple[Array, tuple[str, ...]]:
     """Return the times (T,) [s] of a file, even where rounding alone made them uneven, and notes on what changed.
 
-    Args:
-        printed: the time column (T,) [s].
-        lines: (T,) the line of every row.
-        path: the file.
-        stated_hz: rate that its header states.
-
-    Raises:
-        InputError: a time is missing, or the times do not increase.
+    Missing or decreasing times are refused with their line (T,); `stated_hz` is the rate of the header.
     """
+    if printed.size < 2:
+        raise error_at(path, None, f"{printed.size} row(s) of data", "at least two", code="too_few_frames")
     grid = even_grid(printed, stated_hz)
     if grid is None:
-        check_time(printed, lines, path)
+        _check_time(printed, lines, path)
         return printed, ()
     return grid.time, _notes(printed, grid, path, stated_hz)
+
+
+def _check_time(time: Array, lines: NDArray[np.int64], path: Path) -> None:
+    """Refuse a time column with gaps or one that does not increase."""
+    if np.isnan(time).any():
+        line = lines[int(np.argmax(np.isnan(time)))]
+        raise error_at(path, line, "the time is missing", "a time in seconds", code="missing_samples")
+    late = np.flatnonzero(np.diff(time) <= 0)
+    if late.size:
+        k = int(late[0])
+        problem = f"the time goes from {time[k]:g} s to {time[k + 1]:g} s"
+        expected, remedy = (
+            "times that increase from row to row",
+            f"{EXPORT_AGAIN}, with more decimals of the time",
+        )
+        raise error_at(path, lines[k + 1], problem, expected, remedy, code="time_not_increasing")
 
 
 def _notes(printed: Array, grid: Grid, path: Path, stated_hz: float | None) -> tuple[str, ...]:
@@ -83,14 +88,9 @@ def _notes(printed: Array, grid: Grid, path: Path, stated_hz: float | None) -> t
 
 
 def even_grid(printed: Array, stated_hz: float | None = None) -> Grid | None:
-    """Return the even grid that was rounded, or cut off, to the times that are printed.
+    """Return the even grid that was rounded, or cut off, to the printed times (T,) [s]; a stated rate is tried first.
 
-    Args:
-        printed: (T,) [s].
-        stated_hz: rate that a header states; the first that is tried.
-
-    Returns:
-        The grid; None where no grid agrees with every time to the digits printed, and where the times are even.
+    None where no grid agrees with every time to the digits printed, and where the times are even.
     """
     steps = np.diff(printed)
     if printed.size < 3 or not (steps >= 0.0).all() or printed[-1] == printed[0] or _even(printed):
@@ -196,13 +196,7 @@ def _misfit(residual: Array, half: Array) -> float:
 
 
 def _agreeing(printed: Array, half: Array, rate: float) -> Array | None:
-    """Return the even times (T,) of a rate that agree with the printed ones, None where none do.
-
-    Args:
-        printed: (T,) [s].
-        half: (T,) half a unit of the times [s].
-        rate: [Hz].
-    """
+    """Return the even times (T,) of a rate that agree with the printed ones to half a unit, None where none do."""
     steps, unit = np.arange(printed.size) / rate, 2.0 * float(half.max())
     if unit * rate > COARSEST:
         return None

@@ -1,9 +1,8 @@
 """TRC files: marker trajectories as text.
 
-Five header lines (file type, names of the header fields, their values, marker names, axis names), often a blank
-line, then one row per frame: number, time, x, y, z of every marker. Real files differ in the number of tabs, in
-trailing tabs and in which header fields they have; all of that is accepted. An empty cell is a gap; so is a marker
-at exactly (0, 0, 0), because several programs write lost markers that way.
+Five header lines (file type, names of the header fields, their values, marker names, axis names), often a blank line,
+then one row per frame: number, time, x, y, z of every marker. Missing header fields and trailing tabs are accepted.
+An empty cell is a gap; so is a marker at exactly (0, 0, 0), which several programs write for a lost marker.
 """
 
 from __future__ import annotations
@@ -12,21 +11,13 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
-
 from musclesolve._util.arrays import Array
-from musclesolve.errors import InputError
+from musclesolve._util.checks import check_choice
 from musclesolve.recording.data import Markers
-from musclesolve.recording.text.number_rows import RowReader, without_lost
-from musclesolve.recording.text.repeated_names import blanked, first_places, repeated_names, repeated_notes
-from musclesolve.recording.text.row_stack import Stack
-from musclesolve.recording.text.text_file import (
-    EXPORT_AGAIN,
-    decimal_point,
-    file_path,
-    split_cells,
-    write_text,
-)
+from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
+from musclesolve.recording.text.number_rows import RowReader, stacked, without_lost
+from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
+from musclesolve.recording.text.text_file import decimal_point, file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
 from musclesolve.recording.text.writable import check_writable
 from musclesolve.recording.units import METRES, metres_in
@@ -50,128 +41,74 @@ def read_trc(path: str | Path) -> Markers:
         axes = reader.filled_line()
         if axes is not None and "X1" not in axes.split():
             reader.put_back(axes)
-        places, repeated = first_places(names), repeated_names(names, lambda _: f"line {_NAME_LINE}")
+        places, repeated = distinct_names(names, f"line {_NAME_LINE}")
         columns = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
-        time, lines, position = Stack(np.float64), Stack(np.int64), Stack(np.float64)
-        for block in reader.blocks(columns, split_cells, separator="\t", blank_end=True):
-            time.append(block.values[:, 1], reader.share_read)
-            lines.append(block.lines, reader.share_read)
-            own = block.values[:, 2:].reshape(-1, len(names), 3)[:, list(places.values())]
+
+        def parts(block: Array) -> tuple[Array, Array]:
+            own = block[:, 2:].reshape(-1, len(names), 3)[:, list(places.values())]
             blanked(own, tuple(places), repeated)
-            position.append(without_lost(own * header["metres"]), reader.share_read)
-    printed = time.finished()
-    _check_rows(printed.size, header, path)
-    times, notes = checked_times(printed, lines.finished(), path, header["DataRate"])
+            return block[:, 1], without_lost(own * header["metres"])
+
+        blocks = reader.blocks(columns, split_cells, separator="\t", blank_end=True)
+        printed, position, lines = stacked(reader, blocks, parts)
+    if printed.size != header["NumFrames"]:
+        problem = f"{printed.size} rows of data, but NumFrames is {header['NumFrames']:g}"
+        raise error_at(path, 3, problem, "as many rows as the header says", code="truncated_file")
+    times, notes = checked_times(printed, lines, path, header["DataRate"])
     _check_rate(times, header["DataRate"], path)
     notes = (*repeated_notes("marker", repeated, path), *notes)
-    return Markers(times, tuple(places), position.finished(), path, notes, repeated=repeated)
+    return Markers(times, tuple(places), position, path, notes, repeated=repeated)
 
 
 def _first_lines(reader: RowReader, path: Path) -> list[str]:
     """Return the three lines before the names of the markers."""
     lines = [line for line in (reader.line() for _ in range(_NAME_LINE - 1)) if line is not None]
     if not lines[0].lstrip().startswith("PathFileType"):
-        raise InputError(
-            "this is not a TRC file",
-            file=path,
-            where="line 1",
-            expected="a first line that begins with PathFileType",
-            remedy="export the markers as TRC, or name the TRC file",
-        )
+        raise error_at(path, 1, "this is not a TRC file", "a first line that begins with PathFileType")
+    filled = len([line for line in lines if line.strip()])
     if len(lines) < _NAME_LINE - 1 or not any(line.strip() for line in lines[1:]):
-        raise InputError(
-            f"the file ends after {len([line for line in lines if line.strip()])} lines",
-            file=path,
-            expected="five header lines, then one row per frame",
-            remedy=EXPORT_AGAIN,
-        )
+        problem = f"the file ends after {filled} lines"
+        raise error_at(path, None, problem, "five header lines and rows", code="truncated_file")
     return lines
 
 
-def _check_rows(found: int, header: dict[str, float], path: Path) -> None:
-    if found != header["NumFrames"]:
-        raise InputError(
-            f"{found} rows of data, but NumFrames is {header['NumFrames']:g}",
-            file=path,
-            where="line 3",
-            expected="as many rows as the header says",
-            remedy=f"the file is cut short, or the header is of another file; {EXPORT_AGAIN}",
-        )
-
-
 def _header(lines: list[str], path: Path) -> dict[str, float]:
+    """Return the numbers of the header, and the size of its unit of length [m]."""
     fields = dict(zip(lines[1].split(), lines[2].split(), strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
+        given = fields.get(name)
+        if given is None:
+            expected = f"{name} in line 2, its value in line 3"
+            raise error_at(path, "lines 2 and 3", f"the header has no {name}", expected)
         try:
-            values[name] = float(fields[name])
-        except KeyError:
-            raise InputError(
-                f"the header has no {name}",
-                file=path,
-                where="lines 2 and 3",
-                expected=f"{name} among the names of line 2, and its value in line 3",
-                remedy=EXPORT_AGAIN,
-            ) from None
+            values[name] = float(given)
         except ValueError:
-            raise InputError(
-                f"{name} is '{fields[name]}'",
-                file=path,
-                where="line 3",
-                expected="a number",
-                remedy=decimal_point(fields[name]) or EXPORT_AGAIN,
-            ) from None
+            remedy = decimal_point(given) or EXPORT_AGAIN
+            raise error_at(path, 3, f"{name} is '{given}'", "a number", remedy) from None
     unit = fields.get("Units", "")
     metres = metres_in(unit)
     if metres is None:
-        raise InputError(
-            f"the unit of length is '{unit}'",
-            file=path,
-            where="line 3, Units",
-            expected="mm, cm or m",
-            remedy="write the unit the numbers are in",
-        )
+        problem = f"the unit of length is '{unit}'"
+        raise error_at(path, "line 3, Units", problem, "mm, cm or m", code="unknown_unit")
     return values | {"metres": metres}
 
 
 def _marker_names(line: str, header: dict[str, float], path: Path) -> tuple[str, ...]:
     names = tuple(cell for cell in split_cells(line)[2:] if cell)
     if len(names) != header["NumMarkers"]:
-        raise InputError(
-            f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
-            file=path,
-            where=f"line {_NAME_LINE}",
-            expected="as many names as the header says",
-            remedy=f"correct NumMarkers in line 3 or the names, or {EXPORT_AGAIN}",
-        )
+        problem = f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}"
+        raise error_at(path, _NAME_LINE, problem, "as many names as the header says", "correct one of them")
     if not names:
-        raise InputError(
-            "the file has no markers",
-            file=path,
-            where=f"line {_NAME_LINE}",
-            expected="at least one marker name",
-            remedy=EXPORT_AGAIN,
-        )
+        raise error_at(path, _NAME_LINE, "the file has no markers", "at least one", code="missing_marker")
     return names
 
 
 def _check_rate(time: Array, rate_hz: float, path: Path) -> None:
-    if time.size < 2:
-        raise InputError(
-            f"{time.size} frame(s)",
-            file=path,
-            expected="a recording of at least two frames",
-            remedy=EXPORT_AGAIN,
-        )
     measured = (time.size - 1) / (time[-1] - time[0])
     if abs(measured - rate_hz) > 0.01 * rate_hz:
-        raise InputError(
-            f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second",
-            file=path,
-            where="line 3",
-            expected="one rate in both",
-            remedy="find out which one is right and correct the other",
-        )
+        problem = f"DataRate is {rate_hz:g} Hz, but the Time column has {measured:g} rows a second"
+        raise error_at(path, 3, problem, "one rate in both", "correct the wrong one", code="bad_units")
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
@@ -184,32 +121,19 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         decimals: decimals of the coordinates, in that unit.
 
     Raises:
-        InputError: what no reader would take back: a name that the format cannot hold or that stands twice, an unknown
+        InputError: what no reader would accept: a name that the format cannot hold or that stands twice, an unknown
             unit, fewer than two frames, infinite numbers; or a place where nothing can be written.
     """
-    if not isinstance(units, str) or units not in METRES:
-        raise InputError(
-            f"the unit of length is {units!r}", expected="mm, cm or m", remedy='write units="mm"'
-        )
+    check_choice(units, "units", METRES)
     written = markers.position / METRES[units]
     path = check_writable(path, "marker", markers.names, markers.time, written, decimals)
-    _check_names(markers.names, path)
-    write_text(path, chain([_heading(markers, units, path)], _frames(markers, written, decimals)))
-
-
-def _check_names(names: tuple[str, ...], path: Path) -> None:
-    if not names:
-        raise InputError(
-            "there are no markers to write", file=path, expected="one or more", remedy="add a marker"
-        )
-    for name in names:
+    if not markers.names:
+        raise error_at(path, None, "there are no markers to write", "one or more", code="missing_marker")
+    for name in markers.names:
         if not name.strip() or name != name.strip() or any(letter in name for letter in "\t\n\r\0"):
-            raise InputError(
-                f"a TRC file cannot hold the marker name {name!r}",
-                file=path,
-                expected="a name without tabs, line ends and blanks around it",
-                remedy="rename the marker before writing",
-            )
+            problem = f"a TRC file cannot hold the marker name {name!r}"
+            raise error_at(path, None, problem, "no tabs, line ends or outer blanks", code="bad_value")
+    write_text(path, chain([_heading(markers, units, path)], _frames(markers, written, decimals)))
 
 
 def _heading(markers: Markers, units: str, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What of a recording is analysed where the trial file has no [time]: for each leg what was measured of it.
+"""The analysed range where the trial file has no [time]: for each leg what was measured of it.
 
 A leg's moments follow from what lies below each joint and from the ground's force on its own foot, so they are right
 wherever every needed marker is seen and every contact of its own foot is on a plate; the other foot may stand beside
@@ -22,7 +22,7 @@ from musclesolve.recording.plates.foot_contacts import FootPath, foot_path, unme
 Run = tuple[int, int]
 
 AT_ENDS = 0.1
-"""So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are guesses
+"""So much is left out where a recording, or what is seen of a marker, begins or ends: there accelerations are uncertain
 [s]."""
 FOR_FILTER = f"({AT_ENDS:g} s left for the filter)"
 AT_CONTACTS = 0.01
@@ -40,13 +40,7 @@ NOTHING_FOUND = (
 
 @dataclass(frozen=True)
 class Found:
-    """What of a recording is analysed.
-
-    Args:
-        time_range: first and last time [s].
-        legs: first and last time of each leg in it, of those that have any [s].
-        sentences: what is analysed and why not more.
-    """
+    """The part of a recording that is analysed: first and last time, those of each leg in it [s], and notes on why."""
 
     time_range: tuple[float, float]
     legs: Mapping[Side, tuple[float, float]]
@@ -59,11 +53,7 @@ def finds_range(content: Mapping[str, Any]) -> bool:
 
 
 def find_range(trial: Trial) -> Found | None:
-    """Return what can be analysed of a recording, None where no contact of a foot is measured whole.
-
-    Args:
-        trial: with gaps filled, and the whole recording as its time range.
-    """
+    """Return what can be analysed of a recording with filled gaps, None where no contact is measured completely."""
     search = _Search.of(trial)
     if search is None:
         return None

@@ -1,4 +1,4 @@
-"""What the table [filter] of a trial file asks for."""
+"""The table [filter] of a trial file."""
 
 from __future__ import annotations
 
@@ -8,41 +8,25 @@ from musclesolve.recording.data import FilterOptions
 from musclesolve.recording.trial.schema import Document
 
 SPLINE_ORDERS = (2, 3)
-# The one way to let the data choose that belongs to the spline alone.
+# The choice of the cut-off that only the spline has.
 OF_SPLINES = "cross_validation"
 
 
 def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
-    """Return the filter options.
-
-    Raises:
-        InputError: a method, an order and a choice of the cut-off that do not go together.
-    """
+    """Return the filter options."""
     method, order, cutoff = given["method"], int(given["order"]), given["cutoff_hz"]
     if method == "spline" and order not in SPLINE_ORDERS:
-        raise document.error(
-            f"there is no smoothing spline of half order {order}",
-            "filter",
-            "order",
-            expected="2 (cubic) or 3 (quintic)",
-            remedy="order = 3",
-        )
+        problem = f"there is no smoothing spline of half order {order}"
+        raise document.error(problem, "filter", "order", 0, "2 (cubic) or 3 (quintic)", "order = 3")
     if cutoff == OF_SPLINES and method != "spline":
-        raise document.error(
-            "cross-validation chooses the smoothness of splines",
-            "filter",
-            "cutoff_hz",
-            expected="a number or a residual analysis for a Butterworth filter",
-            remedy='method = "spline", or cutoff_hz = "residual_analysis"',
-        )
+        problem = "cross-validation chooses the smoothness of splines"
+        expected = 'method = "spline", or a residual analysis'
+        raise document.error(problem, "filter", "cutoff_hz", 0, expected, code="conflict")
     if cutoff == "residual_analysis" and order < 2:
-        raise document.error(
-            "a filter of order 1 has no best cut-off",
-            "filter",
-            "order",
-            expected="order 2 or higher where the data choose the cut-off for accelerations",
-            remedy='order = 2, cutoff_hz = "residual_analysis_silva_2003", or cutoff_hz as a number',
-        )
+        problem = "a filter of order 1 has no optimal cut-off"
+        expected = "order 2 or higher where cutoff_hz is chosen from accelerations"
+        remedy = 'order = 2, or cutoff_hz = "residual_analysis_silva_2003"'
+        raise document.error(problem, "filter", "order", 0, expected, remedy)
     unloaded, forces = float(given["unloaded_below_n"]), given["force_cutoff_hz"]
     forces = None if forces is None else float(forces)
     if isinstance(cutoff, str):

@@ -1,4 +1,4 @@
-"""Functional trials: recordings in which the subject moves one hip all round, from which its centre is found."""
+"""Functional trials: recordings of a hip that moves in all directions, from which its center is found."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.markers.marker_mapping import Meaning, by_set
+from musclesolve.recording.markers.marker_mapping import MarkerMapping, renamed_markers
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import repeated_name
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.recording.trial.schema import Document
 
 METHOD = "functional"
-# The regression that functional centres are compared with.
+# The regression that functional centers are compared with.
 COMPARED = "harrington_2007"
 # Markers of a thigh lie along the line from the anterior spine to the lateral knee: between these shares of it, and
 # no farther from it than this share of its length.
@@ -35,104 +34,79 @@ def hip_regression(content: Mapping[str, Any]) -> str:
 
 
 def read_functional(
-    document: Document, content: Mapping[str, Any], rotation: Array, meaning: Meaning
+    document: Document, content: Mapping[str, Any], rotation: Array, marker_mapping: MarkerMapping
 ) -> dict[Side, Markers]:
-    """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for.
-
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        rotation: (3, 3) from the axes of the files to the global frame.
-        meaning: what the markers mean.
-
-    Raises:
-        InputError: a recording, a standing trial, a cluster of the thigh or a marker that is missing.
-    """
+    """Return side -> the recording in which that hip moves, in the global frame; empty when none is asked for."""
     given = {side: content["files"][f"functional_{side}"] for side in SIDES}
     if content["joint_centers"]["hip"] != METHOD:
-        for side, name in given.items():
-            if name is not None:
-                raise document.error(
-                    "a functional trial is named, but the hip centers are found otherwise",
-                    "files",
-                    f"functional_{side}",
-                    expected=f'hip = "{METHOD}" in [joint_centers]',
-                    remedy=f'write hip = "{METHOD}", or remove the functional trials',
-                )
+        for side in [side for side in SIDES if given[side] is not None]:
+            problem = "a functional trial is named, but the hip centers are found otherwise"
+            expected = f'hip = "{METHOD}" in [joint_centers], or no functional trials'
+            raise document.error(problem, "files", f"functional_{side}", 0, expected, code="conflict")
         return {}
-    _check_asked(document, given, meaning)
+    _check_needs(document, given, marker_mapping)
     recordings: dict[Side, Markers] = {}
     for side, name in given.items():
         path = document.input_file("files", f"functional_{side}", name)
-        recordings[side] = by_set(document, read_markers(path), meaning).rotated(rotation)
+        recordings[side] = renamed_markers(document, read_markers(path), marker_mapping).rotated(rotation)
         check_sampling(recordings[side].time, path)
-        _check_thigh(document, meaning, recordings[side], side)
-        _check_markers(document, meaning, recordings[side], side)
+        _check_thigh(document, marker_mapping, recordings[side], side)
+        _check_markers(document, marker_mapping, recordings[side], side)
     return recordings
 
 
-def pelvis_markers(meaning: Meaning) -> tuple[str, ...]:
+def pelvis_markers(marker_mapping: MarkerMapping) -> tuple[str, ...]:
     """Return the markers that show the pelvis: its cluster, or those of its landmarks."""
-    if "pelvis" in meaning.clusters:
-        return meaning.clusters["pelvis"]
-    landmarks = ["asis_r", "asis_l", *back_landmarks(meaning.mapping)]
-    return tuple(dict.fromkeys(marker for name in landmarks for marker in meaning.mapping.get(name, ())))
-
-
-def _check_asked(document: Document, given: Mapping[Side, Any], meaning: Meaning) -> None:
-    """Refuse a trial file that asks for functional hips without what they need, or for other hips as well."""
-    for side, name in given.items():
-        if name is None:
-            raise document.error(
-                f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip',
-                "joint_centers",
-                "hip",
-                expected=f"functional_{side} in [files]: a trial in which the subject moves that hip all round",
-                remedy=f"add functional_{side} (one file may stand for both sides), or choose a regression",
-            )
-        if f"hip_center_{side}" in meaning.mapping:
-            raise document.error(
-                f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"',
-                "mapping",
-                f"hip_center_{side}",
-                expected="one way to find the hip centers",
-                remedy=f"remove hip_center_{side}, or the line hip = in [joint_centers]",
-            )
-    if meaning.static is None:
-        raise document.error(
-            "functional hip centers need a standing trial",
-            "joint_centers",
-            "hip",
-            expected="static in [files]: the shape of pelvis and thighs is measured there",
-            remedy="name the standing trial, or choose a regression",
-        )
-
-
-def _check_thigh(document: Document, meaning: Meaning, recording: Markers, side: Side) -> None:
-    if f"thigh_{side}" in meaning.clusters:
-        return
-    shown = _thigh_candidates(meaning, recording, side)
-    listed = ", ".join(f'"{name}"' for name in shown) if len(shown) > 2 else '"...", "...", "..."'
-    raise document.error(
-        f"no cluster shows how the {SIDE_NAMES[side]} thigh moves",
-        "clusters",
-        expected=f"thigh_{side}: three or more markers of that thigh, away from one line",
-        remedy=f"add to [clusters]: thigh_{side} = [{listed}]"
-        + ("" if len(shown) > 2 else "; the lateral knee marker may be one of them"),
+    if "pelvis" in marker_mapping.clusters:
+        return marker_mapping.clusters["pelvis"]
+    landmarks = ["asis_r", "asis_l", *back_landmarks(marker_mapping.mapping)]
+    return tuple(
+        dict.fromkeys(marker for name in landmarks for marker in marker_mapping.mapping.get(name, ()))
     )
 
 
-def _thigh_candidates(meaning: Meaning, recording: Markers, side: Side) -> list[str]:
-    """Return the markers that lie along the thigh of the standing person and keep their distance from the knee."""
-    static, knee = meaning.static, meaning.mapping.get(f"knee_lateral_{side}", {})
-    lines = {own: None if static is None else _thigh_line(meaning, static, own) for own in SIDES}
+def _check_needs(document: Document, given: Mapping[Side, Any], marker_mapping: MarkerMapping) -> None:
+    """Refuse a trial file that asks for functional hips without what they need, or for other hips as well."""
+    for side, name in given.items():
+        if name is None:
+            problem = f'the hip centers are to be "{METHOD}", but no trial moves the {SIDE_NAMES[side]} hip'
+            expected = f"functional_{side} in [files]: a trial in which that hip moves in all directions"
+            remedy = f"add functional_{side} (one file may stand for both sides), or choose a regression"
+            raise document.error(problem, "joint_centers", "hip", 0, expected, remedy, code="missing_key")
+        if f"hip_center_{side}" in marker_mapping.mapping:
+            problem = f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"'
+            expected = "one way to find the hip centers"
+            raise document.error(problem, "mapping", f"hip_center_{side}", 0, expected, code="conflict")
+    if marker_mapping.static is None:
+        problem = "functional hip centers need a standing trial"
+        expected = "static in [files]: the shape of pelvis and thighs is measured there"
+        raise document.error(problem, "joint_centers", "hip", 0, expected, code="missing_key")
+
+
+def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
+    if f"thigh_{side}" in marker_mapping.clusters:
+        return
+    shown = _thigh_candidates(marker_mapping, recording, side)
+    listed = ", ".join(f'"{name}"' for name in shown) if len(shown) > 2 else '"...", "...", "..."'
+    problem = f"no cluster shows how the {SIDE_NAMES[side]} thigh moves"
+    expected = f"thigh_{side}: three or more markers of that thigh, away from one line"
+    remedy = f"add to [clusters]: thigh_{side} = [{listed}]" + (
+        "" if len(shown) > 2 else "; the lateral knee marker may be one of them"
+    )
+    raise document.error(problem, "clusters", None, 0, expected, remedy, code="missing_marker")
+
+
+def _thigh_candidates(marker_mapping: MarkerMapping, recording: Markers, side: Side) -> list[str]:
+    """Return the markers that lie along the thigh of the standing subject and keep their distance from the knee."""
+    static, knee = marker_mapping.static, marker_mapping.mapping.get(f"knee_lateral_{side}", {})
+    lines = {own: None if static is None else _thigh_line(marker_mapping, static, own) for own in SIDES}
     line, other = lines[side], lines["l" if side == "r" else "r"]
     if static is None or line is None or other is None or not set(knee) <= set(recording.names):
         return []
-    elsewhere = {m for name, weights in meaning.mapping.items() if "knee" not in name for m in weights}
+    elsewhere = {m for name, weights in marker_mapping.mapping.items() if "knee" not in name for m in weights}
     shown = []
     for name in static.names:
-        everywhere = name in meaning.walk and name in recording and _is_seen(static, name)
+        everywhere = name in marker_mapping.walk and name in recording and _is_seen(static, name)
         if everywhere and name not in elsewhere and _is_seen(recording, name):
             place = np.nanmedian(static[name], axis=0)
             (share, away), (_, far) = _beside(place, *line), _beside(place, *other)
@@ -144,9 +118,9 @@ def _thigh_candidates(meaning: Meaning, recording: Markers, side: Side) -> list[
     return shown
 
 
-def _thigh_line(meaning: Meaning, static: Markers, side: Side) -> tuple[Array, Array] | None:
-    """Return anterior spine and lateral knee (3,) of the standing person; None where they are not seen."""
-    mapped = [meaning.mapping.get(f"{end}_{side}", {}) for end in ("asis", "knee_lateral")]
+def _thigh_line(marker_mapping: MarkerMapping, static: Markers, side: Side) -> tuple[Array, Array] | None:
+    """Return anterior spine and lateral knee (3,) of the standing subject; None where they are not seen."""
+    mapped = [marker_mapping.mapping.get(f"{end}_{side}", {}) for end in ("asis", "knee_lateral")]
     if not all(
         weights and all(name in static and _is_seen(static, name) for name in weights) for weights in mapped
     ):
@@ -167,22 +141,16 @@ def _beside(point: Array, start: Array, end: Array) -> tuple[float, float]:
     return share, float(np.linalg.norm(point - start - share * line)) / length
 
 
-def _check_markers(document: Document, meaning: Meaning, recording: Markers, side: Side) -> None:
-    for marker in (*meaning.clusters[f"thigh_{side}"], *pelvis_markers(meaning)):
+def _check_markers(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:
+    expected = f"every marker of the pelvis and of the cluster thigh_{side}"
+    for marker in (*marker_mapping.clusters[f"thigh_{side}"], *pelvis_markers(marker_mapping)):
         if marker not in recording:
-            raise document.error(
-                f"the marker '{marker}' is not in {recording.path}",
-                "files",
-                f"functional_{side}",
-                expected=f"every marker of the pelvis and of the cluster thigh_{side}",
-                remedy=suggestion(marker, recording.names) or f"its markers are {', '.join(recording.names)}",
+            problem, key = f"the marker '{marker}' is not in {recording.path}", f"functional_{side}"
+            raise document.unknown(
+                problem, marker, recording.names, "files", key, code="missing_marker", expected=expected
             )
         if marker in recording.repeated:
             raise repeated_name("marker", marker, recording.repeated[marker], recording.path)
         if not _is_seen(recording, marker):
-            raise InputError(
-                f"the marker '{marker}' is never seen",
-                file=recording.path,
-                expected=f"every marker of the pelvis and of the cluster thigh_{side}",
-                remedy="label it in the capture software",
-            )
+            problem, remedy = f"the marker '{marker}' is never seen", "label it in the capture software"
+            raise error_at(recording.path, None, problem, expected, remedy, code="missing_samples")

@@ -1,4 +1,4 @@
-"""Is this recording plausible? Units, axes, sides, gaps and forces are tested before anything is computed from them."""
+"""Plausibility of a recording: units, axes, sides, gaps and forces are tested before anything is computed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.gaps.marker_jumps import farthest_leap, leaps
+from musclesolve.recording.gaps.marker_jumps import jumps, largest_jump
 from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
 from musclesolve.recording.markers.left_right import check_sides
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_checks import check_any_load, check_plate
 from musclesolve.recording.trial.schema import Document
 
@@ -23,18 +23,14 @@ MOVING_SHARE = (0.2, 1.5)
 
 
 def check_trial(trial: Trial, document: Document) -> None:
-    """Refuse a trial whose recordings cannot be what the trial file says they are.
-
-    Raises:
-        InputError: at the first thing that is wrong.
-    """
+    """Refuse a trial whose recordings contradict the trial file."""
     check_sampling(trial.markers.time, trial.markers.path)
     check_sampling(trial.forces[0].time, trial.forces[0].path)
     check_cutoff(trial, document)
     check_gaps(trial)
-    # Before leaps and sides: in wrong units or axes everything leaps.
+    # Before jumps and sides: in wrong units or axes everything jumps.
     check_size(trial, document)
-    check_leaps(trial)
+    check_jumps(trial)
     check_heading(trial, document)
     check_sides(trial, {name: _seen(trial, name) for name in trial.mapping if trial.sees(name)})
     for index, plate in enumerate(trial.forces):
@@ -48,32 +44,25 @@ def check_sampling(time: Array, path: Path) -> None:
     step = (time[-1] - time[0]) / (time.size - 1)
     off = np.abs(time - even)
     if off.max() > 0.25 * step:
-        raise InputError(
-            "the samples are not evenly spaced in time",
-            file=path,
-            where=f"near {time[off.argmax()]:g} s",
-            expected=f"one sample every {step:g} s",
-            remedy="export all frames, with empty cells where nothing was seen",
-        )
+        where, problem = f"near {time[off.argmax()]:g} s", "the samples are not evenly spaced in time"
+        remedy = "export all frames, with empty cells where nothing was seen"
+        raise error_at(path, where, problem, f"one sample every {step:g} s", remedy, code="uneven_sampling")
 
 
 def check_cutoff(trial: Trial, document: Document) -> None:
     """Refuse a cut-off that the recording rates cannot hold."""
     given = trial.filter
     key = "cutoff_hz" if given.force_cutoff_hz is None else "force_cutoff_hz"
-    asked = (
+    limits = (
         ("markers", "cutoff_hz", given.cutoff_hz, trial.markers.rate),
         ("forces", key, given.force_cutoff_hz or given.cutoff_hz, trial.forces[0].rate),
     )
-    for what, key, cutoff, rate in asked:
+    for what, key, cutoff, rate in limits:
         if cutoff is not None and cutoff >= 0.5 * rate:
-            raise document.error(
-                f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz",
-                "filter",
-                key,
-                expected=f"less than half the recording rate, here below {0.5 * rate:g} Hz",
-                remedy="walking needs about 6 Hz, running 10 to 20 Hz",
-            )
+            problem = f"{cutoff:g} Hz cannot be filtered from {what} recorded at {rate:g} Hz"
+            expected = f"less than half the recording rate, here below {0.5 * rate:g} Hz"
+            remedy = "walking needs about 6 Hz, running 10 to 20 Hz"
+            raise document.error(problem, "filter", key, 0, expected, remedy)
 
 
 def check_gaps(trial: Trial) -> None:
@@ -85,40 +74,38 @@ def check_gaps(trial: Trial) -> None:
             start, stop = true_runs(lost)[0]
             first, last = trial.markers.time[frames][[start, stop - 1]]
             left = [gap for gap in trial.gaps if gap.marker == name and not gap.filled and gap.last >= first]
-            raise InputError(
+            problem = (
                 f"the marker '{name}' is missing from {first:g} to {last:g} s "
-                f"({lost.sum()} of {lost.size} frames are without it)",
-                file=trial.markers.path,
-                expected="every mapped marker in every frame of the time range"
-                + (f"; the gap is not filled: {left[0].account}" if left else ""),
-                remedy="fill the gap in the capture software, or choose a range without it ([time])",
+                f"({lost.sum()} of {lost.size} frames are without it)"
             )
-    if trial.static is not None:
-        for name in _standing_markers(trial):
-            if np.isnan(trial.static[name]).any(axis=1).all():
-                raise InputError(
-                    f"the marker '{name}' is never seen",
-                    file=trial.static.path,
-                    expected="every marker that is needed in at least one frame of the standing trial",
-                    remedy="label it in the capture software, or record the standing trial again",
-                )
+            expected = "every mapped marker in every frame of the time range"
+            expected += f"; the gap is not filled: {left[0].account}" if left else ""
+            remedy = "fill the gap in the capture software, or choose a range without it ([time])"
+            raise error_at(trial.markers.path, None, problem, expected, remedy, code="missing_samples")
+    static = trial.static
+    if static is None:
+        return
+    for name in _standing_markers(trial):
+        if np.isnan(static[name]).any(axis=1).all():
+            problem = f"the marker '{name}' is never seen"
+            expected = "every marker that is needed in at least one frame of the standing trial"
+            remedy = "label it in the capture software, or record the standing trial again"
+            raise error_at(static.path, None, problem, expected, remedy, code="missing_samples")
 
 
-def check_leaps(trial: Trial) -> None:
-    """Refuse a marker that leaps within the time range: labels exchanged, or a ghost taken for the marker."""
+def check_jumps(trial: Trial) -> None:
+    """Refuse a marker that jumps within the time range: labels exchanged, or a ghost taken for the marker."""
     frames, rate = trial.frames(), trial.markers.rate
     for name in trial.used_markers:
         path = trial.markers[name][frames]
-        leaping = leaps(path, rate)
-        if leaping.any():
+        jumping = jumps(path, rate)
+        if jumping.any():
             size = np.linalg.norm(np.diff(path, n=2, axis=0), axis=1).max()
-            raise InputError(
-                f"the marker '{name}' leaps by {1000 * size:.4g} mm within a frame",
-                file=trial.markers.path,
-                where=f"first near {trial.markers.time[frames][np.argmax(leaping)]:g} s",
-                expected=f"a marker that moves on evenly: no leap above {1000 * farthest_leap(rate):.0f} mm",
-                remedy="correct its label in the capture software, or choose a range without the leap ([time])",
-            )
+            where = f"first near {trial.markers.time[frames][np.argmax(jumping)]:g} s"
+            problem = f"the marker '{name}' jumps by {1000 * size:.4g} mm within a frame"
+            expected = f"a marker that moves on evenly: no jump above {1000 * largest_jump(rate):.0f} mm"
+            remedy = "correct its label in the capture software, or choose a range without the jump ([time])"
+            raise error_at(trial.markers.path, where, problem, expected, remedy, code="bad_mapping")
 
 
 def _standing_markers(trial: Trial) -> list[str]:
@@ -154,18 +141,17 @@ def _check_height(
         return
     height = float(np.median((high - low)[seen]))
     if not share[0] <= height / trial.subject.stature <= share[1]:
-        raise document.error(
-            f"the shoulders are {height:.3g} m above the feet of a {trial.subject.stature:g} m tall person "
-            f"in {markers.path}",
-            "subject",
-            "stature_m",
-            expected=f"{share[0]:g} to {share[1]:g} of the stature",
-            remedy=f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]",
+        problem = (
+            f"the shoulders are {height:.3g} m above the feet of a {trial.subject.stature:g} m tall subject "
+            f"in {markers.path}"
         )
+        expected = f"{share[0]:g} to {share[1]:g} of the stature"
+        remedy = f"check {_unit_of(markers.path)}, stature_m, and up in [laboratory]"
+        raise document.error(problem, "subject", "stature_m", 0, expected, remedy, code="bad_units")
 
 
 def _unit_of(path: Path) -> str:
-    """Return where a file of markers says which unit of length it is in."""
+    """Return where a file of markers states which unit of length it is in."""
     places = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
     return places.get(path.suffix.casefold(), "its unit of length")
 
@@ -193,10 +179,7 @@ def check_heading(trial: Trial, document: Document) -> None:
     left = first("asis_l") - first("asis_r")
     ahead[2] = 0.0
     if np.cross([0.0, 0.0, 1.0], ahead) @ left < 0:
-        raise document.error(
-            "the right side of the pelvis lies left of the left side",
-            "mapping",
-            "asis_r",
-            expected="the right of the pelvis on the right, seen from behind",
-            remedy="swap the markers of right and left, or check up in [laboratory]",
-        )
+        problem = "the right side of the pelvis lies left of the left side"
+        expected = "the right of the pelvis on the right, seen from behind"
+        remedy = "swap the markers of right and left, or check up in [laboratory]"
+        raise document.error(problem, "mapping", "asis_r", 0, expected, remedy, code="sides_swapped")

@@ -1,4 +1,4 @@
-"""What a trial file may say: unknown keys, missing keys and wrong values are refused with the line and the way out."""
+"""The schema of a trial file: unknown keys, missing keys and wrong values are refused with line and remedy."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError
+from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import decimal_point, is_file, no_file, read_lines
 
 Fields = Mapping[str, Any]
@@ -37,11 +38,9 @@ _FORMS = {
 
 
 class Document:
-    """The text of a trial file beside its content, so that every complaint can name a line.
+    """The text of a trial file beside its content, so that every error can name a line.
 
-    Args:
-        path: the file.
-        keys: the file beside this one that describes what it may say.
+    `keys` is the file beside this one that describes its tables and keys.
     """
 
     def __init__(self, path: Path, keys: str = "trial_keys.toml") -> None:
@@ -56,27 +55,21 @@ class Document:
             raise self._not_sane() from None
 
     def _not_sane(self) -> InputError:
-        """Return the refusal of what no one means: a number of thousands of digits, or as many brackets in brackets."""
+        """Return the refusal of a number of thousands of digits, or of as many brackets in brackets."""
         worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
-        return InputError(
-            "a number has thousands of digits, or brackets are nested too deep",
-            file=self.path,
-            where=f"line {worst + 1}",
-            expected="what a trial is described with",
-            remedy="correct the line",
-        )
+        problem = "a number has thousands of digits, or brackets are nested too deep"
+        return error_at(self.path, worst + 1, problem, "the description of a trial", "correct the line")
 
     def _not_toml(self, reason: str) -> InputError:
         place = re.search(r"\s*\(at line (\d+), column \d+\)", reason)
         text = self.lines[int(place[1]) - 1] if place else ""
-        value = text.partition("=")[2].partition("#")[0].strip()
-        return InputError(
+        remedy = f"correct {text.strip()!r}" if text.strip() else "close every quote and bracket"
+        return error_at(
+            self.path,
+            int(place[1]) if place else None,
             "the file is not valid TOML: " + (reason.replace(place[0], "") if place else reason),
-            file=self.path,
-            where=f"line {place[1]}" if place else None,
-            expected="key = value, each on a line of its own, below the [table] it belongs to; each of them once",
-            remedy=decimal_point(value)
-            or (f"correct {text.strip()!r}" if text.strip() else "close every quote and bracket"),
+            "key = value, each on a line of its own, below the [table] it belongs to; each of them once",
+            decimal_point(text.partition("=")[2].partition("#")[0].strip()) or remedy,
         )
 
     def error(
@@ -85,10 +78,10 @@ class Document:
         table: str,
         key: str | None = None,
         index: int = 0,
-        *,
-        code: str = "bad_value",
         expected: str | None = None,
         remedy: str | None = None,
+        *,
+        code: str = "bad_value",
     ) -> InputError:
         """Return an InputError that points at a key of a table."""
         line = self.line(table, key, index)
@@ -96,31 +89,46 @@ class Document:
         where = f"line {line}, {place}" if line else place
         return InputError(problem, code=code, file=self.path, where=where, expected=expected, remedy=remedy)
 
+    def unknown(
+        self,
+        problem: str,
+        name: object,
+        known: Iterable[str],
+        table: str,
+        key: str | None = None,
+        index: int = 0,
+        *,
+        code: str = "unknown_name",
+        expected: str | None = None,
+    ) -> InputError:
+        """Return the error of a name that does not exist, with the known names most like it."""
+        known = list(known)
+        listed = _list(known)
+        remedy = suggestion(str(name), known) or f"use one of {listed or 'none'}, or remove it"
+        expected = expected or f"one of {listed}"
+        return self.error(problem, table, key, index, code=code, expected=expected, remedy=remedy)
+
     def header(self, table: str) -> str:
         """Return the heading of a table as the file writes it."""
         return f"[[{table}]]" if self.tables.get(table, {}).get("list") else f"[{table}]"
 
-    def placed(self, error: InputError, table: str, key: str | None = None) -> InputError:
+    def placed(self, error: InputError, table: str, key: str | None = None, index: int = 0) -> InputError:
         """Return an error of a stage that knows no trial file, pointing at a key of a table."""
         return self.error(
-            error.problem, table, key, code=error.code, expected=error.expected, remedy=error.remedy
+            error.problem, table, key, index, code=error.code, expected=error.expected, remedy=error.remedy
         )
 
     def input_file(self, table: str, key: str, name: str, index: int = 0) -> Path:
-        """Return the path of a file that the trial file names, from the folder of the trial file.
-
-        Raises:
-            InputError: there is no such file, or it cannot be looked at.
-        """
+        """Return the path of a file that the trial file names, from the folder of the trial file."""
         path = self.path.parent / name
         try:
             if is_file(path):
                 return path
-        except InputError as error:
-            problem, expected, remedy = error.problem, error.expected, error.remedy
-        else:
-            problem, expected, remedy = no_file(path)
-        raise self.error(f"{name!r}: {problem}", table, key, index, expected=expected, remedy=remedy)
+            error = no_file(path)
+        except InputError as refusal:
+            error = refusal
+        error.problem = f"{name!r}: {error.problem}"
+        raise self.placed(error, table, key, index)
 
     def line(self, table: str, key: str | None = None, index: int = 0) -> int | None:
         """Return the line of a key, else that of its table, else None."""
@@ -153,12 +161,9 @@ def trial_keys() -> dict[str, Any]:
 
 
 def validated(document: Document) -> dict[str, Any]:
-    """Return the content of a trial file with defaults filled in.
+    """Return the content of a trial file with defaults filled in, or raise its first error.
 
     Tables with free keys (mapping, clusters, carried) come as they are; "force" is a list of tables.
-
-    Raises:
-        InputError: an unknown or missing table or key, a value of the wrong type or outside its range.
     """
     content, errors = examined(document)
     if errors:
@@ -171,140 +176,112 @@ def examined(document: Document) -> tuple[dict[str, Any], list[InputError]]:
 
     A table or key that is at fault is left out: it has its default, or None where there is none.
     """
-    tables = {name: _for_forces(rules, document.content) for name, rules in document.tables.items()}
-    errors: list[InputError] = []
-    for name in document.content:
-        if name not in tables:
-            errors.append(
-                document.error(
-                    "there is no such table",
-                    name,
-                    expected=f"one of {_list(tables)}",
-                    remedy=suggestion(name, tables) or "correct the name, or remove the table",
+    return _Examination(document).content()
+
+
+class _Examination:
+    """The examination of one trial file, with the errors found so far."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.errors: list[InputError] = []
+        self.tables = {name: self._for_forces(rules) for name, rules in document.tables.items()}
+
+    def content(self) -> tuple[dict[str, Any], list[InputError]]:
+        """Return the content with defaults, and everything that is wrong with it."""
+        for name in self.document.content:
+            if name not in self.tables:
+                problem = "there is no such table"
+                self.errors.append(
+                    self.document.unknown(problem, name, self.tables, name, code="unknown_key")
                 )
+        return {name: self._table(name, rules) for name, rules in self.tables.items()}, self.errors
+
+    def _refuse(
+        self, problem: str, place: tuple[Any, ...], expected: str, remedy: str, code: str = "bad_value"
+    ) -> None:
+        """Note an error of a place: table, key and index, as in ``Document.error``."""
+        self.errors.append(self.document.error(problem, *place, code=code, expected=expected, remedy=remedy))
+
+    def _for_forces(self, rules: Fields) -> dict[str, Any]:
+        """Return the rules of a table for the trial's own kind of force file.
+
+        A C3D file has plates by number; a file of text has columns. ``needed_with`` and ``only_with`` name the kind
+        that a table or key is required or of use with.
+        """
+        files = self.document.content.get("files")
+        given = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
+        kind = "plates" if isinstance(given, str) and given.casefold().endswith(".c3d") else "columns"
+
+        def own(rule: Fields) -> dict[str, Any]:
+            needed = rule.get("required", False) or rule.get("needed_with") == kind
+            return {**rule, "required": needed, "barred": rule.get("only_with", kind) != kind}
+
+        keys = {key: own(rule) for key, rule in rules.get("keys", {}).items()}
+        return {**own(rules), "keys": keys} if keys else own(rules)
+
+    def _table(self, name: str, rules: Fields) -> Any:
+        given, header = self.document.content.get(name), self.document.header(name)
+        if given in (None, []) and rules.get("required"):
+            problem, remedy = (
+                f"the table {header} is missing",
+                f"add {header} with these keys, each on its own line",
             )
-    return {name: _table(document, name, rules, errors) for name, rules in tables.items()}, errors
-
-
-def _for_forces(rules: Fields, content: Fields) -> dict[str, Any]:
-    """Return the rules of a table for the trial's own kind of force file.
-
-    A C3D file has plates by number; a file of text has columns. ``needed_with`` and ``only_with`` name the kind that
-    a table or key is required or of use with.
-    """
-    files = content.get("files")
-    given = files.get("forces", files.get("markers")) if isinstance(files, dict) else None
-    kind = "plates" if isinstance(given, str) and given.casefold().endswith(".c3d") else "columns"
-
-    def own(rule: Fields) -> dict[str, Any]:
-        needed = rule.get("required", False) or rule.get("needed_with") == kind
-        return {**rule, "required": needed, "barred": rule.get("only_with", kind) != kind}
-
-    keys = {key: own(rule) for key, rule in rules.get("keys", {}).items()}
-    return {**own(rules), "keys": keys} if keys else own(rules)
-
-
-def _table(document: Document, name: str, rules: Fields, errors: list[InputError]) -> Any:
-    given = document.content.get(name)
-    if given in (None, []) and rules.get("required"):
-        errors.append(
-            InputError(
-                f"the table {document.header(name)} is missing",
-                file=document.path,
-                expected=_needed(rules),
-                remedy=f"add {document.header(name)} with these keys, each on a line of its own",
-            )
-        )
-    if rules.get("list"):
-        if given is not None and not (
-            isinstance(given, list) and all(isinstance(part, dict) for part in given)
-        ):
-            errors.append(
-                document.error(
-                    "this is not a list of tables",
-                    name,
-                    expected=f"one {document.header(name)} per {rules.get('one_per', 'entry')}",
-                    remedy=f"write the heading {document.header(name)}, with two brackets on either side",
+            error = error_at(self.document.path, None, problem, _needed(rules), remedy, code="missing_key")
+            self.errors.append(error)
+        if rules.get("list"):
+            if given is not None and not (
+                isinstance(given, list) and all(isinstance(part, dict) for part in given)
+            ):
+                expected = (
+                    f"one {header}, with two brackets on either side, per {rules.get('one_per', 'entry')}"
                 )
-            )
+                self._refuse("this is not a list of tables", (name,), expected, f"write the heading {header}")
+                given = None
+            return [self._fields(name, part, rules["keys"], k) for k, part in enumerate(given or [])]
+        if given is not None and not isinstance(given, dict):
+            expected = f"[{name}] on a line of its own, with its keys below"
+            self._refuse("this is not a table", (name,), expected, f"write the heading [{name}]")
             given = None
-        parts = given or []
-        return [_fields(document, name, part, rules["keys"], k, errors) for k, part in enumerate(parts)]
-    if given is not None and not isinstance(given, dict):
-        errors.append(
-            document.error(
-                "this is not a table",
-                name,
-                expected=f"[{name}] on a line of its own",
-                remedy="write the heading with one bracket on either side, and its keys below",
-            )
+        if rules.get("free"):
+            return dict(given or {})
+        # The one error of an absent table names the keys that it lacks.
+        return self._fields(
+            name, given or {}, rules["keys"], 0, lacking=given is not None or not rules.get("required")
         )
-        given = None
-    # What an absent table lacks was said in one sentence.
-    told = errors if given is not None or not rules.get("required") else []
-    return (
-        dict(given or {})
-        if rules.get("free")
-        else _fields(document, name, given or {}, rules["keys"], 0, told)
-    )
 
-
-def _fields(
-    document: Document, table: str, given: Fields, keys: Fields, index: int, errors: list[InputError]
-) -> dict[str, Any]:
-    for key in given:
-        if key not in keys:
-            errors.append(
-                document.error(
-                    "there is no such key",
-                    table,
-                    key,
-                    index,
-                    expected=f"one of {_list(keys)}",
-                    remedy=suggestion(key, keys) or "correct the name, or remove the line",
+    def _fields(
+        self, table: str, given: Fields, keys: Fields, index: int, lacking: bool = True
+    ) -> dict[str, Any]:
+        """Return the values of a table; `lacking` says whether keys that are missing are errors."""
+        for key in given:
+            if key not in keys:
+                problem = "there is no such key"
+                self.errors.append(
+                    self.document.unknown(problem, key, keys, table, key, index, code="unknown_key")
                 )
-            )
-        elif keys[key]["barred"]:
-            errors.append(_barred(document, table, key, index, keys))
-    values: dict[str, Any] = {}
-    for key, rule in keys.items():
-        problem = _problem(given[key], rule) if key in given else None
-        if problem:
-            errors.append(
-                document.error(
-                    problem[0], table, key, index, expected=problem[1], remedy=_remedy(key, given[key], rule)
-                )
-            )
-        elif key not in given and rule.get("required"):
-            errors.append(
-                document.error(
-                    f"'{key}' is missing",
-                    table,
-                    None,
-                    index,
-                    expected=f"{key}: {rule['about']}",
-                    remedy=f"add a line {_example(key, rule)}",
-                )
-            )
-        values[key] = given[key] if key in given and not problem else rule.get("default")
-    return values
+            elif keys[key]["barred"]:
+                self._bar(table, key, index, keys)
+        values: dict[str, Any] = {}
+        for key, rule in keys.items():
+            problem = _problem(given[key], rule) if key in given else None
+            if problem:
+                self._refuse(problem[0], (table, key, index), problem[1], _remedy(key, given[key], rule))
+            elif key not in given and rule.get("required") and lacking:
+                expected, remedy = f"{key}: {rule['about']}", f"add a line {_example(key, rule)}"
+                self._refuse(f"'{key}' is missing", (table, None, index), expected, remedy, "missing_key")
+            values[key] = given[key] if key in given and not problem else rule.get("default")
+        return values
 
-
-def _barred(document: Document, table: str, key: str, index: int, keys: Fields) -> InputError:
-    """Return the error of a key that is of use with the other kind of force file only."""
-    own = [name for name, rule in keys.items() if not rule["barred"] and "only_with" in rule]
-    plates = keys[key]["only_with"] == "columns"
-    return document.error(
-        f"'{key}' is of no use with forces that come from "
-        + ("a C3D file, which has no columns" if plates else "columns"),
-        table,
-        key,
-        index,
-        expected=_list(own),
-        remedy=f"write {_example(own[0], keys[own[0]])} instead, the number of the plate in the file"
-        if plates
-        else "name the columns of force and point instead",
-    )
+    def _bar(self, table: str, key: str, index: int, keys: Fields) -> None:
+        """Note the error of a key that is of use with the other kind of force file only."""
+        own = [name for name, rule in keys.items() if not rule["barred"] and "only_with" in rule]
+        source, remedy = "columns", "name the columns of force and point instead"
+        if keys[key]["only_with"] == "columns":
+            source = "a C3D file, which has no columns"
+            remedy = f"write {_example(own[0], keys[own[0]])} instead, the number of the plate in the file"
+        problem = f"'{key}' is of no use with forces that come from {source}"
+        self._refuse(problem, (table, key, index), _list(own), remedy, "conflict")
 
 
 def _problem(value: Any, rule: Fields) -> tuple[str, str] | None:

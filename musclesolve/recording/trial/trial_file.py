@@ -1,4 +1,4 @@
-"""Reading a trial file: the recordings, who was recorded, what the markers mean, and what to compute."""
+"""Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import fill_trial
 from musclesolve.recording.gaps.upper_body_completion import Completed, complete_upper_body
-from musclesolve.recording.markers.marker_mapping import Meaning, read_meaning
+from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.text.force_columns import check_columns, column_names
 from musclesolve.recording.text.repeated_names import repeated_name
@@ -54,6 +54,7 @@ def read_trial(path: str | Path) -> Trial:
     if not isinstance(path, str | Path):
         raise InputError(
             f"{path!r} is not a path",
+            code="bad_type",
             where="read_trial",
             expected="the path of a trial file",
             remedy='read_trial("trial.toml")',
@@ -64,19 +65,19 @@ def read_trial(path: str | Path) -> Trial:
     rotation = rotation_of(document, content["laboratory"])
     walk = read_markers(files["markers"]).rotated(rotation)
     static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
-    meaning = read_meaning(document, content, walk, static)
-    functional = read_functional(document, content, rotation, meaning)
-    forces, said = forces_of(document, content, files, meaning, rotation)
+    marker_mapping = read_marker_mapping(document, content, walk, static)
+    functional = read_functional(document, content, rotation, marker_mapping)
+    forces, force_notes = forces_of(document, content, files, marker_mapping, rotation)
     trial = assembled(
         document,
         content,
         files,
-        meaning,
+        marker_mapping,
         functional,
         forces,
         subject_of(content["subject"]),
         time_range_of(document, content["time"], walk, forces),
-        (*marker_notes(walk, static), *said),
+        (*marker_notes(walk, static), *force_notes),
     )
     trial = prepared(trial, content)
     check_trial(trial, document)
@@ -100,7 +101,7 @@ def ranged(trial: Trial, content: dict[str, Any]) -> Trial:
 
 
 def completed_trial(trial: Trial, content: dict[str, Any]) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return a trial with gaps filled, and with what is left of those above the hips completed, and what that was."""
+    """Return a trial with its gaps filled, those above the hips completed, and the markers that were completed."""
     return complete_upper_body(filled_trial(trial, content))
 
 
@@ -113,7 +114,7 @@ def assembled(
     document: Document,
     content: dict[str, Any],
     files: dict[str, Path],
-    meaning: Meaning,
+    marker_mapping: MarkerMapping,
     functional: dict[Side, Markers],
     forces: tuple[PlateForce, ...],
     subject: Subject,
@@ -124,12 +125,12 @@ def assembled(
     return Trial(
         path=document.path,
         subject=subject,
-        markers=meaning.walk,
-        static=meaning.static,
+        markers=marker_mapping.walk,
+        static=marker_mapping.static,
         forces=forces,
-        mapping=meaning.mapping,
-        clusters=meaning.clusters,
-        carried=meaning.carried,
+        mapping=marker_mapping.mapping,
+        clusters=marker_mapping.clusters,
+        carried=marker_mapping.carried,
         time_range=time_range,
         filter=filter_of(document, content["filter"]),
         hip_regression=hip_regression(content),
@@ -141,11 +142,11 @@ def assembled(
         files={
             "trial": document.path,
             **files,
-            **further_files(meaning.walk, meaning.static, *functional.values()),
+            **further_files(marker_mapping.walk, marker_mapping.static, *functional.values()),
             **own_tables(document, content),
         },
         events=stated_events(files),
-        notes=(*meaning.notes, *notes_of(content, forces), *notes),
+        notes=(*marker_mapping.notes, *notes_of(content, forces), *notes),
     )
 
 
@@ -165,7 +166,7 @@ def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
 
 
 def subject_of(given: dict[str, Any]) -> Subject:
-    """Return the person."""
+    """Return the subject."""
     return Subject(
         name=given["name"],
         mass=float(given["mass_kg"]),
@@ -187,13 +188,15 @@ def forces_of(
     document: Document,
     content: dict[str, Any],
     files: dict[str, Path],
-    meaning: Meaning,
+    marker_mapping: MarkerMapping,
     rotation: Array,
 ) -> tuple[tuple[PlateForce, ...], list[str]]:
-    """Return the forces on the feet in the global frame, and sentences on how they came about."""
+    """Return the forces on the feet in the global frame, and notes on how they were derived."""
     path = files.get("forces", files["markers"])
     if is_c3d(path):
-        return c3d_forces(document, content, read_c3d(path), meaning.walk, meaning.mapping, rotation)
+        return c3d_forces(
+            document, content, read_c3d(path), marker_mapping.walk, marker_mapping.mapping, rotation
+        )
     table = read_forces_table(path)
     return plates_of(document, content, table, rotation), table.sentences
 
@@ -220,7 +223,7 @@ def plate_of(
     }
     check_columns(document, content["force"], index, table)
     force = _vectors(table, names["force"], everything) @ rotation.T
-    # The point of a force that is nothing may be anything.
+    # The point of application of a zero force is arbitrary.
     loaded = np.abs(force[:, 2]) >= threshold
     point = _vectors(table, names["point"], loaded) @ rotation.T
     moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
@@ -236,6 +239,7 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
                 "force",
                 role,
                 index,
+                code="missing_column",
                 expected="a column of this file",
                 remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
             )
@@ -252,16 +256,18 @@ def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
         row, column = np.argwhere(lacking)[0]
         raise InputError(
             f"a number is missing at {table.time[row]:g} s",
+            code="missing_samples",
             file=table.path,
             where=f"line {table.lines[row]}, column '{names[column]}'",
-            expected="a force in every row; its point and moment wherever it is not nothing",
-            remedy="fill the gap in the software that exported the file; nothing on the plate is a force of 0",
+            expected="a force in every row; its point and moment wherever it is not zero",
+            remedy="fill the gap in the software that exported the file; an unloaded plate has a force of 0",
         )
     beyond = (np.abs(vectors) > LARGEST) & needed[:, None]
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
         raise InputError(
             f"the number is {vectors[row, column]:.3g}",
+            code="bad_number",
             file=table.path,
             where=f"line {table.lines[row]}, column '{names[column]}'",
             expected="a number that was measured, in newtons and metres",
@@ -290,6 +296,7 @@ def time_range_of(
             "markers and forces were not recorded at the same time",
             "files",
             "forces",
+            code="no_overlap",
             expected=f"recordings that overlap, not {recorded}",
             remedy="name files of one trial, or export both with the same start of time",
         )
@@ -302,6 +309,7 @@ def time_range_of(
                 f"{value:g} s lies outside of what was recorded",
                 "time",
                 key,
+                code="bad_range",
                 expected=f"a time within both: {recorded}",
                 remedy=f"choose a time from {earliest:g} to {latest:g} s",
             )
@@ -318,6 +326,7 @@ def _check_length(
             f"the start, {start:g} s, does not lie before the end, {end:g} s",
             "time",
             "end_s" if given["start_s"] is None else "start_s",
+            code="bad_range",
             expected="start_s before end_s",
             remedy="exchange the two times, or correct one of them",
         )
@@ -326,6 +335,7 @@ def _check_length(
             f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
             "time",
             "end_s",
+            code="bad_range",
             expected=f"a longer range within both recordings: {recorded}",
             remedy=f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start",
         )
@@ -339,7 +349,7 @@ def consistency_of(given: dict[str, Any]) -> ConsistencyOptions:
 def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
     """Return the muscle options."""
     name = given["database"]
-    # A path is meant from the trial file, like every other path in it.
+    # A path is relative to the trial file, like every other path in it.
     if name.endswith(".toml"):
         name = str(document.path.parent / name)
     return MuscleOptions(database=name, strength_factor=float(given["strength_factor"]))
@@ -363,24 +373,24 @@ def further_files(*recordings: Markers | None) -> dict[str, Path]:
 
 
 def own_tables(document: Document, content: dict[str, Any]) -> dict[str, Path]:
-    """Return a marker set and a muscle database that are files of one's own, not names of bundled ones."""
-    asked, database = content["markers"]["set"], content["muscles"]["database"]
+    """Return the marker set and the muscle database where they are the user's files, not names of bundled ones."""
+    marker_set, database = content["markers"]["set"], content["muscles"]["database"]
     found = {}
-    if asked is not None and asked not in marker_sets():
-        found["marker set"] = document.input_file("markers", "set", asked)
+    if marker_set is not None and marker_set not in marker_sets():
+        found["marker set"] = document.input_file("markers", "set", marker_set)
     if database.endswith(".toml"):
         found["muscles"] = document.path.parent / database
     return found
 
 
 def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
-    """Return what the readers of the marker files found worth telling."""
+    """Return the notes of the readers of the marker files."""
     standing = () if static is None else (f"Standing trial: {note}" for note in static.notes)
     return (*walk.notes, *standing)
 
 
 def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
-    """Return sentences on what the trial file leaves out."""
+    """Return notes on what the trial file leaves out."""
     notes = []
     names = {"r": "right", "l": "left"}
     for side in SIDES:

@@ -54,7 +54,7 @@ def read_result(path: str | Path) -> xr.Dataset:
         remedy = f"did you mean {inside}?" if inside.is_file() else REMEDY
         raise InputError("this is a folder", file=path, expected=EXPECTED, remedy=remedy)
     if not is_file(path):
-        problem, _, _ = no_file(path)
+        problem = no_file(path).problem
         raise InputError(problem, file=path, expected=EXPECTED, remedy=REMEDY)
     check_input(path, RESULT)
     try:

@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Side, Table
 from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.markers.marker_mapping import read_meaning
+from musclesolve.recording.markers.marker_mapping import read_marker_mapping
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
 from musclesolve.recording.trial.schema import Document, validated
@@ -163,7 +163,7 @@ def open_copy(trial_path: Path) -> Copy:
         walk=walk,
         static=static,
         forces=read_mot(document.input_file("files", "forces", files["forces"])),
-        mapping=read_meaning(document, content, walk, static).mapping,
+        mapping=read_marker_mapping(document, content, walk, static).mapping,
     )
     database = content["muscles"]["database"]
     if database.endswith(".toml"):

@@ -14,7 +14,7 @@ from synthetic_trial import write_trial
 from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import fill_gaps, fill_trial, gap_notes
-from musclesolve.recording.gaps.gap_interpolant import line, spline, tried
+from musclesolve.recording.gaps.gap_interpolant import expected_error, line_interpolant, spline_interpolant
 from musclesolve.recording.markers.marker_clusters import groups
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -55,16 +55,22 @@ def miss(found: Markers, truth: Markers, name: str) -> np.ndarray:
 def test_a_spline_is_exact_on_cubic_paths_and_a_line_on_straight_ones() -> None:
     time = np.arange(40.0)
     cubic = np.stack([time**3, 2.0 - time**2, time], axis=1) / 1000.0
-    bridge = spline(np.array([-5, -3, -1, 6, 7, 9]), 6)
-    np.testing.assert_allclose(bridge.over(cubic, 20), cubic[20:26], atol=1e-12)
-    assert tried(bridge, cubic, cubic, 20)[0] < 1e-12
-    assert bridge.disagreement(cubic[:, 2:], 20) < 1e-12
+    interpolant = spline_interpolant(np.array([-5, -3, -1, 6, 7, 9]), 6)
+    np.testing.assert_allclose(interpolant.fill(cubic, 20), cubic[20:26], atol=1e-12)
+    assert expected_error(interpolant, cubic, cubic, 20)[0] < 1e-12
+    assert interpolant.disagreement(cubic[:, 2:], 20) < 1e-12
     straight = cubic[:, 2:]
     broken = straight + np.where(time[:, None] > 22, 0.1, 0.0)
-    assert bridge.disagreement(broken, 20) == pytest.approx(0.1)
-    np.testing.assert_allclose(line(4, True, True).over(straight, 10), straight[10:14], atol=1e-12)
-    np.testing.assert_allclose(line(4, False, True).over(straight, 10), np.full((4, 1), straight[14]))
-    np.testing.assert_allclose(line(4, True, False).over(straight, 10), np.full((4, 1), straight[9]))
+    assert interpolant.disagreement(broken, 20) == pytest.approx(0.1)
+    np.testing.assert_allclose(
+        line_interpolant(4, True, True).over(straight, 10), straight[10:14], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        line_interpolant(4, False, True).over(straight, 10), np.full((4, 1), straight[14])
+    )
+    np.testing.assert_allclose(
+        line_interpolant(4, True, False).over(straight, 10), np.full((4, 1), straight[9])
+    )
 
 
 def test_a_body_fills_what_it_carries_exactly() -> None:
@@ -147,7 +153,7 @@ def test_what_cannot_be_done_well_is_left_with_the_reason(gap: tuple, others: li
         assert reason in found.account or found.frames > gap[2] - gap[1]
 
 
-def test_a_body_that_does_not_keep_its_shape_is_left() -> None:
+def test_a_body_that_does_not_keep_its_shape_is_unfilled() -> None:
     truth = turning()
     noise = 0.03 * np.random.default_rng(5).normal(size=truth.position.shape)
     lost = without(replace(truth, position=truth.position + noise), ("M1", 100, 130))

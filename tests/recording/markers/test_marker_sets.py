@@ -20,7 +20,13 @@ from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers import marker_set
 from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.marker_set import applied, find_marker_set, fitting, marker_sets, names_of
+from musclesolve.recording.markers.marker_set import (
+    apply_marker_set,
+    best_marker_set,
+    find_marker_set,
+    marker_names_of,
+    marker_sets,
+)
 from musclesolve.recording.markers.resolve_landmarks import markers_of
 from musclesolve.recording.text.trc_file import read_trc, write_trc
 from musclesolve.recording.trial.schema import Document
@@ -52,24 +58,24 @@ def test_every_set_is_whole(name: str) -> None:
 
 @pytest.mark.parametrize("name", marker_sets())
 def test_a_recording_with_all_markers_is_known_by_them(name: str) -> None:
-    best = fitting(recording(*marker_sets()[name].markers))
+    best = best_marker_set(recording(*marker_sets()[name].markers))
     assert best is not None and best[0] == name
     assert best[1] == len(marker_sets()[name].mapping)
 
 
 def test_nothing_fits_strange_markers() -> None:
-    assert fitting(recording("A", "B", "C")) is None
+    assert best_marker_set(recording("A", "B", "C")) is None
 
 
 def test_names_are_found_behind_prefixes_cases_and_aliases() -> None:
     chosen = marker_sets()["plug_in_gait"]
-    names = names_of(chosen).renamed(recording("Jo:LASI", "rasi", "LMKNE", "own", "Jo:RHEE")).names
+    names = marker_names_of(chosen).renamed(recording("Jo:LASI", "rasi", "LMKNE", "own", "Jo:RHEE")).names
     assert names == ("LASI", "RASI", "LKNM", "own", "RHEE")
 
 
 def test_two_markers_never_get_one_name() -> None:
     chosen = marker_sets()["plug_in_gait"]
-    names = names_of(chosen).renamed(recording("LASI", "Jo:LASI", "RMKNE", "RKNEM")).names
+    names = marker_names_of(chosen).renamed(recording("LASI", "Jo:LASI", "RMKNE", "RKNEM")).names
     assert names == ("LASI", "Jo:LASI", "RKNM", "RKNEM")
 
 
@@ -80,14 +86,14 @@ def test_what_the_recordings_lack_is_left_out_and_own_lines_win() -> None:
     )
     static = recording(*(name for name in chosen.markers if name != "R.MT5"))
     own = {"mapping": {"toe_r": "X"}, "clusters": {}, "carried": {}}
-    tables, notes = applied(chosen, own, walk, static)
+    tables, notes = apply_marker_set(chosen, own, walk, static)
     assert "metatarsal_5_r" not in tables["mapping"] and tables["mapping"]["metatarsal_5_l"] == "L.MT5"
     assert tables["mapping"]["toe_r"] == "X"
     assert "R.SH4" not in tables["clusters"]["shank_r"] and len(tables["clusters"]["shank_r"]) == 4
     # Only what the motion does not show is carried.
     assert set(tables["carried"]) == {"R.MKnee", "L.MKnee"}
     assert notes == []
-    assert applied(chosen, NOTHING, walk, None)[0]["clusters"] == {}
+    assert apply_marker_set(chosen, NOTHING, walk, None)[0]["clusters"] == {}
 
 
 def test_the_recorded_walk_by_name_is_the_recorded_walk_by_hand(recorded_walk: Path, tmp_path: Path) -> None:
@@ -153,7 +159,7 @@ BOTH = tuple(name for name in PIG.markers if name[1:] not in ("KNM", "ANM", "ELM
 
 def pig(walk: tuple[str, ...], static: tuple[str, ...], **mapping: object) -> tuple[dict, list[str]]:
     own = NOTHING | {"mapping": mapping}
-    tables, notes = applied(PIG, own, recording(*walk), recording(*static))
+    tables, notes = apply_marker_set(PIG, own, recording(*walk), recording(*static))
     return tables["mapping"], notes
 
 

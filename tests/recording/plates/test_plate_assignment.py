@@ -80,7 +80,7 @@ def test_nobody_near(newtons: float) -> None:
     recording = pressed((0.5, 1.5, (0.0, 0.0)), newtons=newtons)
     (contact,) = found(recording, foot(), foot())
     assert contact.side is None and "1.88 m away" in contact.reason
-    assert contact.weighty == (newtons == 700.0)
+    assert contact.significant == (newtons == 700.0)
     assert on_feet(recording, [contact]) == []
 
 
