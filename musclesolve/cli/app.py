@@ -432,13 +432,18 @@ def analyse(
     """Read, compute, write, summarise; ends with exit code 3 where frames have no valid solution."""
     from musclesolve.results.tables.summary import any_failed, summary
     from musclesolve.studies.many_trials.one_trial import analyse as compute
-    from musclesolve.studies.uncertainty.run_uncertainty import UncertaintyFiles
 
     given = {key: value for key, value in options.items() if value is not None}
     with progress() as report:
-        more = UncertaintyFiles(samples, seed, figures, given, report)
-        result, paths = compute(trial, output, given, figures, report, more)
-    say("\n".join([summary(result), *more.lines]))
+        if samples is None:
+            further, lines = None, []
+        else:
+            from musclesolve.studies.uncertainty.run_uncertainty import UncertaintyFiles
+
+            further = UncertaintyFiles(samples, seed, figures, given, report)
+            lines = further.lines
+        result, paths = compute(trial, output, given, figures, report, *([further] if further else []))
+    say("\n".join([summary(result), *lines]))
     say_files(paths)
     if any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
