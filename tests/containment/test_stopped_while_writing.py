@@ -68,7 +68,7 @@ def pressed_at(n, watched, arguments):
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setattr(cli, "announce", lambda: None)
-        patch.setattr(cli.environment, "set_right", lambda: None)
+        patch.setattr(cli.environment, "prepare", lambda: None)
         written.reset()  # as in a process of its own
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
         sys.settrace(presser)

@@ -110,7 +110,9 @@ def _written(
 
 
 def _drawn(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting.save_figures import figure_files  # loads matplotlib: only where figures are drawn
+    from musclesolve.plotting.save_figures import (
+        figure_files,  # loads matplotlib: only where figures are drawn
+    )
 
     return figure_files(result, progress)
 
