@@ -56,14 +56,12 @@ def benchmark(
         list[str] | None,
         typer.Option(help="A cost function; repeatable; default: three smooth ones and min_max."),
     ] = None,
-    solver: Annotated[
-        list[str] | None, typer.Option(help="A solver; repeatable; default: all, and rivals called directly.")
-    ] = None,
+    solver: Annotated[list[str] | None, typer.Option(help="A solver; repeatable; default: all.")] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV.")
     ] = None,
 ) -> None:
-    """Measure the solvers side by side on this machine, the latency of one frame, and the stages of a run."""
+    """Measure the solvers side by side on this machine, and the latency of one frame."""
     from musclesolve.results.files.writing import reserved, write_files
     from musclesolve.studies.benchmark import report, tables
 
