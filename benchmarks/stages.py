@@ -1,7 +1,4 @@
-"""The time of the start of Python and of a run, stage by stage.
-
-python -m benchmarks.stages [TRIAL.toml]
-"""
+"""The time of the start of Python and of a run, stage by stage."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from rich.table import Table
 
 import musclesolve as ms
 from benchmarks.timing import console
-from musclesolve.data.bundled import reference_stride
 from musclesolve.studies.benchmark.measure import in_fresh_process, seconds_of
 
 LIMIT = 600.0
@@ -96,7 +92,3 @@ def report(trial: Path) -> None:
         cells = f"{1e3 * seconds:.1f}", f"{seconds / run.total:.0%}", f"{1e6 * seconds / run.frames:.0f}"
         table.add_row(f"warm: {name}", *cells)
     console.print(table)
-
-
-if __name__ == "__main__":
-    report(Path(sys.argv[1]) if len(sys.argv) > 1 else reference_stride())

@@ -156,7 +156,7 @@ def test_the_table_of_trials_holds_odd_names(tmp_path):
 
 def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message(tmp_path, monkeypatch):
     for error, words in (
-        (MemoryError(), "the memory is used up; nothing was written"),
+        (MemoryError(), "out of memory; nothing was written"),
         (OSError(5, "Input/output error", "disk"), "disk: Input/output error; nothing was written"),
     ):
 
