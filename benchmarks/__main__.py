@@ -3,8 +3,8 @@
     python -m benchmarks [TRIAL.toml]
 
 Ratios within one run are what can be quoted; absolute times belong to the machine that is printed with them. The
-solvers side by side and the stages of a run are `musclesolve benchmark`; the studies of single questions have commands
-of their own: python -m benchmarks.thesis, .cutoff, .accuracy, .routes.
+solvers side by side are `musclesolve benchmark`; the studies of single questions have commands of their own:
+python -m benchmarks.solvers, .thesis, .cutoff, .accuracy, .routes.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 import musclesolve as ms
-from benchmarks import dynamics, growth, reading
+from benchmarks import dynamics, growth, reading, stages
 from musclesolve.data.bundled import reference_stride
-from musclesolve.studies.benchmark.machine import machine
+from musclesolve.studies.benchmark.measure import machine
 
 
 def main() -> None:
@@ -25,6 +25,7 @@ def main() -> None:
     for benchmark in (reading, dynamics, growth):
         benchmark.report(trial)
         print()
+    stages.report(trial.path)
 
 
 if __name__ == "__main__":

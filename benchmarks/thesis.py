@@ -48,7 +48,7 @@ from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.multiplier_recovery import least_squares_multiplier
 from musclesolve.sharing.solver.programme import Programme
-from musclesolve.studies.benchmark.machine import machine
+from musclesolve.studies.benchmark.measure import machine
 
 COST = find_cost("stress_cubed")
 SECONDS = 20.0

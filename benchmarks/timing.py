@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from musclesolve.studies.benchmark.timing import measure
+from musclesolve.studies.benchmark.measure import measure
 
 __all__ = ["console", "measure"]
 

@@ -1,21 +1,25 @@
-"""What the command line prints: text that stays in its column on a terminal, whole lines for other programs."""
+"""Printing of the command line: wrapped on a terminal, whole lines for other programs."""
 
 from __future__ import annotations
 
 import logging
 import textwrap
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
+from musclesolve._util.interrupts import interrupts
+
 INDENT = 18
-"""Characters of the column in which the lines of a summary say what they are about, with the blank after it."""
+"""Width of the first column of a summary, with the blank after it."""
 WIDE = 140
 
 
 def console(stderr: bool = False) -> Console:
-    """An output that prints what it is given, "[mm]" included; wide enough for a table where it is not a terminal."""
+    """A console that prints text as it is, "[mm]" included; wide enough for a table where it is not a terminal."""
     out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not out.is_terminal:
         out.width = WIDE
@@ -23,13 +27,13 @@ def console(stderr: bool = False) -> Console:
 
 
 def say(text: str) -> None:
-    """Print lines of a summary, subject and statement; a terminal gets them wrapped under the statement."""
+    """Print lines of a summary, subject and statement; on a terminal wrapped below the statement."""
     out = console()
     out.print(wrapped(text, out.width) if out.is_terminal else text, soft_wrap=True)
 
 
 def wrapped(text: str, width: int) -> str:
-    """Lines no longer than a width, as far as blanks allow; what is left of a line stands below its statement."""
+    """Wrap lines at blanks to a width; continued lines stand below the statement."""
     return "\n".join(
         textwrap.fill(
             line,
@@ -43,13 +47,34 @@ def wrapped(text: str, width: int) -> str:
 
 
 def say_files(paths: list[Path]) -> None:
-    """Say where the results are."""
+    """Print which files were written."""
     names = ", ".join(path.name for path in paths)
     say(f"{'files':<17} {paths[0].parent}: {names}")
 
 
+@contextmanager
+def progress() -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on the standard error stream of a terminal; yields its callback (stage, fraction 0 to 1).
+
+    The callback also raises a Ctrl-C that was lost since its last call.
+    """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:<24}", markup=False), BarColumn(), TimeElapsedColumn())
+    out = Console(stderr=True)
+    bar = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+    with interrupts() as raise_interrupt, bar:
+        task = bar.add_task("reading", total=1.0)
+
+        def report(stage: str, fraction: float) -> None:
+            raise_interrupt()
+            bar.update(task, description=stage, completed=fraction)
+
+        yield report
+
+
 def complain(message: str) -> None:
-    """One message on the standard error stream."""
+    """Print a message on the standard error stream."""
     console(stderr=True).print(f"musclesolve: {message}", style="red", soft_wrap=True)
 
 
@@ -59,7 +84,7 @@ class _Announce(logging.Handler):
 
 
 def announce() -> None:
-    """Let what the package has to say while it works, such as that it compiles, go to the standard error stream."""
+    """Print log messages, such as that the kernel is compiled, and warnings on the standard error stream."""
     log = logging.getLogger("musclesolve")
     log.setLevel(logging.INFO)
     log.addHandler(_Announce())
@@ -67,6 +92,6 @@ def announce() -> None:
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
-    """A warning of a library in one line; numba's hold a traceback."""
+    """Print a warning of a library in one line; those of numba hold a traceback."""
     first = f"{message}".partition("\n")[0]
     console(stderr=True).print(f"musclesolve: {category.__name__}: {first}", soft_wrap=True)

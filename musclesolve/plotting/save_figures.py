@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from musclesolve.errors import InputError
 from musclesolve.plotting.cutoff_figures import cutoff_and_noise
+from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY_FIGURES
 from musclesolve.plotting.force_figures import contact_forces, ground_reaction
 from musclesolve.plotting.joint_figures import joint_angles_and_moments
 from musclesolve.plotting.marker_residual_figure import consistency_shift
@@ -32,8 +33,6 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
 }
 WITH = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
-FILES = tuple(f"{name}.png" for name in FIGURES)
-"""Every figure of a result that there may be: one that is not drawn does not stay behind from a result before."""
 NEEDED = (
     "time",
     "muscle",
@@ -66,7 +65,7 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
     Raises:
         InputError: the dataset is not a result of musclesolve, or the folder cannot be written.
     """
-    return write_files(directory, figure_files(result), FILES)
+    return write_files(directory, figure_files(result), RESULT_FIGURES)
 
 
 def figure_files(result: xr.Dataset, progress: Progress = lambda stage, fraction: None) -> dict[str, bytes]:
@@ -97,10 +96,10 @@ def figures_again(
         InputError: it is neither.
     """
     if "quantile_samples" not in result.attrs:
-        return figure_files(result, progress), FILES
+        return figure_files(result, progress), RESULT_FIGURES
     from musclesolve.plotting import uncertainty_figures as uncertainty
 
-    return uncertainty.uncertainty_figures(result, progress), uncertainty.FIGURE_FILES
+    return uncertainty.uncertainty_figures(result, progress), UNCERTAINTY_FIGURES
 
 
 def check(result: xr.Dataset) -> None:

@@ -96,10 +96,6 @@ WITH = {
     "error_sources_contact_forces": "contact_force_contribution",
 }
 """Figures of a variable that is there only where sources are told apart."""
-NAME = "uncertainty.nc"
-FIGURE_FILES = tuple(f"{name}.png" for name in FIGURES)
-FILES = (NAME, *FIGURE_FILES)
-"""The file of the uncertainty of a result, and every figure that there may be."""
 
 
 def _banded(

@@ -31,7 +31,7 @@ def test_a_number_of_threads_that_is_none_is_ignored(monkeypatch, caplog, value)
     monkeypatch.setenv("NUMBA_NUM_THREADS", value)
     monkeypatch.setenv("MPLBACKEND", "nonsense")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "x")
-    environment.set_right()
+    environment.correct_variables()
     assert "SOURCE_DATE_EPOCH" not in os.environ
     assert "NUMBA_NUM_THREADS" not in os.environ
     assert os.environ["MPLBACKEND"] == "agg"
@@ -43,7 +43,7 @@ def test_compiling_is_not_switched_off(monkeypatch, caplog, value, kept):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", value)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
     monkeypatch.setenv("MPLBACKEND", "svg")
-    environment.set_right()
+    environment.correct_variables()
     assert ("NUMBA_DISABLE_JIT" in os.environ) == kept
     assert ("is ignored" in caplog.text) == (not kept)
     assert os.environ["NUMBA_NUM_THREADS"] == "2"
@@ -156,7 +156,7 @@ def test_the_table_of_trials_holds_odd_names(tmp_path):
 
 def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message(tmp_path, monkeypatch):
     for error, words in (
-        (MemoryError(), "the memory is used up; nothing was written"),
+        (MemoryError(), "out of memory; nothing was written"),
         (OSError(5, "Input/output error", "disk"), "disk: Input/output error; nothing was written"),
     ):
 

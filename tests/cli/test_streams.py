@@ -28,7 +28,7 @@ def ended(monkeypatch):
         monkeypatch.setattr(sys, "stdout", stdout)
         monkeypatch.setattr(sys, "stderr", stderr or io.StringIO())
         monkeypatch.setattr(cli, "announce", lambda: None)
-        monkeypatch.setattr(cli.environment, "set_right", lambda: None)
+        monkeypatch.setattr(cli.environment, "prepare", lambda: None)
         handler = signal.getsignal(signal.SIGINT)
         try:
             cli.main()

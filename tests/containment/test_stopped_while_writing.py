@@ -31,6 +31,9 @@ WATCHED = (
     "_util/written_files.py",
     "_util/interrupts.py",
     "cli/app.py",
+    "cli/errors.py",
+    "cli/printing.py",
+    "cli/run_commands.py",
 )
 OWN = ("text_file.py", "conversion.py", "studies/many_trials/one_trial.py")
 
@@ -68,7 +71,7 @@ def pressed_at(n, watched, arguments):
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         patch.setattr(cli, "announce", lambda: None)
-        patch.setattr(cli.environment, "set_right", lambda: None)
+        patch.setattr(cli.environment, "prepare", lambda: None)
         written.reset()  # as in a process of its own
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
         sys.settrace(presser)
@@ -83,7 +86,9 @@ def pressed_at(n, watched, arguments):
 
 
 def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir()} if folder.is_dir() else {}
+    """The files of a folder; unfinished ones lie in a hidden folder, which the next run removes."""
+    there = folder.iterdir() if folder.is_dir() else ()
+    return {path.name: path.read_bytes() for path in there if path.is_file()}
 
 
 def agrees(done, old, new, now, names):

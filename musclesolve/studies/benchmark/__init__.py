@@ -1,1 +1,1 @@
-"""Solvers and stages measured beside each other, in one run on one machine."""
+"""What `musclesolve benchmark` measures and prints: solvers side by side, one frame, the stages of a run."""

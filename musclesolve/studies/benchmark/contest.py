@@ -1,4 +1,4 @@
-"""One solver on one problem under one cost: time, success, certificate, iterations, memory. Failures count too."""
+"""Solvers side by side on one problem: time, success, certificate, iterations, memory. Failures are rows too."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import REGISTRY
-from musclesolve.studies.benchmark.bare import BARE
-from musclesolve.studies.benchmark.fresh import NoAnswerError, in_fresh_process
-from musclesolve.studies.benchmark.timing import Memory, affordable, measure, seconds_of
+from musclesolve.studies.benchmark.measure import (
+    Latency,
+    Memory,
+    NoAnswerError,
+    affordable,
+    in_fresh_process,
+    measure,
+    seconds_of,
+)
 
 OWN = "batch"
 PATIENCE = 60.0
-"""Seconds beyond the budget after which a process is given up."""
+"""Seconds beyond the budget after which a process is ended."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured.
+    """Figures of one solver on one problem under one cost.
 
     Attributes:
         problem: its name.
@@ -35,10 +41,10 @@ class Row:
         us_per_frame: of the fastest call [microseconds].
         first_call_s: of the first call in a process that has imported musclesolve.sharing, on one frame [s].
         solved: frames whose certificate holds.
-        certificate: the worst one, of all frames that have an answer.
+        certificate: the largest one of the frames that have an answer.
         iterations: mean.
-        memory_mb: the largest memory of the process beyond that before the first call [MB].
-        ratio: time per frame over that of the project's own solver on the same problem.
+        memory_mb: growth of the peak memory of the process [MB].
+        ratio: time per frame over that of `batch` on the same problem.
         remark: what went wrong.
     """
 
@@ -66,38 +72,34 @@ def contest(
     budget: float,
     progress: Callable[[str], None] = lambda what: None,
 ) -> list[Row]:
-    """A row for every cost and every solver that takes it, each in a process of its own.
+    """Measure every cost with every solver that takes it, each in a process of its own.
 
     Args:
         name: of the problem.
-        problem: with frames enough for the fastest.
+        problem: with frames enough for the fastest solver.
         costs: names.
-        solvers: names, those of `bare.BARE` among them.
-        budget: seconds that each may spend on timed calls.
-        progress: called with what comes next.
+        solvers: names.
+        budget: time of the calls of each solver [s].
+        progress: called with the cost and the solver that come next.
     """
     rows = []
     for cost in costs:
         for solver in solvers:
-            if not takes(solver, cost):
-                continue
-            progress(f"{cost} by {solver}")
-            rows.append(_row(name, problem, cost, solver, budget))
+            if takes(solver, cost):
+                progress(f"{cost} by {solver}")
+                rows.append(_row(name, problem, cost, solver, budget))
     return with_ratios(rows)
 
 
 def takes(solver: str, cost: str) -> bool:
-    """Whether a solver, registered or bare, is for a cost."""
-    if solver in BARE:
-        return BARE[solver].fits(find_cost(cost))
+    """Whether a solver can minimize a cost."""
     return REGISTRY[solver].fits(find_cost(cost))
 
 
 def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> Row:
     blank = Row(name, problem.n_dof, problem.n_muscles, cost, solver)
-    package = BARE[solver].package if solver in BARE else REGISTRY[solver].package
-    if not _installed(solver):
-        return replace(blank, remark=f"not installed ({package})")
+    if not REGISTRY[solver].installed:
+        return replace(blank, remark=f"not installed ({REGISTRY[solver].package})")
     try:
         found = in_fresh_process(measured, problem, cost, solver, budget, limit=budget + PATIENCE)
     except NoAnswerError as error:
@@ -105,76 +107,66 @@ def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> 
     return replace(blank, **found)
 
 
-def _installed(solver: str) -> bool:
-    return BARE[solver].installed if solver in BARE else REGISTRY[solver].installed
-
-
 def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """The figures of a row, measured in the process that calls this."""
+    """Measure the figures of a row in this process."""
     memory = Memory()
     try:
-        figures = (
-            _bare(problem, cost, solver, budget) if solver in BARE else _solve(problem, cost, solver, budget)
-        )
+        figures = _figures(problem, cost, solver, budget)
     except MuscleSolveError as error:
         return {"remark": " ".join(str(error).split())}
     return figures | {"memory_mb": memory.grown()}
 
 
-def _solve(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Through `solve`, as everybody calls it: scaling, certificate and all."""
+def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
+    """Through `solve`: scaling, certificate and all."""
     from musclesolve.sharing.solving import solve
 
-    first, _ = seconds_of(lambda: solve(problem.frames(np.array([0])), cost, solver))
-    frames = affordable(
-        lambda count: solve(problem.frames(np.arange(count)), cost, solver), problem.n_frames, budget
-    )
-    part = problem.frames(np.arange(frames))
+    def first_frames(count: int) -> Problem:
+        return problem.frames(np.arange(count))
+
+    first, _ = seconds_of(lambda: solve(first_frames(1), cost, solver))
+    frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
+    part = first_frames(frames)
     part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
     timing = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
     answer = timing.value
-    figures: dict[str, Any] = {
-        "frames": frames,
-        "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
-        "first_call_s": first,
-        "solved": int(answer.solved.sum()),
-        "iterations": float(answer.iterations.mean()),
-    }
-    known = answer.kkt_residual[np.isfinite(answer.kkt_residual)]
-    if known.size:
-        figures["certificate"] = float(known.max())
-    if not answer.solved.all():
-        figures["remark"] = f"{frames - int(answer.solved.sum())} frames without an answer"
-    return figures
-
-
-def _bare(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Of a rival nothing but the calls is timed; its answers are certified afterwards."""
-    from musclesolve.sharing.certificate import kkt_residual
-    from musclesolve.sharing.kernel.constants import TOLERANCE
-
-    rival, chosen = BARE[solver], find_cost(cost)
-    first, _ = seconds_of(lambda: rival.prepare(problem.frames(np.array([0])), chosen)())
-    run = rival.prepare(problem.frames(np.arange(min(problem.n_frames, 20))), chosen)
-    seconds, _ = seconds_of(run)
-    frames = int(np.clip(budget / 4.0 * min(problem.n_frames, 20) / seconds, 1, problem.n_frames))
-    part = problem.frames(np.arange(frames))
-    timing = measure(rival.prepare(part, chosen), budget=budget / 2.0)
-    found = timing.value
-    residual = kkt_residual(part, chosen, found.activation, np.zeros_like(part.moment), found.multiplier)
-    solved = int((residual <= TOLERANCE).sum())
+    unsolved = frames - int(answer.solved.sum())
     return {
         "frames": frames,
         "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
         "first_call_s": first,
-        "solved": solved,
-        "certificate": float(residual.max()),
-        "iterations": found.iterations,
-        "remark": "" if solved == frames else f"{frames - solved} frames miss 1e-6",
+        "solved": frames - unsolved,
+        "iterations": float(answer.iterations.mean()),
+        "certificate": float(np.fmax.reduce(answer.kkt_residual)),
+        "remark": f"{unsolved} frames without an answer" if unsolved else "",
     }
 
 
 def with_ratios(rows: list[Row]) -> list[Row]:
-    """The rows with their time per frame over that of the own solver on the same problem under the same cost."""
+    """Return the rows with the ratio of their time to that of `batch` on the same problem under the same cost."""
     own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == OWN}
     return [replace(row, ratio=row.us_per_frame / own.get((row.problem, row.cost), np.nan)) for row in rows]
+
+
+@dataclass(frozen=True)
+class SingleFrame:
+    """Latency of one frame under a cost: `solve` of a Problem, and with the making of the Problem from arrays."""
+
+    cost: str
+    solving: Latency
+    with_problem: Latency
+
+
+def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
+    """Solve every frame of a problem in a call of its own, as in a control loop."""
+    arrays = [
+        (problem.moment_arm[t], problem.moment[t], problem.force_capacity[t], problem.max_isometric_force)
+        for t in range(problem.n_frames)
+    ]
+    from musclesolve.sharing.solving import solve
+
+    solve(Problem(*arrays[0]), cost, solver)
+    made = [Problem(*each) for each in arrays]
+    solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
+    making = [seconds_of(lambda each=each: solve(Problem(*each), cost, solver))[0] for each in arrays]  # type: ignore[misc]
+    return SingleFrame(cost, Latency.of(solving), Latency.of(making))

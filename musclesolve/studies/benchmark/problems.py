@@ -10,22 +10,21 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 
 JOINT = (3, 1, 2)
-"""Moments of one joint after the other, over and over: like hip, knee and ankle."""
-
+"""Moments of one joint after the other, repeated: like hip, knee and ankle."""
 PERIOD = 100
 """Frames of a cycle of a random problem: 1 s at 100 Hz."""
 
 
 def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0) -> Problem:
-    """Muscles that cross one joint or two neighbouring ones, moving smoothly from frame to frame.
+    """Make muscles that cross one joint or two neighboring ones, moving smoothly from frame to frame.
 
     Moment arms of up to 6 cm, maximum isometric forces from 100 to 2500 N, capacities around them, and the moments
-    that some activations up to about a half produce: b = A a, so that every frame has a solution. No muscle is
-    asked for more than nine tenths of its maximum isometric force.
+    that activations up to about a half produce: b = A a, so that every frame has a solution, with at most nine
+    tenths of the maximum isometric force of each muscle.
 
     Args:
         frames: T.
-        dofs: m, shared out among joints of three, one and two moments.
+        dofs: m, of joints with three, one and two moments.
         muscles: n, at least m.
         seed: of the random numbers.
 
@@ -35,6 +34,7 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
     if frames < 1 or dofs < 1 or muscles < dofs:
         raise InputError(
             f"{frames} frames, {dofs} moments and {muscles} muscles make no problem",
+            code="bad_number",
             expected="at least one of each, and no more moments than muscles",
         )
     random = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
     angle = 2.0 * np.pi * np.arange(frames)[:, None] / PERIOD
 
     def wave(low: float, high: float) -> Array:
-        """A sine for each muscle between two numbers, (T, n)."""
+        """A sine between two numbers for each muscle, (T, n)."""
         phase = random.uniform(0.0, 2.0 * np.pi, muscles)
         return low + (high - low) * (0.5 + 0.5 * np.sin(angle + phase))
 
@@ -65,10 +65,10 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
 
 
 def _crossed(dofs: int, muscles: int, random: np.random.Generator) -> Array:
-    """Which moments each muscle has a part in, (m, n); every moment gets muscles."""
+    """The moments to which each muscle contributes, (m, n); every moment gets muscles."""
     joint = np.repeat(np.arange(dofs), np.resize(JOINT, dofs))[:dofs]
     last = joint[-1]
-    # as many muscles for a joint as it has moments, the others where chance wants them
+    # As many muscles for a joint as it has moments, the others at random joints.
     first = np.concatenate([joint, random.integers(last + 1, size=muscles - dofs)])
     second = np.minimum(first + (random.random(muscles) < 0.5), last)
     crossed: Array = ((joint[:, None] == first) | (joint[:, None] == second)).astype(np.float64)
@@ -76,10 +76,10 @@ def _crossed(dofs: int, muscles: int, random: np.random.Generator) -> Array:
 
 
 def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
-    """So many frames after the pattern of a problem that was recorded, each a little different.
+    """Return frames after the pattern of a recorded problem, each a little different.
 
-    The frames that can be solved without reserves follow each other again and again, their moment arms changed by
-    two per cent, their capacities and activations by ten (standard deviations); the moments are what results.
+    The frames that can be solved without reserves are repeated, their moment arms changed by two per cent, their
+    capacities and activations by ten (standard deviations); the moments are those of the changed activations.
 
     Args:
         problem: of a recording.
@@ -92,7 +92,7 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)
     if not good.size:
-        raise InputError("no frame of the recording can be solved without reserves")
+        raise InputError("no frame of the recording can be solved without reserves", code="bad_result")
     random = np.random.default_rng(seed)
     which = good[np.arange(frames) % good.size]
 
@@ -103,7 +103,7 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     strongest, arms = problem.max_isometric_force, changed(pattern.moment_arm, 0.02)
     capacity = np.maximum(changed(pattern.force_capacity, 0.1), 0.0)
     activation = np.clip(changed(solution.activation[which], 0.1), 0.0, 1.0)
-    # soft saturation ends at the maximum isometric force
+    # Soft saturation ends at the maximum isometric force.
     force = np.minimum(capacity * activation, 0.999 * strongest)
     return Problem(
         moment_arm=arms,

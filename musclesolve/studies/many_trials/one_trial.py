@@ -15,6 +15,7 @@ import xarray as xr
 import musclesolve as ms
 from muscle_db import MuscleDatabaseError
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
+from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES
 from musclesolve.results.files.netcdf import netcdf_bytes, result_attribute
 from musclesolve.results.files.replacing import check_folder
 from musclesolve.results.files.storable import storable
@@ -95,19 +96,25 @@ def _written(
     more: Callable[[Trial], dict[str, bytes]],
 ) -> tuple[xr.Dataset, list[Path]]:
     """What `analyse` does in the folder that it has reserved."""
-    from musclesolve.plotting.save_figures import FILES, figure_files
-    from musclesolve.plotting.uncertainty_figures import FILES as OF_UNCERTAINTY
-
     loaded = ms.read_trial(trial)
     hashes = input_hashes(loaded)
     result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
     further = more(loaded)
-    drawn = figure_files(result, progress) if figures else {}
+    drawn = _drawn(result, progress) if figures else {}
     result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
     result.attrs[MEASURES] = Measures.of(result).as_json()
     progress("writing", 1.0)
     files = {RESULT: netcdf_bytes(result), **drawn, **further}
-    return result, write_files(folder, files, [*FILES, *OF_UNCERTAINTY, ERROR, EARLIER])
+    replaced = [*RESULT_FIGURES, UNCERTAINTY, *UNCERTAINTY_FIGURES, ERROR, EARLIER]
+    return result, write_files(folder, files, replaced)
+
+
+def _drawn(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
+    from musclesolve.plotting.save_figures import (
+        figure_files,  # loads matplotlib: only where figures are drawn
+    )
+
+    return figure_files(result, progress)
 
 
 def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:

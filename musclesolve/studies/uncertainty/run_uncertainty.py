@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from musclesolve.plotting.uncertainty_figures import NAME, uncertainty_figures
+from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.plotting.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
 from musclesolve.results.files.netcdf import netcdf_bytes
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
@@ -18,14 +19,14 @@ class UncertaintyFiles:
     """Called with a trial it returns further files of its result; then it knows lines for the summary.
 
     Args:
-        samples: how many; with None there is nothing to add.
+        samples: how many.
         seed: of the random numbers.
         figures: whether they are drawn.
         options: keyword arguments of `run`.
         progress: as in `run`.
     """
 
-    samples: int | None
+    samples: int
     seed: int
     figures: bool
     options: Mapping[str, Any]
@@ -34,9 +35,7 @@ class UncertaintyFiles:
 
     def __call__(self, trial: Trial) -> dict[str, bytes]:
         """The content of every file, by its name."""
-        if self.samples is None:
-            return {}
         found = uncertainty(trial, self.samples, self.seed, progress=self.progress, **self.options)
         self.lines.append(summary(found))
         drawn = uncertainty_figures(found, self.progress) if self.figures else {}
-        return {NAME: netcdf_bytes(found), **drawn}
+        return {UNCERTAINTY: netcdf_bytes(found), **drawn}

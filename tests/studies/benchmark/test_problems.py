@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import musclesolve as ms
-from musclesolve.errors import InputError
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
 from musclesolve.studies.benchmark.problems import random_problem, varied
@@ -26,7 +26,7 @@ def test_random_problems_have_a_solution(dofs, more, frames, seed):
         assert (answer.status == Status.SOLVED).all(), answer.summary()
 
 
-def test_a_muscle_crosses_one_joint_or_two_neighbours():
+def test_a_muscle_crosses_one_joint_or_two_neighbors():
     """Seven moments: joints of three, one, two and, what is left, one."""
     problem = random_problem(2, 7, 60, seed=3)
     joints = np.array(
@@ -46,14 +46,14 @@ def test_the_same_seed_gives_the_same_problem():
     assert np.abs(one.moment - other.moment).max() > 1.0
 
 
-def test_neighbouring_frames_are_alike():
+def test_neighboring_frames_are_alike():
     problem = random_problem(200)
     assert np.abs(np.diff(problem.moment, axis=0)).max() < 0.1 * np.abs(problem.moment).max()
 
 
 @pytest.mark.parametrize(("frames", "dofs", "muscles"), [(0, 7, 43), (5, 0, 3), (5, 8, 7)])
 def test_sizes_that_make_no_problem_are_refused(frames, dofs, muscles):
-    with pytest.raises(InputError, match="make no problem"):
+    with refused("bad_number", f"{frames} frames"):
         random_problem(frames, dofs, muscles)
 
 
@@ -69,5 +69,5 @@ def test_varied_frames_follow_the_pattern_and_can_be_solved():
     pattern = leg.moment_arm[np.tile([0, 3], 25)]
     there = pattern != 0
     assert 0.015 < np.std(problem.moment_arm[there] / pattern[there]) < 0.025
-    with pytest.raises(InputError, match="no frame"):
+    with refused("bad_result"):
         varied(Problem(**given_fields | {"moment": np.full_like(moment, 1e6)}), 5)

@@ -1,4 +1,4 @@
-"""How time and memory grow with frames, muscles and moments."""
+"""How time and memory of the solvers grow with frames, muscles and moments."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 
 from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.studies.benchmark.contest import OWN, PATIENCE, Row, contest, takes
-from musclesolve.studies.benchmark.fresh import NoAnswerError, in_fresh_process
+from musclesolve.studies.benchmark.measure import Memory, NoAnswerError, in_fresh_process, measure
 from musclesolve.studies.benchmark.problems import random_problem
-from musclesolve.studies.benchmark.timing import Memory, measure
 
 FRAMES = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 MUSCLES = (20, 43, 100, 200)
 MOMENTS = (3, 7, 15, 30)
-WIDE = 100  # muscles where moments vary
+WIDE = 100
+"""Muscles where moments vary."""
 BLOCK = 50_000
 """Frames that are solved by one call: more of them come in blocks, so that memory stays what a block takes."""
 
+BUDGET = 1.0
+"""Seconds for the calls of each solver."""
 LIMIT = 20.0
-"""Seconds that a number of frames may take; a solver that would need more is left out from there on."""
+"""Seconds for a number of frames; a solver that would need more is left out from there on."""
 
 Progress = Callable[[str], None]
 
@@ -85,41 +87,11 @@ def _blocks(solver: str, cost: str, count: int) -> dict[str, Any]:
     }
 
 
-def with_muscles(
-    solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress
-) -> list[Row]:
-    """A row for each solver and number of muscles, with 7 moments."""
-    return [
-        row
-        for muscles in MUSCLES
-        for row in contest(
-            "muscles",
-            random_problem(frames, 7, muscles),
-            (cost,),
-            solvers,
-            budget,
-            _of(progress, f"{muscles} muscles"),
-        )
-    ]
-
-
-def with_moments(
-    solvers: tuple[str, ...], cost: str, frames: int, budget: float, progress: Progress
-) -> list[Row]:
-    """A row for each solver and number of moments, with 100 muscles."""
-    return [
-        row
-        for moments in MOMENTS
-        for row in contest(
-            "moments",
-            random_problem(frames, moments, WIDE),
-            (cost,),
-            solvers,
-            budget,
-            _of(progress, f"{moments} moments"),
-        )
-    ]
-
-
-def _of(progress: Progress, where: str) -> Progress:
-    return lambda what: progress(f"{what}, {where}")
+def with_sizes(solvers: tuple[str, ...], cost: str, frames: int, progress: Progress) -> list[Row]:
+    """A row for each solver and number of muscles, with 7 moments, then of moments, with 100 muscles."""
+    sizes = [("muscles", 7, muscles) for muscles in MUSCLES] + [("moments", dofs, WIDE) for dofs in MOMENTS]
+    rows = []
+    for name, dofs, muscles in sizes:
+        progress(f"{dofs} moments, {muscles} muscles")
+        rows += contest(name, random_problem(frames, dofs, muscles), (cost,), solvers, BUDGET)
+    return rows

@@ -1,0 +1,38 @@
+"""Print the solvers beside rivals called directly, then how they grow with frames, muscles and moments.
+
+python -m benchmarks.solvers [--frames N]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.solvers import growth, rivals
+from benchmarks.timing import console
+from musclesolve.studies.benchmark.contest import contest, takes, with_ratios
+from musclesolve.studies.benchmark.problems import random_problem
+from musclesolve.studies.benchmark.tables import side_by_side
+
+COSTS = ("force_squared", "stress_cubed", "soft_saturation")
+SOLVERS = ("batch", "daqp", "quadprog", "osqp", "ipopt", "slsqp")
+BUDGET = 2.0
+
+
+def report(frames: int = 10_000) -> None:
+    """Print all tables."""
+    problem = random_problem(frames)
+    for cost in COSTS:
+        fit = tuple(name for name in SOLVERS if takes(name, cost))
+        rows = contest("random leg", problem, (cost,), fit, BUDGET)
+        console.print(side_by_side(with_ratios(rows + rivals.rows("random leg", problem, cost, BUDGET))))
+    fit = tuple(name for name in SOLVERS if takes(name, COSTS[0]))
+    grown = growth.with_frames(fit, COSTS[0], 100 * frames, console.print)
+    grown += growth.with_sizes(fit, COSTS[0], min(frames, 1000), console.print)
+    for name in dict.fromkeys(row.problem for row in grown):
+        console.print(side_by_side([row for row in grown if row.problem == name], sizes=True))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--frames", type=int, default=10_000)
+    report(parser.parse_args().frames)

@@ -1,0 +1,35 @@
+"""Commands that list what is there: `muscles`, `markers` and `faults`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from musclesolve.cli.printing import console
+
+
+def muscles(
+    name: Annotated[str | None, typer.Argument(help="A muscle, by its name or short name.")] = None,
+    database: Annotated[str, typer.Option(help="Name of a muscle database, or a file.")] = "silva_2003",
+) -> None:
+    """List the muscles, or show one in full."""
+    import muscle_db
+    from musclesolve.cli.muscle_table import muscle_in_full, table
+
+    loaded = muscle_db.load(database)
+    console().print(table(loaded) if name is None else muscle_in_full(loaded[name]))
+
+
+def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
+    """List the marker sets, or show one in full."""
+    from musclesolve.cli.marker_set_table import set_in_full, table
+
+    console().print(table() if name is None else set_in_full(name))
+
+
+def faults() -> None:
+    """List the faults that `synthesize` can plant into a recording."""
+    from musclesolve.cli.fault_table import table
+
+    console().print(table())

@@ -1,0 +1,113 @@
+"""Commands on recordings: `check`, `synthesize`, `convert` and `calibrate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from musclesolve.cli import options
+from musclesolve.cli.errors import INPUT_AT_FAULT
+from musclesolve.cli.printing import console, say, say_files
+
+
+def check(
+    trial: options.TrialFile,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Report all problems of a recording before anything is computed; exit code 2 if one is an error."""
+    import musclesolve as ms
+    from musclesolve.cli.check_report import json_text, tables
+
+    report = ms.check(trial)
+    if json:
+        typer.echo(json_text(report))
+    else:
+        for table in tables(report):
+            console().print(table)
+        console().print(report.verdict, soft_wrap=True)
+    if not report.ok:
+        raise typer.Exit(INPUT_AT_FAULT)
+
+
+def synthesize(
+    output: options.RecordingFolder,
+    motion: options.Motion = "walk",
+    noise_mm: options.MarkerNoise = 0.0,
+    noise: options.NoiseKind = "white",
+    force_noise_n: options.ForceNoise = 0.0,
+    marker_rate_hz: options.MarkerRate = 100.0,
+    force_rate_hz: options.ForceRate = 1000.0,
+    strides: options.Strides = 1,
+    margin_s: options.Margin = 0.4,
+    cutoff_hz: options.Cutoff = None,
+    force_cutoff_hz: options.ForceCutoff = None,
+    marker_set: options.MarkerSet = None,
+    cameras: options.Cameras = 0,
+    noise_px: options.PixelNoise = 0.0,
+    forward: options.Forward = "+x",
+    up: options.Up = "+z",
+    heading_deg: options.Heading = 0.0,
+    turn_deg: options.Turn = 0.0,
+    gap: options.Gaps = None,
+    step: options.Steps = None,
+    fault: options.Faults = None,
+    seed: options.Seed = 0,
+) -> None:
+    """Make a recording with known truth (truth.nc): the reference stride or a run, with noise and gaps."""
+    given = dict(locals())
+    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.synthetic.recording import recording_options, synthetic_recording
+
+    for name in ("output", "gap", "step", "fault"):
+        del given[name]
+    given["gaps"] = tuple(recording_options.parse_gap(text) for text in gap or ())
+    given["steps"] = tuple(step) if step else None
+    given["faults"] = tuple(fault or ())
+    given["cutoff_hz"] = recording_options.parse_cutoff(cutoff_hz)
+    with reserved(output):
+        files = synthetic_recording.recording_files(**given)
+        synthetic_recording.check_free(output, files)
+        paths = write_files(output, files)
+    say_files(paths)
+    if fault:
+        say(f"{'planted':<17} {', '.join(fault)}")
+    trial = output / "trial.toml"
+    say(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help="A recording: TRC, C3D, CSV, MOT, STO or a camera file.")],
+    output: Annotated[
+        list[Path], typer.Option("-o", "--output", help="NAME.trc for markers, NAME.mot or .sto for forces.")
+    ],
+    forward: Annotated[
+        str | None,
+        typer.Option(help="Axis of the source in the walking direction: rotates it to the axes of OpenSim."),
+    ] = None,
+    up: Annotated[
+        str | None,
+        typer.Option(
+            help="Axis of the source that points up, default +z: with --forward, or alone for the force plates of a "
+            "C3D file (to locate the ground)."
+        ),
+    ] = None,
+    units: Annotated[str, typer.Option(help="Unit of length of the markers: mm, cm or m.")] = "mm",
+) -> None:
+    """Write markers or forces of a recording as files that OpenSim reads."""
+    from musclesolve.recording.conversion import convert as write
+
+    for note in write(source, output, forward, up, units):
+        console().print(note, soft_wrap=True)
+    say_files(output)
+
+
+def calibrate(
+    cameras: Annotated[Path, typer.Argument(metavar="CAMERAS.toml", help="A camera file.")],
+) -> None:
+    """Calibrate the cameras of a camera file: reprojection errors of the control points, and camera positions."""
+    from musclesolve.cli.camera_table import table
+    from musclesolve.recording.cameras.camera_file import read_camera_file
+
+    console().print(table(read_camera_file(cameras)))

@@ -1,0 +1,101 @@
+"""Commands that compute trials: `demo` and `run`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import Cost, Output, Side, Sides, Solver
+from musclesolve.cli.printing import complain, console, progress, say, say_files
+from musclesolve.data.bundled import reference_stride
+
+
+def demo(output: Output = Path("demo-output")) -> None:
+    """Compute the bundled reference stride, end to end."""
+    analyze(reference_stride(), output)
+
+
+def run(
+    trial: Annotated[
+        list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files, or folders of trial files.")
+    ],
+    output: Output,
+    cost: Cost = None,
+    solver: Solver = None,
+    side: Sides = Side.both,
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the figures.")] = True,
+    jobs: Annotated[
+        int | None, typer.Option(help="Number of trials computed at a time; default: one per core.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Compute on a cluster: address of a dask.distributed scheduler.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Recompute trials whose result is up to date.")
+    ] = False,
+    uncertainty: Annotated[
+        int | None,
+        typer.Option(min=2, help="Number of Monte Carlo samples over the sources of error: uncertainty.nc."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers of the samples.")] = 0,
+) -> None:
+    """Compute the muscle forces of one trial: result.nc, figures and a printed summary.
+
+    With several trials, a folder, --jobs, --scheduler or --again: each trial in a folder of its own, and trials.csv.
+
+    Results of the same input, options and version are kept; a trial that fails does not stop the others.
+    """
+    options = {"cost": cost, "solver": solver, "side": side.value}
+    many = len(trial) > 1 or os.path.isdir(trial[0]) or jobs is not None or scheduler is not None or again
+    if many and uncertainty is None:
+        analyze_many(trial, output, figures, options, jobs=jobs, scheduler=scheduler, again=again)
+    elif many:
+        raise typer.BadParameter("--uncertainty is for one trial, without --jobs, --scheduler and --again")
+    else:
+        analyze(trial[0], output, figures, uncertainty, seed, **options)
+
+
+def analyze(
+    trial: Path, output: Path, figures: bool = True, samples: int | None = None, seed: int = 0, **options: Any
+) -> None:
+    """Read, compute, write, summarize; ends with exit code 3 where frames have no valid solution."""
+    from musclesolve.results.tables.summary import any_failed, summary
+    from musclesolve.studies.many_trials.one_trial import analyse as compute
+
+    given = {key: value for key, value in options.items() if value is not None}
+    lines: list[str] = []
+    with progress() as report:
+        further = []
+        if samples is not None:
+            from musclesolve.studies.uncertainty.run_uncertainty import UncertaintyFiles
+
+            further.append(UncertaintyFiles(samples, seed, figures, given, report, lines))
+        result, paths = compute(trial, output, given, figures, report, *further)
+    say("\n".join([summary(result), *lines]))
+    say_files(paths)
+    if any_failed(result):
+        raise typer.Exit(SOME_FRAMES_FAILED)
+
+
+def analyze_many(
+    trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
+) -> None:
+    """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
+    import musclesolve as ms
+    from musclesolve.studies.many_trials import trial_table as tables
+
+    with progress() as report:
+        records = ms.run_many(trials, output, figures=figures, progress=report, **options, **how)
+    console().print(tables.table(records))
+    for record in records:
+        if record.message:
+            complain(f"{record.name}: {record.message}")
+    for line in tables.remarks(records, output):
+        say(line)
+    code = tables.exit_code(records)
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,127 @@
+"""Commands beyond a single run: `compare`, `benchmark`, `plot` and `average`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.options import Side, Sides, Solver, TrialFile
+from musclesolve.cli.printing import console, progress, say, say_files
+
+
+def compare(
+    trial: TrialFile,
+    cost: Annotated[list[str], typer.Option(help="A cost function; give the option twice or more.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the comparison and its figures.")
+    ],
+    solver: Solver = None,
+    side: Sides = Side.both,
+) -> None:
+    """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
+    import musclesolve as ms
+    from musclesolve.plotting.comparison_figures import FILES, comparison_files
+    from musclesolve.results.files.netcdf import netcdf_bytes
+    from musclesolve.results.files.replacing import check_folder, check_inputs
+    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.results.tables import comparison_tables
+
+    with progress() as report, reserved(output):
+        check_folder(output, "comparison.nc", trial)
+        loaded = ms.read_trial(trial)
+        check_inputs(loaded.files.values(), output, ["agreement.csv"])
+        result = ms.compare(loaded, cost, solver, side.value, progress=report)
+        files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
+        files["agreement.csv"] = comparison_tables.agreement_csv(result)
+        report("writing", 1.0)
+        paths = write_files(output, files, FILES)
+    for table in comparison_tables.tables(result):
+        console().print(table)
+    say_files(paths)
+    if comparison_tables.any_failed(result):
+        raise typer.Exit(SOME_FRAMES_FAILED)
+
+
+def benchmark(
+    trial: Annotated[
+        Path | None,
+        typer.Argument(metavar="TRIAL.toml", help="The trial file; default: the bundled reference stride."),
+    ] = None,
+    frames: Annotated[int, typer.Option(help="Maximum number of frames per solver.")] = 10_000,
+    cost: Annotated[
+        list[str] | None,
+        typer.Option(help="A cost function; repeatable; default: three smooth ones and min_max."),
+    ] = None,
+    solver: Annotated[list[str] | None, typer.Option(help="A solver; repeatable; default: all.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Folder for the tables as CSV.")
+    ] = None,
+) -> None:
+    """Measure the solvers side by side on this machine, and the latency of one frame."""
+    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.studies.benchmark import report, tables
+
+    with nullcontext() if output is None else reserved(output):
+        with progress() as update:
+            found = report.benchmark(trial, frames, tuple(cost or ()), tuple(solver or ()), update)
+        console().print(tables.machine_line(found), soft_wrap=True)
+        console().print(tables.COLUMN_MEANING, soft_wrap=True)
+        for table in tables.tables(found):
+            console().print(table)
+        if output is not None:
+            say_files(write_files(output, tables.files(found)))
+
+
+def plot(
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT.nc", help="result.nc or uncertainty.nc of `musclesolve run`.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Folder for the figures; default: that of the result."),
+    ] = None,
+) -> None:
+    """Draw the figures of a result again."""
+    from musclesolve.plotting.save_figures import figures_again
+    from musclesolve.results.files.netcdf import read_result
+    from musclesolve.results.files.writing import reserved, write_files
+
+    loaded, folder = read_result(result), output or result.parent
+    with progress() as report, reserved(folder):
+        figures, outdated = figures_again(loaded, report)
+        report("writing", 1.0)
+        paths = write_files(folder, figures, outdated)
+    say_files(paths)
+
+
+def average(
+    result: Annotated[
+        list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
+    partial: Annotated[
+        bool,
+        typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %."),
+    ] = False,
+) -> None:
+    """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
+    from musclesolve.plotting.average_figures import average_files
+    from musclesolve.results.files.netcdf import netcdf_bytes
+    from musclesolve.results.files.writing import reserved, write_files
+    from musclesolve.studies.average import average_results, remarks, table
+
+    with progress() as report, reserved(output):
+        averaged = average_results(result, partial=partial)
+        files = {"average.nc": netcdf_bytes(averaged), **average_files(averaged, report)}
+        report("writing", 1.0)
+        paths = write_files(output, files)
+    console().print(table(averaged))
+    for remark in remarks(averaged):
+        say(remark)
+    say_files(paths)
+    if averaged.attrs["invalid"]:
+        raise typer.Exit(SOME_FRAMES_FAILED)
