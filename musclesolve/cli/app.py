@@ -26,7 +26,7 @@ except KeyboardInterrupt:  # most of the time before `main`
     raise SystemExit(130) from None
 
 from musclesolve._util import written_files as written
-from musclesolve._util.interrupts import interrupts, undisturbed
+from musclesolve._util.interrupts import ignore_interrupts, interrupts
 from musclesolve.cli import environment, streams
 from musclesolve.cli.printing import announce, complain, console, say, say_files
 from musclesolve.data.bundled import reference_stride
@@ -485,7 +485,7 @@ def messages() -> Iterator[None]:
         message, code = stopped(stop), INTERRUPTED
     else:
         return
-    with undisturbed():
+    with ignore_interrupts():
         complain(message)
     raise SystemExit(code)
 
