@@ -377,7 +377,8 @@ def average(
     from musclesolve.plotting.average_figures import average_files
     from musclesolve.results.files.netcdf import netcdf_bytes
     from musclesolve.results.files.writing import reserved, write_files
-    from musclesolve.studies.average import average_results, remarks, table
+    from musclesolve.results.tables.average_table import remarks, table
+    from musclesolve.studies.average import average_results
 
     with progress() as report, reserved(output):
         averaged = average_results(result, partial=partial)
@@ -449,7 +450,7 @@ def analyse_many(
 ) -> None:
     """Compute trials side by side and say what became of each; ends with exit code 2 where none could be read."""
     import musclesolve as ms
-    from musclesolve.studies.many_trials import trial_table as tables
+    from musclesolve.cli import trial_table as tables
 
     with progress() as report:
         records = ms.run_many(trials, output, figures=figures, progress=report, **options, **how)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-INDENT = 18
-"""Characters of the column in which the lines of a summary say what they are about, with the blank after it."""
+from musclesolve.results.tables.lines import INDENT, line
+
 WIDE = 140
 
 
@@ -45,7 +45,7 @@ def wrapped(text: str, width: int) -> str:
 def say_files(paths: list[Path]) -> None:
     """Say where the results are."""
     names = ", ".join(path.name for path in paths)
-    say(f"{'files':<17} {paths[0].parent}: {names}")
+    say(line("files", f"{paths[0].parent}: {names}"))
 
 
 def complain(message: str) -> None:

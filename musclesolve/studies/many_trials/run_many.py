@@ -19,7 +19,7 @@ from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message
 from musclesolve.studies.many_trials.trial_names import find_trials, folder_names
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
-from musclesolve.studies.many_trials.trial_table import CSV, check_table, csv_bytes
+from musclesolve.studies.many_trials.trials_csv import CSV, check_table, csv_bytes
 
 Progress = Callable[[str, float], None]
 MOST_NAMES, LONGEST_NAME = 2, 18
@@ -54,9 +54,9 @@ def run_many(
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
-    Every trial gets a folder in `output` with result.nc and its figures, or error.txt where it has no result: "walk" for
-    walk.toml, "subject1-walk" where several files have the same name. A result of the same version, options and
-    contents of all input files is kept. A table of all trials is written to trials.csv.
+    Every trial gets a folder in `output` with result.nc and its figures, or error.txt where it has no result: "walk"
+    for walk.toml, "subject1-walk" where several have this name. A result of the same version, options and contents of
+    all input files is kept. A table of all trials is written to trials.csv.
 
     On one machine trials are computed in processes with one thread each: in a script, call this below
     ``if __name__ == "__main__":``. A process that dies is replaced, and its trial computed once more.

@@ -13,6 +13,7 @@ import xarray as xr
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.pelvis_residual import pelvis_residual
 from musclesolve.results.dataset.subject_variables import body_weight
+from musclesolve.results.dataset.walking_axes import magnitude
 
 JOINTS = ("hip", "knee", "ankle")
 
@@ -82,12 +83,9 @@ class Measures:
 
 def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:
     """Largest contact force at a joint [N]; NaN when no frame has a valid solution."""
-    force = result["joint_reaction"].transpose("time", "axis", "joint")
-    sizes = [
-        np.linalg.norm(force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)], axis=1)
-        for side in legs
-    ]
-    return float(np.concatenate([*sizes, [0.0]]).max()) if any(size.size for size in sizes) else float("nan")
+    force = magnitude(result["joint_reaction"])
+    sizes = [force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)] for side in legs]
+    return float(np.max(np.concatenate(sizes), initial=0.0)) if any(map(len, sizes)) else float("nan")
 
 
 @dataclass(frozen=True)

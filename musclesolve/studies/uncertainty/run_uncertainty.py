@@ -9,8 +9,8 @@ from typing import Any
 from musclesolve.plotting.uncertainty_figures import NAME, uncertainty_figures
 from musclesolve.recording.data import Trial
 from musclesolve.results.files.netcdf import netcdf_bytes
+from musclesolve.results.tables.uncertainty_summary import summary
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
-from musclesolve.studies.uncertainty.uncertainty_summary import summary
 
 
 @dataclass
