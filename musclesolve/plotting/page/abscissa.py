@@ -25,17 +25,11 @@ class Pass:
 
 @dataclass(frozen=True)
 class Abscissa:
-    """Where the frames of each leg lie on the horizontal axis.
+    """Where the frames of each leg lie on the horizontal axis."""
 
-    Attributes:
-        label: text below the axis.
-        limits: ends of the axis.
-        passes: by side, one curve per gait cycle, that with the most valid frames first.
-    """
-
-    label: str
-    limits: tuple[float, float]
-    passes: dict[str, list[Pass]]
+    label: str  # text below the axis
+    limits: tuple[float, float]  # ends of the axis
+    passes: dict[str, list[Pass]]  # by side, one curve per gait cycle, that with the most valid frames first
 
     def apply(self, axes: Axes, *, labelled: bool, with_label: bool = True) -> None:
         """Set limits and ticks of a panel; on the lowest one of a column also numbers and label."""

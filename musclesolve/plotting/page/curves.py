@@ -48,19 +48,12 @@ class Validity:
 
 @dataclass(frozen=True)
 class Legs:
-    """The legs of a result on one horizontal axis.
+    """The legs of a result on one horizontal axis."""
 
-    Attributes:
-        result: what is drawn.
-        x: the horizontal axis.
-        sides: the legs drawn.
-        validity: by side.
-    """
-
-    result: xr.Dataset
-    x: Abscissa
-    sides: list[str]
-    validity: Mapping[str, Validity]
+    result: xr.Dataset  # what is drawn
+    x: Abscissa  # the horizontal axis
+    sides: list[str]  # the legs drawn
+    validity: Mapping[str, Validity]  # by side
 
     @classmethod
     def of(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:

@@ -19,21 +19,13 @@ JOINTS = ("hip", "knee", "ankle")
 
 @dataclass(frozen=True)
 class Grid:
-    """Small multiples.
+    """Small multiples."""
 
-    Attributes:
-        columns: of panels.
-        top: upper end of the scale of all panels; each has its own scale without it.
-        least: what the scale of a panel of its own extends to at least.
-        above: what is left free above the upper end, as a share of it.
-        low: whether the page is only as high as its rows need.
-    """
-
-    columns: int = 5
-    top: float | None = None
-    least: float = 1.0
-    above: float = 0.03
-    low: bool = False
+    columns: int = 5  # of panels
+    top: float | None = None  # upper end of the scale of all panels; each has its own scale without it
+    least: float = 1.0  # what the scale of a panel of its own extends to at least
+    above: float = 0.03  # what is left free above the upper end, as a share of it
+    low: bool = False  # whether the page is only as high as its rows need
 
 
 OWN_SCALES = Grid()

@@ -28,17 +28,12 @@ OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_lengt
 
 @dataclass(frozen=True)
 class Task:
-    """Some parameters of a source: one by its number, or one of every muscle of a leg.
+    """Some parameters of a source: one by its number, or one of every muscle of a leg."""
 
-    Args:
-        source: its name.
-        number: of the parameter among those of the source; of a muscle's source the place (.., axis) of the point.
-        leg: of a muscle's source.
-    """
-
-    source: str
+    source: str  # its name
+    # of the parameter among those of the source; of a muscle's source the place (.., axis) of the point
     number: tuple[int, ...]
-    leg: int | None = None
+    leg: int | None = None  # of a muscle's source
 
 
 @dataclass(frozen=True)

@@ -20,23 +20,14 @@ MILLIMETRE = 1e-3
 
 @dataclass(frozen=True)
 class Source:
-    """One source of error.
+    """One source of error."""
 
-    Args:
-        name: what the results call it.
-        key: what a trial file and an argument call it, with the unit.
-        sd: usual standard deviation, in the unit of the key.
-        label: for figures.
-        about: what errs, and how.
-        source: where the number comes from.
-    """
-
-    name: str
-    key: str
-    sd: float
-    label: str
-    about: str
-    source: str
+    name: str  # what the results call it
+    key: str  # what a trial file and an argument call it, with the unit
+    sd: float  # usual standard deviation, in the unit of the key
+    label: str  # for figures
+    about: str  # what errs, and how
+    source: str  # where the number comes from
 
     @property
     def unit(self) -> str:

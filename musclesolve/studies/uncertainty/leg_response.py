@@ -41,17 +41,11 @@ class LegPoint:
 
 @dataclass(frozen=True)
 class Response:
-    """The forces of a leg and their derivatives.
+    """The forces of a leg and their derivatives."""
 
-    Args:
-        base: the leg without errors.
-        solution: its forces.
-        derivatives: of the solution.
-    """
-
-    base: LegPoint
-    solution: Solution
-    derivatives: SolutionDerivatives
+    base: LegPoint  # the leg without errors
+    solution: Solution  # its forces
+    derivatives: SolutionDerivatives  # of the solution
 
     @classmethod
     def of(cls, base: LegPoint, solution: Solution, cost: Cost) -> Response:

@@ -18,27 +18,16 @@ ALIKE = 1e-4
 
 @dataclass(frozen=True)
 class MarkerErrors:
-    """The markers of a trial and where errors go.
+    """The markers of a trial and where errors go."""
 
-    Args:
-        walk: filtered markers (T, n, 3) of the motion [m].
-        standing: marker -> (3,) in the standing trial [m].
-        turned: (T, b, 3, 3) rotation of some bodies from the standing pose.
-        owner: (n,) which of them each marker of the motion sits on.
-        neutral: (3, 3) forward, left and up of the standing person, as columns.
-        placed: markers that show landmarks, but for hip centers.
-        hips: side -> markers that show its hip center; none where it is not mapped.
-        phase: (T,) of the stride [rad].
-    """
-
-    walk: Markers
-    standing: Points
-    turned: Array
-    owner: Array
-    neutral: Array
-    placed: tuple[str, ...]
-    hips: dict[Side, tuple[str, ...]]
-    phase: Array
+    walk: Markers  # filtered markers (T, n, 3) of the motion [m]
+    standing: Points  # marker -> (3,) in the standing trial [m]
+    turned: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
+    owner: Array  # (n,) which of them each marker of the motion sits on
+    neutral: Array  # (3, 3) forward, left and up of the standing person, as columns
+    placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
+    hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
+    phase: Array  # (T,) of the stride [rad]
 
     @classmethod
     def of(

@@ -55,28 +55,18 @@ class Body:
 
 @dataclass(frozen=True)
 class Replay:
-    """A trial ready to be run again with errors in its inputs.
+    """A trial ready to be run again with errors in its inputs."""
 
-    Args:
-        trial: the trial.
-        options: what is computed of it.
-        parameters: what may err.
-        markers: where errors of markers go.
-        start: (T, K+6) nominal coordinates, from which the fit starts.
-        segments: of the person, whose masses err.
-        inside: which frames of the markers are analysed.
-        plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
-        usable: by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles.
-    """
-
-    trial: Trial
-    options: Options
-    parameters: Parameters
-    markers: MarkerErrors
-    start: AnyArray
-    segments: list[str]
-    inside: AnyArray
+    trial: Trial  # the trial
+    options: Options  # what is computed of it
+    parameters: Parameters  # what may err
+    markers: MarkerErrors  # where errors of markers go
+    start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
+    segments: list[str]  # of the person, whose masses err
+    inside: AnyArray  # which frames of the markers are analysed
+    # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered
     plates: list[tuple[Side, AnyArray, AnyArray]]
+    # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
     usable: dict[str, AnyArray]
 
     @classmethod

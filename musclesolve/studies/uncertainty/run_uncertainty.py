@@ -15,21 +15,13 @@ from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
 @dataclass
 class UncertaintyFiles:
-    """Called with a trial it returns further files of its result; then it knows lines for the summary.
+    """Called with a trial it returns further files of its result; then it knows lines for the summary."""
 
-    Args:
-        samples: how many; with None there is nothing to add.
-        seed: of the random numbers.
-        figures: whether they are drawn.
-        options: keyword arguments of `run`.
-        progress: as in `run`.
-    """
-
-    samples: int | None
-    seed: int
-    figures: bool
-    options: Mapping[str, Any]
-    progress: Callable[[str, float], None]
+    samples: int | None  # how many; with None there is nothing to add
+    seed: int  # of the random numbers
+    figures: bool  # whether they are drawn
+    options: Mapping[str, Any]  # keyword arguments of `run`
+    progress: Callable[[str, float], None]  # as in `run`
     lines: list[str] = field(default_factory=list)
 
     def __call__(self, trial: Trial) -> dict[str, bytes]:

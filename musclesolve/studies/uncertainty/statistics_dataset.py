@@ -37,23 +37,15 @@ OF_RESULT = ("status", "valid", "ground_reaction_force")
 
 @dataclass(frozen=True)
 class Found:
-    """What samples and derivatives gave.
+    """What samples and derivatives gave."""
 
-    Args:
-        statistics: of the quantities.
-        reserve: (T, legs) number of samples that needed a reserve.
-        seed: of the random numbers.
-        reasons: why samples failed.
-        variance: quantity -> (source, T, k) first-order variance; empty without contributions.
-        why_not: why there are none.
-    """
-
-    statistics: Statistics
-    reserve: AnyArray
-    seed: int
-    reasons: list[str]
+    statistics: Statistics  # of the quantities
+    reserve: AnyArray  # (T, legs) number of samples that needed a reserve
+    seed: int  # of the random numbers
+    reasons: list[str]  # why samples failed
+    # quantity -> (source, T, k) first-order variance; empty without contributions
     variance: Mapping[str, AnyArray]
-    why_not: str
+    why_not: str  # why there are none
 
 
 def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray | None) -> xr.Dataset:

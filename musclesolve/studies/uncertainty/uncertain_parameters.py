@@ -14,15 +14,10 @@ from musclesolve._util.arrays import Array
 
 @dataclass(frozen=True)
 class Parameters:
-    """What may err, by source.
+    """What may err, by source."""
 
-    Args:
-        shapes: source -> shape of the array of its parameters.
-        sd: source -> standard deviation, SI.
-    """
-
-    shapes: Mapping[str, tuple[int, ...]]
-    sd: Mapping[str, float]
+    shapes: Mapping[str, tuple[int, ...]]  # source -> shape of the array of its parameters
+    sd: Mapping[str, float]  # source -> standard deviation, SI
 
     @property
     def count(self) -> int:
