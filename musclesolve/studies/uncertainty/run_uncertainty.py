@@ -1,4 +1,4 @@
-"""What `musclesolve run --uncertainty` adds to the result of a trial."""
+"""The files that `musclesolve run --uncertainty` adds to the result of a trial."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
 @dataclass
 class UncertaintyFiles:
-    """Called with a trial it returns further files of its result; then it knows lines for the summary."""
+    """Makes further files of the result of a trial, and lines for its summary."""
 
     samples: int | None  # how many; with None there is nothing to add
     seed: int  # of the random numbers
