@@ -53,7 +53,9 @@ def build() -> tuple[Path, Path]:
 
 def check_contents(wheel: Path, sdist: Path) -> None:
     """Every file that git tracks in the packages is in both, and nothing compiled is."""
-    tracked = run(["git", "ls-files", "musclesolve", "muscle_db"], cwd=ROOT, capture_output=True).stdout.split("\n")
+    tracked = run(
+        ["git", "ls-files", "musclesolve", "muscle_db"], cwd=ROOT, capture_output=True
+    ).stdout.split("\n")
     wanted = {line for line in tracked if line}
     with zipfile.ZipFile(wheel) as file:
         in_wheel = set(file.namelist())

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.certificate import TOLERANCE, kkt_residual
+from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.studies.benchmark.contest import PATIENCE, Row

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import accumulate
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -35,3 +38,10 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
     Beyond the ends they stay as at the ends.
     """
     return np.stack([np.interp(new, time, column) for column in columns.T], axis=-1)
+
+
+def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Arrays (..., *shape) by name from vectors (..., D) in which they lie end to end."""
+    ends = list(accumulate(map(prod, shapes.values())))
+    parts = zip(shapes.items(), np.split(vectors, ends[:-1], axis=-1), strict=True)
+    return {name: part.reshape(*vectors.shape[:-1], *shape) for (name, shape), part in parts}

@@ -1,4 +1,4 @@
-"""Ctrl-C that is never lost, and that waits where it would leave something half done."""
+"""Ctrl-C that is never lost, and that is ignored where it would leave something half done."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from types import FrameType
 
 @contextmanager
 def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None]]:
-    """Raise KeyboardInterrupt where Ctrl-C, or another signal, finds the program, and again where the program asks.
+    """Raise KeyboardInterrupt on Ctrl-C or another signal, and once more by the yielded function.
 
-    Raised while a callback of the garbage collector or of a C library runs, the exception is printed and dropped;
-    the yielded function raises it again. Outside the main thread, which gets no signals, it does nothing.
+    Raised during a callback of the garbage collector or of a C library, the exception is printed and dropped; the
+    yielded function then raises it again. Outside the main thread, which gets no signals, it does nothing.
     """
     pressed = threading.Event()
 
-    def remember(number: int, frame: FrameType | None) -> None:
+    def on_signal(number: int, frame: FrameType | None) -> None:
         pressed.set()
         raise KeyboardInterrupt
 
-    def ask() -> None:
+    def raise_again() -> None:
         if pressed.is_set():
             raise KeyboardInterrupt
 
@@ -32,20 +32,20 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
             hook(unraisable)
 
     if threading.current_thread() is not threading.main_thread():
-        yield ask
+        yield raise_again
         return
-    hook, handler = sys.unraisablehook, signal.signal(by, remember)
+    hook, handler = sys.unraisablehook, signal.signal(by, on_signal)
     sys.unraisablehook = dropped
     try:
-        yield ask
+        yield raise_again
     finally:
         signal.signal(by, handler)
         sys.unraisablehook = hook
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """A Ctrl-C in the moment in which finished files are put in place comes too late; so does a SIGTERM that raises."""
+def ignore_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C, and a SIGTERM that raises, while finished files are put in place."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -53,13 +53,13 @@ def undisturbed() -> Iterator[None]:
     try:
         for each in (signal.SIGINT, signal.SIGTERM):
             if callable(signal.getsignal(each)):
-                # Not SIG_IGN: of a signal that is on its way already Python would print that nobody handled it.
-                handlers[each] = signal.signal(each, _too_late)
+                # Not SIG_IGN: Python would print that a signal that has already arrived is not handled.
+                handlers[each] = signal.signal(each, _ignore)
         yield
     finally:
         for each, handler in handlers.items():
             signal.signal(each, handler)
 
 
-def _too_late(number: int, frame: FrameType | None) -> None:
-    """Nothing is to be done."""
+def _ignore(number: int, frame: FrameType | None) -> None:
+    """Do nothing."""

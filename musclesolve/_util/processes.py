@@ -1,4 +1,4 @@
-"""Processes of the program's own: how many, with one thread each, and Ctrl-C left to the one that started them."""
+"""How many processes and threads to use, and with what threads and signals processes are started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ONE_THREAD = dict.fromkeys(
     ),
     "1",
 )
-"""Each library reads its own when it is loaded: processes that each used all cores would stand in each other's way."""
+"""Each library reads its own when it is loaded: processes that each use all cores slow each other down."""
 
 
 def cores() -> int:
@@ -47,8 +47,8 @@ def one_thread_each() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def sheltered() -> Iterator[None]:
-    """A process that is started now is not struck by Ctrl-C before it can ignore it; here it comes a moment later."""
+def block_sigint() -> Iterator[None]:
+    """Keep Ctrl-C from a process that is started now, until it can ignore it; here it is delivered afterwards."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

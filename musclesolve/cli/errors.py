@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from musclesolve._util import written_files
-from musclesolve._util.interrupts import undisturbed
+from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve.cli import streams
 from musclesolve.cli.printing import complain
 
@@ -37,7 +37,7 @@ def report_errors() -> Iterator[None]:
         message, code = interrupt_message(stop), INTERRUPTED
     else:
         return
-    with undisturbed():
+    with ignore_interrupts():
         complain(message)
     raise SystemExit(code)
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from rich.console import Console
 
 from musclesolve._util.interrupts import interrupts
+from musclesolve.results.tables.lines import INDENT, line
 
-INDENT = 18
-"""Width of the first column of a summary, with the blank after it."""
 WIDE = 140
 
 
@@ -49,7 +48,7 @@ def wrapped(text: str, width: int) -> str:
 def say_files(paths: list[Path]) -> None:
     """Print which files were written."""
     names = ", ".join(path.name for path in paths)
-    say(f"{'files':<17} {paths[0].parent}: {names}")
+    say(line("files", f"{paths[0].parent}: {names}"))
 
 
 @contextmanager

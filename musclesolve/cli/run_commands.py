@@ -86,7 +86,7 @@ def analyze_many(
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
     import musclesolve as ms
-    from musclesolve.studies.many_trials import trial_table as tables
+    from musclesolve.cli import trial_table as tables
 
     with progress() as report:
         records = ms.run_many(trials, output, figures=figures, progress=report, **options, **how)

@@ -112,7 +112,8 @@ def average(
     from musclesolve.plotting.average_figures import average_files
     from musclesolve.results.files.netcdf import netcdf_bytes
     from musclesolve.results.files.writing import reserved, write_files
-    from musclesolve.studies.average import average_results, remarks, table
+    from musclesolve.results.tables.average_table import remarks, table
+    from musclesolve.studies.average import average_results
 
     with progress() as report, reserved(output):
         averaged = average_results(result, partial=partial)

@@ -16,9 +16,9 @@ from musclesolve.plotting.page.style import MARGIN, NOTE_COLOR, SMALL, TEXT, hea
 AXIS_COLOR = {"x": "#0072B2", "y": "#E69F00", "z": "#009E73"}
 AXIS_NAME = {"x": "x, forward", "y": "y, to the left", "z": "z, up"}
 CURVES = (2, 3)
-# Residuals beyond so many times the largest noise of the marker are cut off: there the filter takes the motion.
+# Residuals beyond this multiple the largest noise of the marker are cut off: there the filter takes the motion.
 TALLEST = 4.0
-# Room below a panel for what stands there [inch]: the label of the axis, names of markers.
+# Space below a panel [inch]: for the label of the axis, for names of markers.
 BELOW_CURVES, BELOW_BARS = 0.15, 0.45
 FITTED: dict[str, Any] = {"linestyle": "--", "linewidth": 1.3}
 EXTENDED: dict[str, Any] = {"linestyle": "--", "linewidth": 0.5, "alpha": 0.7}
@@ -54,7 +54,7 @@ def cutoff_and_noise(result: xr.Dataset) -> Figure:
 
 
 def _some_curves(figure: Figure, panels: np.ndarray, result: xr.Dataset) -> None:
-    """Fill the panels with markers spread evenly from the lowest to the highest cut-off, and say so."""
+    """Fill the panels with markers spread evenly from the lowest to the highest cut-off."""
     order = np.argsort(result["marker_cutoff"].median("axis").values, kind="stable")
     places = np.linspace(0, len(order) - 1, min(panels.size, len(order))).round().astype(int)
     last = panels[(len(places) - 1) // panels.shape[1]]
@@ -120,9 +120,9 @@ def _whole_row(figure: Figure, row: np.ndarray) -> Axes:
     return kept
 
 
-def _lift(figure: Figure, axes: Axes, room: float) -> None:
+def _lift(figure: Figure, axes: Axes, space: float) -> None:
     """Move the lower edge of a panel up by so many inches."""
-    place, share = axes.get_position(), room / figure.get_figheight()
+    place, share = axes.get_position(), space / figure.get_figheight()
     axes.set_position((place.x0, place.y0 + share, place.width, place.height - share))
 
 
@@ -132,8 +132,8 @@ def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> No
         bars = axes.bar(
             np.arange(len(names)) + 0.27 * (k - 1), values.sel(axis=name).values, 0.27, color=color
         )
-        for bar, doubtful in zip(bars, uncertain[:, k], strict=True):
-            if doubtful:
+        for bar, hatched in zip(bars, uncertain[:, k], strict=True):
+            if hatched:
                 bar.set(**UNCERTAIN)
     axes.set_xticks(range(len(names)), names, rotation=90)
     axes.tick_params(axis="x", labelsize=SMALL - 1.5, length=0)
@@ -143,7 +143,7 @@ def _every_marker(axes: Axes, values: xr.DataArray, uncertain: np.ndarray) -> No
 
 
 def _legend(figure: Figure, curves: bool, uncertain: bool) -> None:
-    grey: dict[str, Any] = {"color": NOTE_COLOR}
+    gray: dict[str, Any] = {"color": NOTE_COLOR}
     handles: list[Line2D | Patch] = [
         Line2D([], [], color=color, linewidth=2.0, label=AXIS_NAME[name])
         for name, color in AXIS_COLOR.items()
@@ -152,11 +152,11 @@ def _legend(figure: Figure, curves: bool, uncertain: bool) -> None:
         handles.append(Patch(facecolor=NOTE_COLOR, label="residual not to be read", **UNCERTAIN))
     if curves:
         handles += [
-            Line2D([], [], linewidth=1.2, label="residual", **grey),
-            Line2D([], [], label="line of noise alone, fitted", **FITTED, **grey),
-            Line2D([], [], label="the same, extended", **EXTENDED, **grey),
-            Line2D([], [], label="noise", marker="o", markersize=3, **NOISE, **grey),
-            Line2D([], [], label="cut-off chosen", **CHOSEN, **grey),
+            Line2D([], [], linewidth=1.2, label="residual", **gray),
+            Line2D([], [], label="line of noise alone, fitted", **FITTED, **gray),
+            Line2D([], [], label="the same, extended", **EXTENDED, **gray),
+            Line2D([], [], label="noise", marker="o", markersize=3, **NOISE, **gray),
+            Line2D([], [], label="cut-off chosen", **CHOSEN, **gray),
         ]
     figure.legend(
         handles=handles,

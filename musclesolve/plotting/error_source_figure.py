@@ -1,4 +1,4 @@
-"""Which source of error the spread of muscle and contact forces comes from."""
+"""The sources of error that the spread of muscle and contact forces comes from."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
-from musclesolve.plotting.muscle_figures import muscles_by_group
-from musclesolve.plotting.page.abscissa import abscissa
-from musclesolve.plotting.page.curves import Validity, mark_stance
+from musclesolve.plotting.muscle_figures import muscles
+from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.panels import joint_rows
 from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.subject_variables import body_weight
@@ -34,40 +34,31 @@ SOURCE_COLOR = {
 }
 """Muscle parameters blue, paths green, markers orange, plates and masses grey."""
 _EDGES, _BESIDE = (0.21, 0.98), 0.075
-"""Ends of the bars and room for the numbers beside them, where names stand before them [shares of the width]."""
+"""Ends of the bars, and space for the numbers beside them [shares of the width]."""
 
 
 def contact_force_sources(found: xr.Dataset) -> Figure:
-    """Standard deviation of the size of every contact force [body weights], parted by source."""
-    x, sides = abscissa(found), frames.sides(found)
-    weight = body_weight(found)
-    title = "Joint contact force: standard deviation of the samples, parted by source"
-    figure, panels = page(found, title, 3, len(sides), height=0.75, sharey="row")
-    for row, joint in zip(panels, ("hip", "knee", "ankle"), strict=True):
-        for axes, side in zip(row, sides, strict=True):
+    """Standard deviation of the magnitude of every contact force [body weights], divided among the sources."""
+    legs, weight = Legs.of(found), body_weight(found)
+    title = "Joint contact force: standard deviation of the samples, by source"
+    figure, panels = page(found, title, 3, len(legs.sides), height=0.75, sharey="row")
+    for row, joint in joint_rows(panels, legs.x):
+        for axes, side in zip(row, legs.sides, strict=True):
             own = found.sel(joint=f"{joint}_{side}")
             parts = (own["contact_force_contribution"] * own["contact_force_sd"]).values / weight
-            failed = Validity.of(found, side).failed
-            for part in x.passes[side]:
-                shown = ~part.again & ~failed[part.index]
-                axes.stackplot(
-                    part.place,
-                    np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan),
-                    colors=_colors(found),
-                    linewidth=0.0,
-                )
-            mark_stance(axes, x, side, frames.stance(found, side))
+            for part in legs.x.passes[side]:
+                shown = ~part.repeated & ~legs.validity[side].failed[part.index]
+                heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
+                axes.stackplot(part.place, heights, colors=_colors(found), linewidth=0.0)
+            legs.mark_stance(axes, side)
             heading(axes, f"{frames.SIDE_NAMES[side]} {joint}")
-            x.apply(axes, labelled=joint == "ankle")
-        row[0].set_ylabel("[body weights]", fontsize=TEXT)
-        row[0].set_ylim(bottom=0.0)
-    _legend(figure, found, stance_of=sides)
+    _legend(figure, found, stance_of=legs.sides)
     return figure
 
 
 def muscle_force_sources(found: xr.Dataset) -> Figure:
     """Share of every source in the variance of each muscle force at its peak in stance, a bar for each muscle."""
-    sides, groups = frames.sides(found), muscles_by_group(found)
+    sides, groups = frames.sides(found), muscles(found)
     title = "Muscle force: sources of its variance at its peak in stance"
     figure, panels = page(found, title, 1, len(sides), sharey=True)
     for axes, side in zip(panels[0], sides, strict=True):

@@ -1,4 +1,4 @@
-"""Joint angles and joint moments of the legs."""
+"""Figures of the joints: angles, moments, contact forces, and the reaction of the ground."""
 
 from __future__ import annotations
 
@@ -6,36 +6,61 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 
-from musclesolve.plotting.page.abscissa import abscissa
-from musclesolve.plotting.page.curves import Validity, draw, mark_stance
-from musclesolve.plotting.page.legend import legend
+from musclesolve.plotting.page.curves import Legs
+from musclesolve.plotting.page.panels import dof_rows, joint_rows
 from musclesolve.plotting.page.style import TEXT, heading, page
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.direction_names import OPPOSITE
+from musclesolve.results.dataset.subject_variables import body_weight
+from musclesolve.results.dataset.walking_axes import along_heading, magnitude
 
 
 def joint_angles_and_moments(result: xr.Dataset) -> Figure:
     """Angle [deg] and internal moment per body mass [N m/kg] of the seven degrees of freedom of each leg."""
-    x = abscissa(result)
-    sides = [str(side) for side in result["side"].values]
-    validity = {side: Validity.of(result, side) for side in sides}
+    legs = Legs.of(result, analysed=False)
     mass = float(result.attrs["subject_mass_kg"])
-    present = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in sides)]
-    figure, panels = page(result, "Joint angles and internal joint moments", len(present), 2, labels=True)
-    for row, dof in zip(panels, present, strict=True):
-        for side in sides:
-            angle = result["joint_angle"].sel(dof=f"{dof}_{side}").values
-            moment = result["joint_moment"].sel(dof=f"{dof}_{side}").values
-            draw(row[0], x, side, np.degrees(angle))
-            draw(row[1], x, side, moment / mass, validity[side])
+    dofs = [dof for dof in OPPOSITE if all(f"{dof}_{side}" in result["dof"].values for side in legs.sides)]
+    figure, panels = page(result, "Joint angles and internal joint moments", len(dofs), 2, labels=True)
+    for row, dof in dof_rows(panels, legs.x, dofs, "[N m/kg]"):
+        for side in legs.sides:
+            angle, moment = (
+                result[f"joint_{name}"].sel(dof=f"{dof}_{side}").values for name in ("angle", "moment")
+            )
+            legs.draw(row[0], side, np.degrees(angle), measured=True)
+            legs.draw(row[1], side, moment / mass)
             for axes in row:
-                mark_stance(axes, x, side, frames.stance(result, side))
-        heading(row[0], f"{dof.replace('_', ' ')} (+)   {OPPOSITE[dof]} (-)")
-        heading(row[1], f"{dof.replace('_', ' ')} moment (+)   {OPPOSITE[dof]} moment (-)")
-        row[0].set_ylabel("[deg]", fontsize=TEXT)
-        row[1].set_ylabel("[N m/kg]", fontsize=TEXT)
-        for axes in row:
-            axes.axhline(0.0, color="black", linewidth=0.4)
-            x.apply(axes, labelled=dof == present[-1])
-    legend(figure, x, sides, validity=validity, stance=True)
+                legs.mark_stance(axes, side)
+    legs.legend(figure, stance=True)
+    return figure
+
+
+def contact_forces(result: xr.Dataset) -> Figure:
+    """Magnitude of the joint reaction at hip, knee and ankle, with muscle forces and without, in body weights."""
+    legs, weight = Legs.of(result), body_weight(result)
+    figure, panels = page(result, "Joint contact force, magnitude", 3, 2, height=0.75, sharey="row")
+    for row, joint in joint_rows(panels, legs.x):
+        for side in legs.sides:
+            for axes, name in zip(row, ("joint_reaction", "joint_reaction_net"), strict=True):
+                force = magnitude(result[name]).sel(joint=f"{joint}_{side}")
+                legs.draw(axes, side, force.values / weight)
+                legs.mark_stance(axes, side)
+        heading(row[0], f"{joint}: contact force, muscles included")
+        heading(row[1], f"{joint}: net reaction, muscles left out")
+    legs.legend(figure, stance=True)
+    return figure
+
+
+def ground_reaction(result: xr.Dataset) -> Figure:
+    """Vertical and fore-aft reaction of the ground on each foot, in body weights."""
+    legs, weight = Legs.of(result, analysed=False), body_weight(result)
+    figure, panels = page(result, "Ground reaction", 2, 1, height=0.5)
+    reaction = along_heading(result, result["ground_reaction_force"])
+    for axes, axis, name in zip(panels.flat, "zx", ("vertical (+ up)", "fore-aft (+ forward)"), strict=True):
+        for side in legs.sides:
+            legs.draw(axes, side, reaction.sel(side=side, axis=axis).values / weight, measured=True)
+            legs.mark_stance(axes, side)
+        heading(axes, name)
+        axes.set_ylabel("[body weights]", fontsize=TEXT)
+        axes.axhline(0.0, color="black", linewidth=0.4)
+        legs.x.apply(axes, labelled=axis == "x")
+    legs.legend(figure, measured=True, stance=True)
     return figure

@@ -1,4 +1,4 @@
-"""What the consistency step moved: every measured point, how far."""
+"""Residuals of the measured points: how far the consistency step moved each of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def consistency_shift(result: xr.Dataset) -> Figure:
     side = [name[-1] if name[-2:] in ("_r", "_l") else _MIDDLE for name in names]
     stem = [name.removesuffix(f"_{s}") for name, s in zip(names, side, strict=True)]
     rows = list(dict.fromkeys(stem))
-    figure, panels = page(result, "What the consistency step moved", 1, 1, height=0.2 + 0.02 * len(rows))
+    figure, panels = page(result, "Residuals of the measured points", 1, 1, height=0.2 + 0.02 * len(rows))
     axes = panels[0, 0]
     axes.set_position(axes.get_position().shrunk(0.93, 1.0).translated(0.06, 0.0))
     for place, name in enumerate(stem):

@@ -1,4 +1,4 @@
-"""Which joint feels which error: joints against sources, in newton metres."""
+"""Sensitivity of joint moments to errors of the inputs: joints against sources, in newton metres."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.image import AxesImage
 
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 from musclesolve.errors import InputError
-from musclesolve.plotting.page.style import A4, GRID_COLOR, NOTE_COLOR, SMALL, TEXT
+from musclesolve.plotting.page.style import A4, SMALL, caption, cell_borders, color_bar
 
 ERROR_SIZE = {
     "segment mass": 1.0,
@@ -25,7 +25,7 @@ ERROR_SIZE = {
 
 _EDGE = {"left": 0.16, "right": 0.92, "bottom": 0.14, "top": 0.87, "wspace": 0.06}  # shares of the figure
 _CELL = 3.8  # points
-_SMALLEST = 0.01  # N m: paler than this is not told apart
+_SMALLEST = 0.01  # N m: smaller values are drawn as this
 
 
 def sensitivity_map(
@@ -34,7 +34,7 @@ def sensitivity_map(
     """Largest change of every joint moment over the frames for one error of each source [N m].
 
     Errors of measured points are drawn in their worst direction, the others by component. An empty cell is an exact
-    zero: that joint does not feel that error at all.
+    zero: that moment does not depend on that input at all.
 
     Args:
         sensitivities: what the functions of `musclesolve.dynamics.sensitivity` give, of one motion.
@@ -48,12 +48,12 @@ def sensitivity_map(
     _check(sensitivities, sizes)
     rows = _rows(sensitivities[0].dofs, base)
     drawn = [each.worst_direction() if each.kind == "measured point" else each for each in sensitivities]
-    felt = [sizes[each.kind] * each.largest()[rows] for each in drawn]
+    changes = [sizes[each.kind] * each.largest()[rows] for each in drawn]
     figure = Figure(figsize=(A4[1], A4[0]))
     widths = [max(len(each.sources), 3) for each in drawn]
-    panels = figure.subplots(1, len(felt), squeeze=False, gridspec_kw={**_EDGE, "width_ratios": widths})[0]
-    norm = LogNorm(_SMALLEST, max(10.0 * _SMALLEST, *(float(values.max()) for values in felt)), clip=True)
-    for axes, values, each in zip(panels, felt, drawn, strict=True):
+    panels = figure.subplots(1, len(changes), squeeze=False, gridspec_kw={**_EDGE, "width_ratios": widths})[0]
+    norm = LogNorm(_SMALLEST, max(10.0 * _SMALLEST, *(float(values.max()) for values in changes)), clip=True)
+    for axes, values, each in zip(panels, changes, drawn, strict=True):
         image = _panel(axes, values, each.sources, norm)
         unit = {"m": "mm"}.get(each.unit, each.unit)
         size = sizes[each.kind] * (1000.0 if each.unit == "m" else 1.0)
@@ -62,12 +62,9 @@ def sensitivity_map(
     panels[0].set_yticks(range(len(labels)), labels, fontsize=SMALL - 1)
     for axes in panels[1:]:
         axes.tick_params(labelleft=False)
-    figure.text(0.02, 0.97, "Which joint feels which error", fontsize=TEXT + 3, va="top")
     note = "largest change of the moment in the recording; an empty cell is exactly zero"
-    figure.text(0.02, 0.935, note, fontsize=SMALL, color=NOTE_COLOR, va="top")
-    bar = figure.colorbar(image, cax=figure.add_axes((0.94, _EDGE["bottom"], 0.012, 0.73)))
-    bar.set_label("[N m]", fontsize=TEXT)
-    bar.ax.tick_params(labelsize=SMALL)
+    caption(figure, "Sensitivity of joint moments to errors of the inputs", note, (0.02, 0.97, 0.935))
+    color_bar(figure, image, (0.94, _EDGE["bottom"], 0.012, 0.73), "[N m]")
     return figure
 
 
@@ -84,7 +81,7 @@ def _rows(dofs: Sequence[str], base: bool) -> list[int]:
 
 
 def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm) -> AxesImage:
-    """Coloured cells with their numbers; cells of exact zeros stay empty."""
+    """Colored cells with their numbers; cells of exact zeros stay empty."""
     image = axes.imshow(np.ma.masked_equal(values, 0.0), aspect="auto", cmap="YlOrBr", norm=norm)
     for (row, column), value in np.ndenumerate(values):
         if value >= 0.5 * _SMALLEST:
@@ -93,11 +90,7 @@ def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm
     labels = [column.replace("_", " ") for column in columns]
     axes.set_xticks(range(len(labels)), labels, rotation=90, fontsize=SMALL - 1)
     axes.set_yticks(range(len(values)))
-    axes.tick_params(length=0)
-    axes.set_xticks(np.arange(-0.5, len(labels)), minor=True)
-    axes.set_yticks(np.arange(-0.5, len(values)), minor=True)
-    axes.grid(which="minor", color=GRID_COLOR, linewidth=0.3)
-    axes.tick_params(which="minor", length=0)
+    cell_borders(axes, len(values), len(labels))
     return image
 
 
@@ -108,11 +101,10 @@ def _number(value: float) -> str:
 
 def _check(sensitivities: Sequence[Sensitivity], sizes: Mapping[str, float]) -> None:
     if not sensitivities:
-        raise InputError("there are no sensitivities to draw")
+        raise InputError("there are no sensitivities to draw", code="missing_argument")
     for each in sensitivities:
         if each.kind not in sizes:
-            raise InputError(
-                f"no size is given for an error of {each.kind!r}", expected="an entry in `errors`"
-            )
+            problem = f"no size is given for an error of {each.kind!r}"
+            raise InputError(problem, code="missing_argument", expected="an entry in `errors`")
         if each.dofs != sensitivities[0].dofs:
-            raise InputError("the sensitivities are those of different models")
+            raise InputError("the sensitivities are those of different models", code="not_comparable")

@@ -7,10 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from musclesolve.plotting.page.abscissa import Abscissa, time_axis
-from musclesolve.plotting.page.curves import Validity, draw
-from musclesolve.plotting.page.legend import legend
+from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, TEXT, heading, page
-from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.direction_names import OPPOSITE
 from musclesolve.results.dataset.pelvis_residual import pelvis_residual
 from musclesolve.results.dataset.subject_variables import body_weight
@@ -21,28 +19,26 @@ SMALLEST = 1.0
 
 def reserves_and_residual(result: xr.Dataset) -> Figure:
     """Moments that the muscles leave to reserves [N m], and the residual at the pelvis, over time."""
-    x = time_axis(result)
-    sides = frames.sides(result)
-    validity = {side: Validity.of(result, side) for side in sides}
+    legs = Legs.of(result, time_axis(result))
     shared = [str(dof) for dof in result.attrs.get("shared_dofs", result["dof"].values)]
-    dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in sides)]
+    dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
     rows = -(-len(dofs) // 2) + 1
     figure, panels = page(
         result, "Reserve moments and residual at the pelvis", rows, 2, height=0.25 * rows, labels=True
     )
     for axes, dof in zip(panels[:-1].flat, dofs, strict=False):
-        for side in sides:
-            draw(axes, x, side, result["reserve_moment"].sel(dof=f"{dof}_{side}").values, validity[side])
+        for side in legs.sides:
+            legs.draw(axes, side, result["reserve_moment"].sel(dof=f"{dof}_{side}").values)
         heading(axes, f"{dof.replace('_', ' ')}: moment that the muscles do not produce")
         axes.set_ylabel("[N m]", fontsize=TEXT)
         axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, -SMALLEST), max(high, SMALLEST))
-        x.apply(axes, labelled=False)
+        legs.x.apply(axes, labelled=False)
     for axes in panels[:-1].flat[len(dofs) :]:
         axes.set_visible(False)
-    _residual(result, x, *panels[-1])
-    legend(figure, x, sides, validity=validity)
+    _residual(result, legs.x, *panels[-1])
+    legs.legend(figure)
     return figure
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import xarray as xr
@@ -12,11 +11,10 @@ from matplotlib.figure import Figure
 from musclesolve.errors import InputError
 from musclesolve.plotting.cutoff_figures import cutoff_and_noise
 from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY_FIGURES
-from musclesolve.plotting.force_figures import contact_forces, ground_reaction
-from musclesolve.plotting.joint_figures import joint_angles_and_moments
+from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
 from musclesolve.plotting.marker_residual_figure import consistency_shift
 from musclesolve.plotting.muscle_figures import activations, muscle_forces
-from musclesolve.plotting.page.png import Progress, png_files
+from musclesolve.plotting.page.png import Progress, figures_of
 from musclesolve.plotting.reserve_figures import reserves_and_residual
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files.writing import write_files
@@ -31,24 +29,22 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
     "consistency_shift": consistency_shift,
     "cutoff_and_noise": cutoff_and_noise,
 }
-WITH = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
+NEEDS = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
 NEEDED = (
-    "time",
-    "muscle",
-    "dof",
-    "side",
-    "group",
-    "activation",
-    "muscle_force",
-    "status",
-    "joint_angle",
-    "joint_moment",
-    "joint_reaction",
-    "joint_reaction_net",
-    "ground_reaction_force",
-    "reserve_moment",
-    "pelvis_residual",
+    *(
+        "time",
+        "muscle",
+        "dof",
+        "side",
+        "group",
+        "activation",
+        "muscle_force",
+        "status",
+        "joint_angle",
+        "joint_moment",
+    ),
+    *("joint_reaction", "joint_reaction_net", "ground_reaction_force", "reserve_moment", "pelvis_residual"),
 )
 
 
@@ -68,7 +64,7 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
     return write_files(directory, figure_files(result), RESULT_FIGURES)
 
 
-def figure_files(result: xr.Dataset, progress: Progress = lambda stage, fraction: None) -> dict[str, bytes]:
+def figure_files(result: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure, by its name; without those whose variable an old result lacks.
 
     Args:
@@ -79,22 +75,13 @@ def figure_files(result: xr.Dataset, progress: Progress = lambda stage, fraction
         InputError: the dataset is not a result of musclesolve.
     """
     check(result)
-    drawn = {name: draw for name, draw in FIGURES.items() if name not in WITH or WITH[name] in result}
-    return png_files({name: partial(draw, result) for name, draw in drawn.items()}, progress)
+    return figures_of(result, FIGURES, progress, NEEDS)
 
 
 def figures_again(
-    result: xr.Dataset, progress: Progress = lambda stage, fraction: None
+    result: xr.Dataset, progress: Progress | None = None
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
-    """The figures of result.nc or of uncertainty.nc, and the names of all that such a file may have.
-
-    Args:
-        result: what either file holds.
-        progress: as in `figure_files`.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """The figures of result.nc or of uncertainty.nc as in `figure_files`, and the names of all that there may be."""
     if "quantile_samples" not in result.attrs:
         return figure_files(result, progress), RESULT_FIGURES
     from musclesolve.plotting import uncertainty_figures as uncertainty
@@ -106,14 +93,12 @@ def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
     missing = [name for name in NEEDED if name not in result.variables]
     missing += [f"attribute {name}" for name in ("subject_mass_kg",) if name not in result.attrs]
+    file = result.encoding.get("source")
     if missing:
-        raise InputError(
-            f"this is not a result of musclesolve: it has no {', '.join(missing)}",
-            file=result.encoding.get("source"),
-            expected="a dataset written by `musclesolve run`",
-        )
+        problem = f"this is not a result of musclesolve: it has no {', '.join(missing)}"
+        expected = "a dataset written by `musclesolve run`"
+        raise InputError(problem, code="bad_result", file=file, expected=expected)
     if result.sizes["time"] < 2:
-        raise InputError(
-            "a result of a single frame has no curves to draw", file=result.encoding.get("source")
-        )
+        problem = "a result of a single frame has no curves to draw"
+        raise InputError(problem, code="too_few_frames", file=file)
     checked_result(result)

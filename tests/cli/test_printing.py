@@ -12,7 +12,7 @@ from rich.table import Table
 
 from musclesolve.cli import printing
 from musclesolve.results.tables import comparison_tables
-from musclesolve.studies.average import MEASURES, table
+from musclesolve.results.tables.average_table import MEASURES, table
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 

@@ -10,8 +10,7 @@ from synthetic_result import MASS, WEIGHT, result, set_status, with_troubles
 import muscle_db
 import musclesolve as ms
 from musclesolve.errors import InputError
-from musclesolve.plotting.force_figures import contact_forces, ground_reaction
-from musclesolve.plotting.joint_figures import joint_angles_and_moments
+from musclesolve.plotting.joint_figures import contact_forces, ground_reaction, joint_angles_and_moments
 from musclesolve.plotting.marker_residual_figure import consistency_shift
 from musclesolve.plotting.muscle_figures import activations, muscle_forces
 from musclesolve.plotting.page.abscissa import abscissa
@@ -144,9 +143,9 @@ def test_what_a_further_cycle_shows_again_is_told_apart():
     x = abscissa(cut(0.4, 1.6))
     longest, other = x.passes["r"]
     assert (longest.place[0], longest.place[-1]) == pytest.approx((20.0, 100.0))
-    assert not longest.again.any()
-    assert np.array_equal(other.again, other.place >= 20.0 - 1e-9)
-    shown = [part.place[~part.again] for part in (longest, other)]
+    assert not longest.repeated.any()
+    assert np.array_equal(other.repeated, other.place >= 20.0 - 1e-9)
+    shown = [part.place[~part.repeated] for part in (longest, other)]
     assert np.allclose(np.sort(np.concatenate(shown)), np.arange(0.0, 100.5, 1.0), atol=1e-6)
 
 

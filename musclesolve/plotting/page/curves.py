@@ -1,125 +1,159 @@
-"""One curve in a panel, drawn so that a frame without a valid solution never looks like a good one."""
+"""The curves of the legs of a result, drawn so that a frame without a valid solution never looks like a good one."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend_handler import HandlerTuple
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
-from musclesolve._util.arrays import Array
-from musclesolve.plotting.page.abscissa import Abscissa
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.plotting.page.abscissa import Abscissa, Pass, abscissa
 from musclesolve.plotting.page.style import (
-    AGAIN,
     FAILED_MARK,
     FAILED_ROW,
+    NOTE_COLOR,
+    REPEATED,
     RESERVE_STYLE,
     SIDE_COLOR,
     SIDE_WIDTH,
     STANCE_BAR,
     STANCE_COLOR,
+    place_legend,
 )
 from musclesolve.results.dataset import frame_validity as frames
 
 
 @dataclass(frozen=True)
 class Validity:
-    """Which frames of a leg are solved, have no valid solution, or were not analysed; the rest has a reserve, (T,)."""
+    """Which frames of a leg are solved, solved with a reserve, or have no valid solution, (T,)."""
 
-    solved: frames.Mask
-    failed: frames.Mask
-    not_measured: frames.Mask
+    solved: Mask
+    reserve: Mask
+    failed: Mask
 
     @classmethod
     def of(cls, result: xr.Dataset, side: str) -> Validity:
         """Read from the status of the result."""
-        return cls(
-            frames.solved(result, side), frames.unsolved(result, side), frames.not_measured(result, side)
-        )
-
-    @property
-    def reserve(self) -> frames.Mask:
-        """Frames in which a reserve makes up for what the muscles lack."""
-        return ~self.solved & ~self.failed & ~self.not_measured
+        solved, failed = frames.solved(result, side), frames.unsolved(result, side)
+        return cls(solved, ~solved & ~failed & ~frames.not_measured(result, side), failed)
 
 
-def draw(axes: Axes, x: Abscissa, side: str, values: Array, validity: Validity | None = None) -> None:
-    """Draw the curves of one leg into a panel.
+@dataclass(frozen=True)
+class Legs:
+    """The legs of a result on one horizontal axis."""
 
-    Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution; those
-    frames get a cross in the colour of the leg on the lower edge, in a row for each leg.
-    Where a further gait cycle comes over a part of the axis that has its curve, the curve is thin and pale, and its
-    crosses are left out: they would stand below a curve that is valid.
+    result: xr.Dataset  # what is drawn
+    x: Abscissa  # the horizontal axis
+    sides: list[str]  # the legs drawn
+    validity: Mapping[str, Validity]  # by side
 
-    Args:
-        axes: the panel.
-        x: the horizontal axis.
-        side: "r" or "l".
-        values: the quantity, shape (T,), in the unit of the panel.
-        validity: None for what was measured; then all of it is drawn solid.
-    """
-    for part in x.passes[side]:
-        curve = values[part.index]
-        solid, dotted = np.ones(curve.size, dtype=bool), np.zeros(curve.size, dtype=bool)
-        if validity is not None:
-            solid, failed = validity.solved[part.index], validity.failed[part.index]
-            dotted = with_neighbours(validity.reserve[part.index]) & ~failed
-            crossed = part.place[failed & ~part.again]
-            axes.plot(
-                crossed,
-                np.full(crossed.size, FAILED_ROW[side]),
+    @classmethod
+    def of(cls, result: xr.Dataset, x: Abscissa | None = None, *, analysed: bool = True) -> Legs:
+        """Legs whose muscles were analysed, or all that were measured."""
+        sides = frames.sides(result) if analysed else [str(side) for side in result["side"].values]
+        return cls(result, x or abscissa(result), sides, {side: Validity.of(result, side) for side in sides})
+
+    def draw(self, axes: Axes, side: str, values: Array, *, measured: bool = False) -> None:
+        """Draw the curves of one leg into a panel.
+
+        Solid where solved, dotted where a reserve was needed, nothing where there is no valid solution: those frames
+        get a cross in the color of the leg on the lower edge. Where a further gait cycle covers a part of the axis
+        that has its curve, the curve is thin and pale, without crosses.
+
+        Args:
+            axes: the panel.
+            side: "r" or "l".
+            values: the quantity, shape (T,), in the unit of the panel.
+            measured: whether it does not depend on the solution; then all of it is drawn solid.
+        """
+        for part in self.x.passes[side]:
+            solid, dotted = np.ones(part.place.size, dtype=bool), np.zeros(part.place.size, dtype=bool)
+            if not measured:
+                validity = self.validity[side]
+                solid, failed = validity.solved[part.index], validity.failed[part.index]
+                dotted = with_neighbours(validity.reserve[part.index]) & ~failed
+                cross(axes, part.place[failed & ~part.repeated], FAILED_ROW[side], SIDE_COLOR[side])
+            self._curves(axes, side, part, values[part.index], {"-": solid, RESERVE_STYLE: dotted})
+
+    def _curves(self, axes: Axes, side: str, part: Pass, curve: Array, styles: Mapping[str, Mask]) -> None:
+        style: dict[str, Any] = {"color": SIDE_COLOR[side]}
+        for dashes, shown in styles.items():
+            full = np.where(shown & ~part.repeated, curve, np.nan)
+            axes.plot(part.place, full, linestyle=dashes, linewidth=SIDE_WIDTH[side], alpha=1.0, **style)
+            if part.repeated.any():
+                pale = np.where(shown & with_neighbours(part.repeated), curve, np.nan)
+                width = REPEATED["linewidth"] * SIDE_WIDTH[side]
+                axes.plot(part.place, pale, linestyle=dashes, **(style | REPEATED | {"linewidth": width}))
+
+    def mark_stance(self, axes: Axes, side: str) -> None:
+        """Draw a bar on the upper edge of a panel, over the frames with the foot of a leg on the ground."""
+        on_ground = frames.stance(self.result, side)
+        for part in self.x.passes[side]:
+            axes.fill_between(
+                part.place,
+                *STANCE_BAR[side],
+                where=on_ground[part.index].tolist(),
                 transform=axes.get_xaxis_transform(),
-                clip_on=False,
-                color=SIDE_COLOR[side],
-                **FAILED_MARK,
+                color=STANCE_COLOR[side],
+                linewidth=0.0,
+                zorder=1.0,
             )
-        for kind, style in ((solid, "-"), (dotted, RESERVE_STYLE)):
-            _line(axes, side, part.place, np.where(kind & ~part.again, curve, np.nan), linestyle=style)
-            if part.again.any():
-                again = kind & with_neighbours(part.again)
-                _line(axes, side, part.place, np.where(again, curve, np.nan), linestyle=style, **AGAIN)
+
+    def legend(self, figure: Figure, *, measured: bool = False, stance: bool = False) -> None:
+        """Add the legend of the page: the legs, and what occurs of reserves, failures, further cycles and stance.
+
+        Args:
+            figure: the page.
+            measured: whether no curve depends on the solution.
+            stance: whether there are bars for the feet on the ground.
+        """
+        handles: list[Any] = [
+            line(self._name(side), SIDE_COLOR[side], linewidth=SIDE_WIDTH[side]) for side in self.sides
+        ]
+        validity = {} if measured else self.validity
+        if any(each.reserve.any() for each in validity.values()):
+            handles.append(line("with reserve", NOTE_COLOR, linestyle=RESERVE_STYLE))
+        if any(part.repeated.any() for side in self.sides for part in self.x.passes[side]):
+            handles.append(line("further cycle", NOTE_COLOR, **REPEATED))
+        labels = [handle.get_label() for handle in handles]
+        if failed := [side for side, each in validity.items() if each.failed.any()]:
+            handles.append(tuple(Line2D([], [], color=SIDE_COLOR[side], **FAILED_MARK) for side in failed))
+            labels.append("no valid solution")
+        if stance:
+            handles.append(tuple(Patch(color=STANCE_COLOR[side]) for side in self.sides))
+            labels.append("foot on the ground")
+        pairs = {tuple: HandlerTuple(ndivide=None, pad=0.0)}
+        place_legend(figure, handles, labels=labels, handler_map=pairs)
+
+    def _name(self, side: str) -> str:
+        """Name of a leg, and of how many cycles its full curve shows a part."""
+        parts = sum(not part.repeated.all() for part in self.x.passes[side])
+        return frames.SIDE_NAMES[side] + (f" (parts of {parts} cycles)" if parts > 1 else "")
 
 
-def _line(
-    axes: Axes,
-    side: str,
-    place: Array,
-    curve: Array,
-    *,
-    linestyle: str,
-    width: float = 1.0,
-    alpha: float = 1.0,
-) -> None:
-    axes.plot(
-        place,
-        curve,
-        color=SIDE_COLOR[side],
-        linewidth=width * SIDE_WIDTH[side],
-        alpha=alpha,
-        linestyle=linestyle,
-    )
+def cross(axes: Axes, place: Array, height: float, color: str) -> None:
+    """Mark frames without a valid solution, at a share of the height of the panel."""
+    transform = axes.get_xaxis_transform()
+    heights = np.full(place.size, height)
+    axes.plot(place, heights, transform=transform, clip_on=False, color=color, **FAILED_MARK)
 
 
-def with_neighbours(mask: frames.Mask) -> frames.Mask:
-    """The frames of a mask and those beside them: a line through a single frame has to reach somewhere."""
+def with_neighbours(mask: Mask) -> Mask:
+    """The frames of a mask and those beside them: a line through a single frame needs a second point."""
     wider = mask.copy()
     wider[1:] |= mask[:-1]
     wider[:-1] |= mask[1:]
     return wider
 
 
-def mark_stance(axes: Axes, x: Abscissa, side: str, on_ground: frames.Mask) -> None:
-    """A bar on the upper edge of the panel, over the frames in which the foot of a leg is on the ground."""
-    low, high = STANCE_BAR[side]
-    for part in x.passes[side]:
-        axes.fill_between(
-            part.place,
-            low,
-            high,
-            where=on_ground[part.index].tolist(),
-            transform=axes.get_xaxis_transform(),
-            color=STANCE_COLOR[side],
-            linewidth=0.0,
-            zorder=1.0,
-        )
+def line(label: str, color: str, **style: Any) -> Line2D:
+    """An entry of a legend."""
+    return Line2D([], [], color=color, label=label, **style)

@@ -5,10 +5,33 @@ from __future__ import annotations
 import io
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 
+import xarray as xr
 from matplotlib.figure import Figure
 
 Progress = Callable[[str, float], None]
+Figures = Mapping[str, Callable[[xr.Dataset], Figure]]
+
+
+def figures_of(
+    result: xr.Dataset,
+    figures: Figures,
+    progress: Progress | None = None,
+    needs: Mapping[str, str] | None = None,
+) -> dict[str, bytes]:
+    """The content of the file of every figure of a dataset, by its name.
+
+    Args:
+        result: what is drawn.
+        figures: what draws each of them.
+        progress: called before every figure with "drawing" and the share of the figures that is done.
+        needs: figure -> variable without which it is left out.
+    """
+    needs = needs or {}
+    drawn = {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
+    pages = {name: partial(draw, result) for name, draw in drawn.items()}
+    return png_files(pages, progress or (lambda stage, fraction: None))
 
 
 def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> dict[str, bytes]:
@@ -26,7 +49,7 @@ def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> 
 
 
 def _png(page: Figure) -> bytes:
-    """One page; a letter that the font does not have, in the name of a person say, is drawn as a box without ado."""
+    """One page; a letter that the font does not have, as in a name, is drawn as a box without a warning."""
     memory = io.BytesIO()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)

@@ -1,4 +1,4 @@
-"""Colours, sizes and the empty figure: A4 upright, readable in print and by the colour-blind."""
+"""Colors, sizes and the empty figure: A4 upright, readable in print and with color vision deficiency."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 
 from musclesolve.results.dataset.subject_variables import identity
 
-# Okabe & Ito (2008): these two stay apart under every common colour deficiency, and in grey.
+# Okabe & Ito (2008): distinct under every common color vision deficiency, and in gray.
 SIDE_COLOR = {"r": "#0072B2", "l": "#E69F00"}
 # The right leg is drawn first and wider: where the legs agree, it shows on both sides of the left one.
 SIDE_WIDTH = {"r": 1.9, "l": 0.9}  # points
 RESERVE_STYLE = ":"
-AGAIN: dict[str, Any] = {"width": 0.6, "alpha": 0.6}
-STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the leg's colour
+REPEATED: dict[str, Any] = {"linewidth": 0.6, "alpha": 0.6}
+STANCE_COLOR = {"r": "#99C7E0", "l": "#F5D999"}  # 40 % of the color of the leg
 STANCE_BAR = {"r": (0.97, 1.0), "l": (0.94, 0.97)}  # shares of the height of a panel
 FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5, "markeredgewidth": 0.7}
 FAILED_ROW = {"r": 0.02, "l": 0.06}  # shares of the height of a panel, below what the curves use of it
@@ -33,13 +34,7 @@ TEXT, SMALL = 8.0, 6.5  # points
 
 
 def place_legend(figure: Figure, handles: Sequence[Any], **options: Any) -> None:
-    """The legend of a page, in a line below its title.
-
-    Args:
-        figure: the page.
-        handles: what stands in it.
-        options: of matplotlib's legend, where they are not the usual ones.
-    """
+    """Add the legend of a page below its title; options are those of matplotlib."""
     width, height = figure.get_size_inches()
     usual = {"ncols": len(handles), "fontsize": TEXT, "columnspacing": 1.2}
     figure.legend(
@@ -65,8 +60,8 @@ def page(
 ) -> tuple[Figure, np.ndarray]:
     """A figure on (a share of the height of) an A4 page with a grid of panels, shape (rows, columns).
 
-    Below the title it says of what result it is, and there is room for a legend below that. With `labels` there is
-    room between the columns for the label of a vertical axis.
+    Below the title stand the identity of the result and, later, a legend. With `labels` the gap between the columns
+    has space for the label of a vertical axis.
     """
     size = np.array([A4[0], A4[1] * height])
     figure = Figure(figsize=(size[0], size[1]))
@@ -96,3 +91,24 @@ def heading(axes: Axes, name: str, note: str = "") -> None:
     if note:
         below: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
         axes.annotate(note, (0.0, 1.0), (0, 1), fontsize=SMALL - 1, color=NOTE_COLOR, **below)
+
+
+def caption(figure: Figure, title: str, note: str, place: tuple[float, float, float]) -> None:
+    """Title and smaller note of a map; the place is x of both, y of the title and y of the note [shares]."""
+    figure.text(place[0], place[1], title, fontsize=TEXT + 3, va="top")
+    figure.text(place[0], place[2], note, fontsize=SMALL, color=NOTE_COLOR, va="top")
+
+
+def color_bar(figure: Figure, image: AxesImage, place: tuple[float, float, float, float], unit: str) -> None:
+    """The scale of a map, at a place [shares of the figure]."""
+    bar = figure.colorbar(image, cax=figure.add_axes(place))
+    bar.set_label(unit, fontsize=TEXT)
+    bar.ax.tick_params(labelsize=SMALL)
+
+
+def cell_borders(axes: Axes, rows: int, columns: int) -> None:
+    """Thin lines between the cells of a map instead of ticks."""
+    axes.set_xticks(np.arange(-0.5, columns), minor=True)
+    axes.set_yticks(np.arange(-0.5, rows), minor=True)
+    axes.grid(which="minor", color=GRID_COLOR, linewidth=0.3)
+    axes.tick_params(which="both", length=0)

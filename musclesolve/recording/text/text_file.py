@@ -20,7 +20,7 @@ from muscle_db.regular_file import (
     open_regular,
     read_regular,
 )
-from musclesolve._util.interrupts import undisturbed
+from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
@@ -180,7 +180,7 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
             stream.writelines([text] if isinstance(text, str) else text)
         # A lock is private; a recording is as readable as any other file.
         os.chmod(part.path, 0o666 & ~_umask())
-        with undisturbed():
+        with ignore_interrupts():
             part.move(path)
             note([path])
 

@@ -12,13 +12,13 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.results.cycles.gait_cycles import METHODS, PERSON, cycle_names
+from musclesolve.results.cycles.gait_cycles import METHODS, PERSON, cycle_names, short_path
 
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
 
-ANSWERS = ("cost", "muscle_database")
-"""Choices that say of what question the muscle forces are the answer."""
+PROBLEM = ("cost", "muscle_database")
+"""Choices that define the optimisation problem of which the muscle forces are the solution."""
 
 
 class _Stride(NamedTuple):
@@ -30,8 +30,7 @@ class _Stride(NamedTuple):
 def check_once(cycles: Sequence[xr.Dataset]) -> None:
     """Refuse a stride that is there twice, also where its result was copied or computed in two ways.
 
-    The recording is told by the contents of its marker files (``attrs["inputs"]``), not by a name; of a result that
-    does not say them nothing is known.
+    A recording is identified by the contents of its marker files (``attrs["inputs"]``), where a result has these.
 
     Raises:
         InputError: two cycles of the same leg are of the same time in the same recording.
@@ -44,41 +43,42 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
             for side, start, end, name in zip(
                 each["cycle_side"].values, *ends, cycle_names(each), strict=True
             ):
-                told = name + (f" ({'/'.join(Path(file).parts[-2:])})" if file else "")
-                strides[recording, str(side)].append(_Stride(start, end, told))
+                named = name + (f" ({short_path(file)})" if file else "")
+                strides[recording, str(side)].append(_Stride(start, end, named))
     for own in strides.values():
         for one, other in pairwise(sorted(own)):
             common = min(one.end, other.end) - other.start
             if common > MOST_COMMON * min(one.end - one.start, other.end - other.start):
                 raise InputError(
                     f"the same stride is there twice: {one.name}; {other.name}",
+                    code="not_comparable",
                     expected="every recorded stride once: one that counts twice makes the spread too small",
                     remedy="leave one of the results of this recording out",
                 )
 
 
 def check_alike(cycles: Sequence[xr.Dataset]) -> None:
-    """Refuse muscle forces that answer different questions: no walk has their mean.
+    """Refuse muscle forces of different optimisation problems: their mean is the solution of none.
 
-    Other choices, of the filter or of the hip joints, bring different errors into the same forces; ``differences``
-    tells them.
+    Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
 
     Raises:
         InputError: the results minimise different costs, or are of different muscles.
     """
-    for key in ANSWERS:
+    for key in PROBLEM:
         # A database is a name, or a file wherever it lies.
         values = dict.fromkeys(Path(str(each.attrs[key])).name for each in cycles if key in each.attrs)
         if len(values) > 1:
             raise InputError(
                 f"these gait cycles are not computed with the same {key.replace('_', ' ')}: {' or '.join(values)}",
-                expected="muscle forces that answer the same question: their spread is that of the steps",
+                code="not_comparable",
+                expected="muscle forces of the same cost and muscles: their spread is then that of the strides",
                 remedy="average the results of each for itself; musclesolve compare shows what the cost changes",
             )
 
 
 def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
-    """Whose cycles these are, each person once: ``S01 (70.25 kg, 1.8 m)``."""
+    """The subjects of these cycles, each once: ``S01 (70.25 kg, 1.8 m)``."""
     return list(dict.fromkeys(_person(each) for each in cycles))
 
 
@@ -92,13 +92,13 @@ def differences(cycles: Sequence[xr.Dataset]) -> list[str]:
     """A sentence for every choice of method that is not the same for all of them: ``cost: fatigue, sum_cubed``."""
     sentences = []
     for key in METHODS:
-        values = dict.fromkeys(_told(each.attrs.get(key)) for each in cycles)
+        values = dict.fromkeys(_text(each.attrs.get(key)) for each in cycles)
         if len(values) > 1:
             sentences.append(f"{key.replace('_', ' ')}: {' or '.join(values)}")
     return sentences
 
 
-def _told(value: object) -> str:
+def _text(value: object) -> str:
     if value is None:
         return "not said"
     parts = np.atleast_1d(np.asarray(value)).tolist()

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_integer
 from musclesolve.errors import InputError
 from musclesolve.results.cycles.normalise import sampled
 from musclesolve.results.dataset import frame_validity as frames
@@ -18,38 +19,24 @@ from musclesolve.results.dataset.walking_axes import along_heading
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")
 """Dimensions whose names end in the side they belong to."""
-OF_SHARING = frozenset(
-    {"activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment"}
-)
+OF_SHARING = {"activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment"}
 """What has no valid value in a frame without a valid solution."""
-OF_FORCES = frozenset({"joint_moment", "joint_reaction_net", "ground_reaction_force"})
-"""What means nothing where the motion cannot be true or the ground forces do not carry it."""
+OF_FORCES = {"joint_moment", "joint_reaction_net", "ground_reaction_force"}
+"""What has no valid value in a frame of an implausible motion, or whose ground forces do not balance it."""
 PERSON = ("subject", "subject_mass_kg", "subject_stature_m")
 METHODS = (
-    "musclesolve_version",
-    "cost",
-    "solver",
-    "filter_method",
-    "filter_order",
-    "cutoff_hz",
-    "cutoff_choice",
-    "hip_method",
-    "consistency_method",
-    "consistency_derivatives",
-    "consistency_weights",
-    "muscle_database",
-    "strength_factor",
-    "shared_dofs",
+    *("musclesolve_version", "cost", "solver", "filter_method", "filter_order", "cutoff_hz", "cutoff_choice"),
+    *("hip_method", "consistency_method", "consistency_derivatives", "consistency_weights"),
+    *("muscle_database", "strength_factor", "shared_dofs"),
 )
 """Attributes that say how the numbers were made, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
 """Where a value comes from a frame that needed a reserve."""
 NEARLY = 0.95
-"""A cycle counts of which the frames cover so much: what was measured of a leg ends a little before the foot strikes
-the floor beside the plates."""
+"""Share of a cycle that the frames have to cover: the measurement may end just before a strike beside the plates."""
 ROUND_OFF = 1e-6
-LEFT_OUT = frozenset({"center_of_pressure", "cost", "kkt_residual"})
-"""Places in the laboratory, which differ from cycle to cycle, and verdicts."""
+LEFT_OUT = {"center_of_pressure", "cost", "kkt_residual"}
+"""Places in the laboratory, which differ from cycle to cycle, and figures of the solution."""
 
 
 def gait_cycles(
@@ -62,44 +49,55 @@ def gait_cycles(
 ) -> xr.Dataset:
     """Every gait cycle of one leg at the same percentages of the cycle.
 
-    Between the frames the curves are interpolated by ``normalise.sampled``; where one of two neighbouring frames has
-    no valid value there is none between them. A strike up to 1 % of the cycle beyond the first or last frame counts as
-    reached, since so much later or earlier than the foot the force crosses its threshold, and so does one less than a
-    frame beyond.
+    Between the frames the curves are interpolated by ``normalise.sampled``, but not next to a frame without a valid
+    value. A strike up to 1 % of the cycle, or less than a frame, beyond the first or last frame counts as reached.
 
     Args:
         result: what ``musclesolve.run`` returns or ``result.nc`` holds.
         side: "r" or "l".
         points: number of percentages from 0 to 100.
-        partial: whether cycles count of which the frames cover less than 95 %. What they do not cover is NaN. Without
-            it they are left out, as are intervals in which a strike is missing. ``attrs["left_out"]`` says which,
-            ``attrs["invalid"]`` which cycles have frames without a valid solution, ``attrs["reserves"]`` which have
-            frames that needed a reserve.
-        without_side: name the degrees of freedom, muscles and joints without their side, ``hip_flexion``, so that the
-            legs can be compared or put together. What belongs to no side is left out, the axis x of forces points along
-            the walking direction, and y from either leg to the median plane.
+        partial: whether cycles count of which the frames cover less than 95 %; what they do not cover is NaN.
+        without_side: name degrees of freedom, muscles and joints without their side, so that the legs can be compared
+            or put together. What belongs to no side is left out; of forces x points along the walking direction and
+            y from either leg to the median plane.
 
     Returns:
-        Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg that the result has
-        over time, except places in the laboratory; over cycle the measures of the stride. with_reserve says where a
-        reserve was needed: muscle forces are a lower bound there. cycle_start and cycle_end say when it was [s].
+        Dataset over cycle, percent, dof, muscle, joint and axis with every quantity of this leg over time, except
+        places in the laboratory; over cycle the measures of the stride. with_reserve says where a reserve was needed:
+        muscle forces are a lower bound there. cycle_start and cycle_end are its times [s]. The attributes left_out,
+        invalid and reserves list cycles that are left out, that have frames without a valid solution, or reserves.
 
     Raises:
-        InputError: it is no result (``checked.checked_result``), the leg is not in it, or fewer than two points are
-            asked for.
+        InputError: no result (``checked.checked_result``), no such leg in it, or fewer than two points.
     """
     _check(checked_result(result), side, points)
     percent = np.linspace(0.0, 100.0, points)
     every = frames.cycles(result, side)
     used = [cycle for cycle in every if partial or cycle.complete or cycle.share >= NEARLY]
-    time = np.asarray(result["time"].values, dtype=float)
     own = _own(result, side, without_side)
-    at = [cycle.start + 0.01 * percent * (cycle.end - cycle.start) for cycle in used]
+    coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
+    coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
+    coords |= _cycle_coords(result, side, used)
+    variables = _curves(result, side, own, used, percent) | _measures(result, side, used)
+    cycles = xr.Dataset(variables, coords, _attributes(result, side, every, used))
+    cycles.encoding["source"] = result.encoding.get("source")
+    return cycles
+
+
+def _curves(
+    result: xr.Dataset, side: str, own: xr.Dataset, used: list[frames.Cycle], percent: Array
+) -> dict[str, xr.Variable]:
+    """The quantities of a leg, and where they come from frames with a reserve, over cycle and percent."""
+    time = np.asarray(result["time"].values, dtype=float)
 
     def cut(values: Array, straight: bool) -> Array:
-        ends = zip(at, (cycle.reach for cycle in used), strict=True)
-        stacked = [sampled(time, values, *each, straight=straight) for each in ends]
-        return np.stack(stacked) if stacked else np.zeros((0, points, *values.shape[1:]))
+        shape = (0, percent.size, *values.shape[1:])
+        at = [(cycle.start + 0.01 * percent * (cycle.end - cycle.start), cycle.reach) for cycle in used]
+        return (
+            np.stack([sampled(time, values, *each, straight=straight) for each in at])
+            if at
+            else np.zeros(shape)
+        )
 
     variables: dict[str, xr.Variable] = {}
     for name, variable in own.data_vars.items():
@@ -108,27 +106,19 @@ def gait_cycles(
     # The curve leaves 0 only between frames of which one or both needed a reserve.
     needed = cut(_reserves(result, side), straight=False) > ROUND_OFF
     variables[RESERVES] = xr.Variable(("cycle", "percent"), needed, {"long_name": "reserve was needed"})
-    coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
-    coords["percent"] = xr.Variable("percent", percent, {"units": "%", "long_name": "gait cycle"})
-    coords |= _cycle_coords(result, side, used)
-    measures = _measures(result, side, used)
-    cycles = xr.Dataset(variables | measures, coords, _attributes(result, side, every, used))
-    cycles.encoding["source"] = result.encoding.get("source")
-    return cycles
+    return variables
 
 
 def _check(result: xr.Dataset, side: str, points: int) -> None:
     if side not in frames.sides(result):
         raise InputError(
             f"the leg {side!r} is not in this result",
+            code="bad_result",
             file=result.encoding.get("source"),
             expected=f"one of its legs: {', '.join(frames.sides(result))}",
             remedy='compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
         )
-    if not isinstance(points, int | np.integer) or points < 2:
-        raise InputError(
-            f"{points!r} points of a cycle", where="points", expected="a number, two or more; 101 is usual"
-        )
+    check_integer(points, "points", 2)
 
 
 def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
@@ -155,20 +145,16 @@ def _own(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         with xr.set_options(keep_attrs=True):
             vectors = {name: v for name, v in own.data_vars.items() if "axis" in v.dims}
             own = own.assign({name: along_heading(result, v) * toward for name, v in vectors.items()})
-        own["axis"].attrs["long_name"] = (
-            "x along the walking direction, y from either leg to the median plane, z up"
-        )
+        about = "x along the walking direction, y from either leg to the median plane, z up"
+        own["axis"].attrs["long_name"] = about
     return own
 
 
 def _of_side(names: Array, side: str, without_side: bool) -> list[int]:
     """Places of the names of a side and, unless the side is dropped, of those that have none."""
-    ends = [str(name)[-2:] for name in names]
-    return [
-        place
-        for place, end in enumerate(ends)
-        if end == f"_{side}" or not (without_side or end in ("_r", "_l"))
-    ]
+    own = (f"_{side}",) if without_side else (f"_{side}", "")
+    ends = [str(name)[-2:] if str(name)[-2:] in ("_r", "_l") else "" for name in names]
+    return [place for place, end in enumerate(ends) if end in own]
 
 
 def _valid(result: xr.Dataset, side: str, name: str, variable: xr.DataArray) -> Array:
@@ -196,23 +182,28 @@ def cycle_names(cycles: xr.Dataset) -> list[str]:
     """Trial, leg and time of each cycle."""
     columns = (cycles[f"cycle_{name}"].values for name in ("trial", "side", "start", "end"))
     return [
-        _cycle_name(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
+        _named(f"{short_path(str(trial))}, {frames.SIDE_NAMES[str(side)]} leg", start, end)
         for trial, side, start, end in zip(*columns, strict=True)
     ]
 
 
-def _cycle_name(leg: str, start: float, end: float) -> str:
+def _named(leg: str, start: float, end: float) -> str:
     return f"{leg}, {start:.3f} to {end:.3f} s"
+
+
+def _cycle_name(leg: str, cycle: frames.Cycle) -> str:
+    return _named(leg, cycle.start, cycle.end)
 
 
 def _cycle_coords(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
-    return {
-        "cycle_start": xr.Variable("cycle", np.array([c.start for c in used], float), {"units": "s"}),
-        "cycle_end": xr.Variable("cycle", np.array([c.end for c in used], float), {"units": "s"}),
-        "cycle_side": xr.Variable("cycle", np.array([side] * len(used), np.str_)),
-        "cycle_trial": xr.Variable("cycle", np.array([source] * len(used), np.str_)),
+    columns = {
+        "start": (np.array([cycle.start for cycle in used], float), {"units": "s"}),
+        "end": (np.array([cycle.end for cycle in used], float), {"units": "s"}),
+        "side": (np.array([side] * len(used), np.str_), None),
+        "trial": (np.array([source] * len(used), np.str_), None),
     }
+    return {f"cycle_{name}": xr.Variable("cycle", *column) for name, column in columns.items()}
 
 
 def _measures(result: xr.Dataset, side: str, used: list[frames.Cycle]) -> dict[str, xr.Variable]:
@@ -240,41 +231,30 @@ def _attributes(
         dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
         kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
     leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {frames.SIDE_NAMES[side]} leg"
-    left_out = [
-        f"{_cycle_name(leg, cycle.start, cycle.end)}: {why}"
-        for cycle, why in _left_out(result, side, every, used)
-    ]
+    left_out = [f"{_cycle_name(leg, cycle)}: {why}" for cycle, why in _left_out(result, side, every, used)]
     return {
         **kept,
         "side": side,
         "normalisation": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
-        "left_out": left_out
-        if every or left_out
-        else [f"{leg}: no two heel strikes with frames between them"],
+        "left_out": left_out or ([] if every else [f"{leg}: no two heel strikes with frames between them"]),
         "invalid": _counted(leg, used, frames.unsolved(result, side), "without a valid solution"),
         "reserves": _counted(leg, used, frames.solved_with_reserve(result, side), "with a reserve"),
     }
 
 
-def _counted(leg: str, used: list[frames.Cycle], mask: frames.Mask, what: str) -> list[str]:
+def _counted(leg: str, used: list[frames.Cycle], mask: Mask, what: str) -> list[str]:
     """A sentence for every cycle with frames of the mask."""
-    counts = [(cycle, int(mask[cycle.index].sum())) for cycle in used]
-    return [
-        f"{_cycle_name(leg, cycle.start, cycle.end)}: {count} frame{'s' if count > 1 else ''} {what}"
-        for cycle, count in counts
-        if count
-    ]
+    counts = [(_cycle_name(leg, cycle), int(mask[cycle.index].sum())) for cycle in used]
+    return [f"{name}: {count} frame{'s' if count > 1 else ''} {what}" for name, count in counts if count]
 
 
 def _left_out(
     result: xr.Dataset, side: str, every: list[frames.Cycle], used: list[frames.Cycle]
 ) -> list[tuple[frames.Cycle, str]]:
     """The intervals between strikes that do not count, and why not."""
-    partly = [
-        (cycle, f"the frames cover {100.0 * cycle.share:.0f} % of it") for cycle in every if cycle not in used
+    found = [
+        (each, f"the frames cover {100.0 * each.share:.0f} % of it") for each in every if each not in used
     ]
-    long = [
-        (cycle, "much longer than the other cycles, as if a heel strike in it were missing")
-        for cycle in frames.overlong(result, side)
-    ]
-    return sorted(partly + long, key=lambda each: each[0].start)
+    overlong = "much longer than the other cycles, as if a heel strike in it were missing"
+    found += [(each, overlong) for each in frames.overlong(result, side)]
+    return sorted(found, key=lambda each: each[0].start)

@@ -1,4 +1,4 @@
-"""Curves over time brought to given times, without a bridge over frames that have no value."""
+"""Curves over time at other times, without interpolation across frames that have no value."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def sampled(time: Array, values: Array, at: Array, reach: float = 0.0, *, straig
         time: (T,) [s], increasing.
         values: (T, ...) NaN where a frame has no valid value.
         at: (P,) times wanted [s].
-        reach: so far beyond the first and the last frame there are values too [s].
-        straight: whether the curve goes straight on there, but what is nowhere negative not below zero; otherwise it
-            keeps the value of the first or last frame.
+        reach: how far beyond the first and the last frame there are values too [s].
+        straight: whether the curve is extended there along its tangent, but what is nowhere negative not below zero;
+            otherwise it keeps the value of the first or last frame.
 
     Returns:
         (P, ...) NaN outside of the frames and between two frames of which one has no value.

@@ -1,4 +1,4 @@
-"""Forces along the way the subject walks: a result has them along the axes of the laboratory."""
+"""Vectors of a result, which are along the axes of the laboratory: along the walking direction, and their magnitude."""
 
 from __future__ import annotations
 
@@ -22,3 +22,9 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
     x, y, z = (vector.sel(axis=axis, drop=True) for axis in AXES)
     turned = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
     return turned.transpose(*vector.dims).assign_attrs(vector.attrs)
+
+
+def magnitude(vector: xr.DataArray) -> xr.DataArray:
+    """Magnitude of a vector over its dimension axis; NaN where a component is."""
+    size: xr.DataArray = (vector**2).sum("axis", skipna=False) ** 0.5
+    return size

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from musclesolve._util.interrupts import undisturbed
+from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import BusyError, InputError
@@ -61,7 +61,7 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
     for path in paths:
         if path.is_dir():
             raise IsADirectoryError(0, f"there is a folder of the name {path.name}")
-    with undisturbed():
+    with ignore_interrupts():
         for place, path in enumerate(paths):
             try:
                 (beside / path.name).replace(path)

@@ -1,9 +1,10 @@
-"""A comparison of costs for people: how the frames ended, and how far the costs agree."""
+"""A comparison of costs as text: how the frames ended, and how far the costs agree."""
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 
 import numpy as np
 import xarray as xr
@@ -11,9 +12,10 @@ from rich.table import Table
 
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.subject_variables import body_weight
+from musclesolve.results.dataset.walking_axes import magnitude
+from musclesolve.results.tables.cost_agreement import valid_of
 
 MOST_MUSCLES = 10
-JOINTS = ("hip", "knee", "ankle")
 OF_PAIR = {"rms [N]": "rms_difference", "correlation": "correlation", "peak ratio": "peak_ratio"}
 
 
@@ -34,17 +36,16 @@ def any_failed(comparison: xr.Dataset) -> bool:
 def verdicts(comparison: xr.Dataset) -> Table:
     """How the frames of each cost and leg ended."""
     table = Table(title="frames", title_justify="left")
+    for heading in ("cost", "leg"):
+        table.add_column(heading, no_wrap=True)
     for heading in (
-        "cost",
-        "leg",
         "solved",
         "with reserve",
         "without valid solution",
         "not analysed",
         "largest KKT residual",
     ):
-        named = heading in ("cost", "leg")
-        table.add_column(heading, justify="left" if named else "right", no_wrap=named)
+        table.add_column(heading, justify="right")
     for name in comparison["cost"].values:
         one = comparison.sel(cost=name)
         for side in frames.sides(comparison):
@@ -104,9 +105,10 @@ def joints(comparison: xr.Dataset) -> Table:
     table.add_column("quantity", overflow="fold")
     for name in names:
         table.add_column(name, justify="right", overflow="fold")
-    size = _magnitude(comparison) / body_weight(comparison)
+    force = magnitude(comparison["joint_reaction"]).where(valid_of(comparison, "joint"))
+    peak = (force / body_weight(comparison)).max("time")
     for joint in comparison["joint"].values:
-        values = [_plain(float(size.sel(cost=name, joint=joint).max()), 2) for name in names]
+        values = [_plain(float(peak.sel(cost=name, joint=joint)), 2) for name in names]
         table.add_row(f"{joint}: peak contact force [body weights]", *values)
     mean = 100.0 * comparison["co_contraction"].mean("time")
     for dof in comparison["dof"].values:
@@ -117,7 +119,7 @@ def joints(comparison: xr.Dataset) -> Table:
 
 
 def agreement_csv(comparison: xr.Dataset) -> bytes:
-    """The whole agreement, every muscle and function group, every pair of costs, as a table for other programs."""
+    """The agreement of every pair of costs on every muscle and function group, for other programs."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
@@ -126,40 +128,19 @@ def agreement_csv(comparison: xr.Dataset) -> bytes:
     for dim, prefix in (("function_group", "group_"), ("muscle", "")):
         peak = _peak(comparison, dim)
         pairs = {measure: comparison[prefix + measure] for measure in OF_PAIR.values()}
-        for row in comparison[dim].values:
-            for cost in comparison["cost"].values:
-                for other in comparison["cost"].values:
-                    if cost == other:
-                        continue
-                    at = {"cost": cost, "other": other, dim: row}
-                    numbers = [float(peak.sel({"cost": cost, dim: row}))]
-                    numbers += [float(array.sel(at)) for array in pairs.values()]
-                    writer.writerow([dim, row, cost, other, *(f"{number:.6g}" for number in numbers)])
+        costs = comparison["cost"].values
+        for row, cost, other in itertools.product(comparison[dim].values, costs, costs):
+            if cost != other:
+                at = {"cost": cost, "other": other, dim: row}
+                numbers = [peak.sel({"cost": cost, dim: row}), *(array.sel(at) for array in pairs.values())]
+                writer.writerow([dim, row, cost, other, *(f"{float(number):.6g}" for number in numbers)])
     return out.getvalue().encode()
 
 
 def _peak(comparison: xr.Dataset, dim: str) -> xr.DataArray:
     """Largest force (cost, dim) [N] over the frames with a valid solution."""
     force = comparison["group_force" if dim == "function_group" else "muscle_force"]
-    sides = [str(name)[-1] for name in comparison[dim].values]
-    valid = np.stack(
-        [
-            np.stack([frames.valid(comparison.sel(cost=name), side) for side in sides], axis=-1)
-            for name in comparison["cost"].values
-        ]
-    )
-    return force.transpose("cost", "time", dim).where(valid).max("time")
-
-
-def _magnitude(comparison: xr.Dataset) -> xr.DataArray:
-    """Size of the contact force [N], NaN in frames without a valid solution."""
-    size = (comparison["joint_reaction"] ** 2).sum("axis", skipna=False) ** 0.5
-    size = size.transpose("cost", "time", "joint")
-    for place, joint in enumerate(comparison["joint"].values):
-        for number, name in enumerate(comparison["cost"].values):
-            failed = frames.failed(comparison.sel(cost=name), str(joint)[-1])
-            size[number, failed, place] = np.nan
-    return size
+    return force.where(valid_of(comparison, dim)).max("time")
 
 
 def _plain(value: float, digits: int) -> str:

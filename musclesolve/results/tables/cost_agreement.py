@@ -6,10 +6,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.results.dataset import frame_validity as frames
 
 SAME = 1e-12
-"""Relative spread below which a curve counts as constant and has no correlation."""
+"""A curve of a smaller relative spread is constant and has no correlation."""
 
 MEANING = {
     "rms_difference": ("N", "root mean square of force minus that of the other cost"),
@@ -34,19 +33,17 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
         group_force (cost, time, function_group), and each measure (cost, other, muscle), as group_... (cost, other,
         function_group); groups are named with the side. NaN where no frame is valid under both costs.
     """
-    muscles = comparison["muscle"].values
     force = comparison["muscle_force"].transpose("cost", "time", "muscle").values
-    valid = _valid(comparison)
-    side_of = np.array([str(name)[-1] for name in muscles])
-    group_of = np.array(
-        [f"{group}_{side}" for group, side in zip(comparison["group"].values, side_of, strict=True)]
-    )
+    pairs = zip(comparison["group"].values, comparison["muscle"].values, strict=True)
+    group_of = np.array([f"{group}_{str(muscle)[-1]}" for group, muscle in pairs])
     groups = list(dict.fromkeys(group_of.tolist()))
     members = group_of[:, None] == np.array(groups)
     total = np.stack([force[..., column].sum(axis=-1) for column in members.T], axis=-1)
     names = comparison["cost"].values
-    per_muscle = _measures(force, np.stack([valid[side] for side in side_of], axis=-1))
-    per_group = _measures(total, np.stack([valid[name[-1]] for name in groups], axis=-1))
+    per_muscle = _measures(force, valid_of(comparison, "muscle").values)
+    per_group = _measures(
+        total, valid_of(comparison.assign_coords(function_group=groups), "function_group").values
+    )
     result = xr.Dataset(coords={"cost": names, "other": names, "function_group": groups})
     result["group_force"] = (
         ("cost", "time", "function_group"),
@@ -60,23 +57,23 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
     return result
 
 
-def _valid(comparison: xr.Dataset) -> dict[str, Mask]:
-    """By side, (cost, time) which frames have a valid solution."""
-    each = [comparison.sel(cost=name) for name in comparison["cost"].values]
-    return {side: np.stack([frames.valid(one, side) for one in each]) for side in frames.sides(comparison)}
+def valid_of(comparison: xr.Dataset, dim: str) -> xr.DataArray:
+    """Which frames (cost, time, dim) are valid for the leg that each entry of a dimension belongs to."""
+    legs = xr.DataArray([str(name)[-1] for name in comparison[dim].values], dims=dim)
+    return comparison["valid"].sel(side=legs).drop_vars("side").transpose("cost", "time", dim)
 
 
 def _measures(force: Array, valid: Mask) -> dict[str, Array]:
     """Every measure, (C, C, n), of forces (C, T, n) over the frames that are valid (C, T, n) for both costs."""
-    costs, _, count = force.shape
-    measures = {name: np.full((costs, costs, count), np.nan) for name in MEANING}
+    costs, _, entries = force.shape
+    measures = {name: np.full((costs, costs, entries), np.nan) for name in MEANING}
     for c, o in np.ndindex(costs, costs):
         both = valid[c] & valid[o]
         one, other = np.where(both, force[c], 0.0), np.where(both, force[o], 0.0)
-        frames_ = both.sum(axis=0).astype(float)
-        frames_[frames_ == 0] = np.nan
-        measures["rms_difference"][c, o] = np.sqrt(np.square(one - other).sum(axis=0) / frames_)
-        measures["correlation"][c, o] = _correlation(one, other, both, frames_)
+        count = both.sum(axis=0).astype(float)
+        count[count == 0] = np.nan
+        measures["rms_difference"][c, o] = np.sqrt(np.square(one - other).sum(axis=0) / count)
+        measures["correlation"][c, o] = _correlation(one, other, both, count)
         peak = other.max(axis=0, initial=0.0)
         measures["peak_ratio"][c, o] = one.max(axis=0, initial=0.0) / np.where(peak > 0, peak, np.nan)
     return measures

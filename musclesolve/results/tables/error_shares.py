@@ -15,20 +15,13 @@ DIM = {"muscle_force": "muscle", "contact_force": "joint"}
 
 @dataclass(frozen=True, eq=False)
 class Peak:
-    """A force in the frame in which it is largest without errors; all numbers are of this frame.
+    """A force in the frame in which it is largest without errors; all numbers are of this frame."""
 
-    Args:
-        time: of the frame [s].
-        value: without errors [N].
-        mean: of the samples [N].
-        sd: standard deviation of the samples [N].
-        shares: (source,) shares of the sources in the variance, to first order; None without contributions.
-    """
-
-    time: float
-    value: float
-    mean: float
-    sd: float
+    time: float  # of the frame [s]
+    value: float  # without errors [N]
+    mean: float  # of the samples [N]
+    sd: float  # standard deviation of the samples [N]
+    # (source,) shares of the sources in the variance, to first order; None without contributions
     shares: xr.DataArray | None
 
 

@@ -1,4 +1,4 @@
-"""The summary of a result for people: what was solved, what was not and why, how far to trust it."""
+"""The summary of a result: what was solved, what was not and why, and warnings on the rest."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from musclesolve.results.dataset import marker_residuals as consistency
 from musclesolve.results.dataset.filter_variables import filter_line
 from musclesolve.results.dataset.pelvis_residual import pelvis_residual
 from musclesolve.results.dataset.subject_variables import body_weight, identity
+from musclesolve.results.tables.lines import line, lines
 
 LEG = {side: f"{name} leg" for side, name in frames.SIDE_NAMES.items()}
 MOST_STRETCHES = 5
@@ -31,24 +32,21 @@ def summary(result: xr.Dataset) -> str:
     """Several lines: the choices made, frames, each leg, optimality, residual at the pelvis, what else to know."""
     time = result["time"].values
     choices = {"trial": identity(result), "methods": _methods(result)}
-    lines = [_line(subject, text) for subject, text in choices.items() if text]
-    lines.append(_line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
-    analysed = _sentences(result.attrs.get("analysed", []))
-    lines += [_line("" if number else "analysed", sentence) for number, sentence in enumerate(analysed)]
+    text = [line(subject, choice) for subject, choice in choices.items() if choice]
+    text.append(line("frames", f"{time.size}, {time[0]:.3f} to {time[-1]:.3f} s"))
+    text += lines("analysed", _sentences(result.attrs.get("analysed", [])))
     for side in frames.sides(result):
-        lines += [_line(LEG[side], _counts(result, side)), *_failures(result, side)]
-        lines += [_line("", reason) for reason in _sentences(result.attrs.get(f"reasons_{side}", []))]
-    lines.append(_line("optimality", _optimality(result)))
+        reasons = _sentences(result.attrs.get(f"reasons_{side}", []))
+        text += lines(LEG[side], [_counts(result, side), *_failures(result, side), *reasons])
+    text.append(line("optimality", _optimality(result)))
     if "consistency_shift" in result:
-        said = consistency.sentences(result)
-        lines += [_line("" if number else "consistency", sentence) for number, sentence in enumerate(said)]
+        text += lines("consistency", consistency.sentences(result))
     if "pelvis_residual" in result:
-        lines.append(_line("pelvis residual", _pelvis_residual(result)))
-    lines += [_line("" if number else "strides", text) for number, text in enumerate(_strides(result))]
+        text.append(line("pelvis residual", _pelvis_residual(result)))
+    text += lines("strides", _strides(result))
     for name in ("notes", "completed"):
-        sentences = _sentences(result.attrs.get(name, []))
-        lines += [_line("" if number else name, sentence) for number, sentence in enumerate(sentences)]
-    return "\n".join(lines)
+        text += lines(name, _sentences(result.attrs.get(name, [])))
+    return "\n".join(text)
 
 
 def any_failed(result: xr.Dataset) -> bool:
@@ -56,12 +54,8 @@ def any_failed(result: xr.Dataset) -> bool:
     return any(frames.unsolved(result, side).any() for side in frames.sides(result))
 
 
-def _line(subject: str, text: str) -> str:
-    return f"{subject:<17} {text}"
-
-
 def _methods(result: xr.Dataset) -> str:
-    """Filter and hip centers, which the numbers hang on as much as on what `identity` says."""
+    """Filter and hip centers, which the numbers depend on as much as on what `identity` names."""
     given = result.attrs
     parts = [filtered] if (filtered := filter_line(result)) else []
     if "hip_method" in given:
@@ -91,18 +85,18 @@ def _largest_reserve(result: xr.Dataset, side: str, reserve: frames.Mask) -> str
 
 
 def _failures(result: xr.Dataset, side: str) -> list[str]:
-    """One line per reason: how many frames, and when."""
+    """For each reason how many frames, and when."""
     names = frames.reason_names(result, side)
     failed = frames.unsolved(result, side)
-    lines = []
+    found = []
     for reason in dict.fromkeys(names[failed]):
         of_reason = names == reason
         stretches = _stretches(of_reason, result["time"].values)
         shown = ", ".join(stretches[:MOST_STRETCHES])
         more = f" and {len(stretches) - MOST_STRETCHES} more" if len(stretches) > MOST_STRETCHES else ""
         why = REASON.get(str(reason), str(reason).replace("_", " "))
-        lines.append(_line("", f"{why}: {of_reason.sum()} at {shown} s{more}"))
-    return lines
+        found.append(f"{why}: {of_reason.sum()} at {shown} s{more}")
+    return found
 
 
 def _stretches(mask: frames.Mask, time: Array) -> list[str]:
@@ -128,12 +122,9 @@ def _pelvis_residual(result: xr.Dataset) -> str:
     if not force.size:
         return "not known: there is no frame in which both feet were measured"
     percent = 100.0 * force / body_weight(result)
-    limit = (
-        f" (limit {_plain(100.0 * result.attrs['balance_limit'], 2)} %)"
-        if "balance_limit" in result.attrs
-        else ""
-    )
-    peak_force = 100.0 * result.attrs.get("balance_limit", BALANCE_LIMIT) / BALANCE_LIMIT
+    bound = result.attrs.get("balance_limit")
+    limit = "" if bound is None else f" (limit {_plain(100.0 * bound, 2)} %)"
+    peak_force = 100.0 * (BALANCE_LIMIT if bound is None else bound) / BALANCE_LIMIT
     large = "; large: see masses, synchronisation, filter" if _rms(percent) > LARGE * peak_force else ""
     return (
         f"force: peak {_plain(percent.max(), 2)} %, rms {_plain(_rms(percent), 2)} % of body weight{limit}; "
@@ -143,7 +134,7 @@ def _pelvis_residual(result: xr.Dataset) -> str:
 
 def _strides(result: xr.Dataset) -> list[str]:
     """A line per recorded stride: when, how long, how much of it stance and double support, how fast."""
-    lines = []
+    found = []
     for number in range(result.sizes.get("stride", 0)):
         stride = result.isel(stride=number)
         parts = {
@@ -155,12 +146,11 @@ def _strides(result: xr.Dataset) -> list[str]:
         }
         known = [text.format(float(value)) for text, value in parts.items() if np.isfinite(value)]
         start, end = float(stride["stride_start"]), float(stride["stride_end"])
-        lines.append(
+        found.append(
             f"{LEG[str(stride['stride_side'].values)]} {start:.3f} to {end:.3f} s: {', '.join(known)}"
         )
-    return lines[:MOST_STRETCHES] + [f"and {len(lines) - MOST_STRETCHES} more"] * (
-        len(lines) > MOST_STRETCHES
-    )
+    more = [f"and {len(found) - MOST_STRETCHES} more"] if len(found) > MOST_STRETCHES else []
+    return found[:MOST_STRETCHES] + more
 
 
 def _plain(value: float, digits: int) -> str:

@@ -35,22 +35,14 @@ RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 
 @dataclass(frozen=True)
 class Job:
-    """A trial that is to be computed.
+    """A trial that is to be computed."""
 
-    Args:
-        name: of its folder.
-        trial: the trial file, absolute.
-        folder: where its files go, absolute.
-        options: keyword arguments of `run`.
-        figures: whether they are drawn.
-        again: compute it even where the result that is there is of the same input, options and version.
-    """
-
-    name: str
-    trial: Path
-    folder: Path
-    options: Mapping[str, object]
-    figures: bool = True
+    name: str  # of its folder
+    trial: Path  # the trial file, absolute
+    folder: Path  # where its files go, absolute
+    options: Mapping[str, object]  # keyword arguments of `run`
+    figures: bool = True  # whether they are drawn
+    # compute it even where the result that is there is of the same input, options and version
     again: bool = False
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:

@@ -7,19 +7,41 @@ import pickle
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TypedDict, Unpack
 
+from musclesolve._util.checks import check_integer
+from musclesolve._util.processes import cores
+from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import InputError
 from musclesolve.results.files.writing import reserved, write_files
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
-from musclesolve.studies.many_trials.one_trial import Job, is_done, leave_message
+from musclesolve.studies.many_trials.one_trial import Job, attempt, is_done, leave_message
 from musclesolve.studies.many_trials.trial_names import find_trials, folder_names
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
-from musclesolve.studies.many_trials.trial_table import CSV, check_table, csv_bytes
+from musclesolve.studies.many_trials.trials_csv import CSV, check_table, csv_bytes
 
 Progress = Callable[[str, float], None]
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Of the running trials, in the line of progress."""
+
+
+class ManyOptions(TypedDict, total=False):
+    """How many trials are computed.
+
+    jobs: how many trials at a time; as many as there are cores unless given.
+    scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need the
+    same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
+    again: compute all trials, whatever results there are.
+    figures: draw the figures of every trial (default).
+    progress: called with the names of running trials, and the share of the work that is done.
+    """
+
+    jobs: int | None
+    scheduler: str | None
+    again: bool
+    figures: bool
+    progress: Progress | None
 
 
 def run_many(
@@ -28,35 +50,24 @@ def run_many(
     cost: str | Cost | None = None,
     solver: str | Solver | None = None,
     side: str = "both",
-    *,
-    jobs: int | None = None,
-    scheduler: str | None = None,
-    again: bool = False,
-    figures: bool = True,
-    progress: Progress | None = None,
+    **how: Unpack[ManyOptions],
 ) -> list[TrialRecord]:
     """Compute many trials side by side; none stops the others.
 
-    Every trial gets a folder in `output` with result.nc and its figures, or error.txt where it has no result. The
-    folder has the name of the trial file, "walk" for walk.toml; where several have the same, that of their folders
-    before it: "subject1-walk". A result that is there already, of the same version, options and contents of all input
-    files, is kept. A table of all trials is written to trials.csv.
+    Every trial gets a folder in `output` with result.nc and its figures, or error.txt where it has no result: "walk"
+    for walk.toml, "subject1-walk" where several have this name. A result of the same version, options and contents of
+    all input files is kept. A table of all trials is written to trials.csv.
 
-    On one machine every trial is computed in a process of its own kind, with one thread: in a script, call this below
-    ``if __name__ == "__main__":``. A process that dies is replaced, and its trial tried once more.
+    On one machine trials are computed in processes with one thread each: in a script, call this below
+    ``if __name__ == "__main__":``. A process that dies is replaced, and its trial computed once more.
 
     Args:
         trials: trial files; a folder stands for the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost: as in `run`, for all trials.
-        solver: as in `run`, for all trials.
-        side: as in `run`, for all trials.
-        jobs: how many trials at a time; as many as there are cores unless given.
-        scheduler: address of a scheduler of dask.distributed, such as "tcp://host:8786": its workers compute. They need
-            the same version of musclesolve, and have to see all files under the same paths. Extra `cluster`.
-        again: compute all trials, whatever results there are.
-        figures: draw the figures of every trial.
-        progress: called with the names of running trials, and the share of the work that is done.
+        solver: as in `run`.
+        side: as in `run`.
+        **how: see `ManyOptions`.
 
     Returns:
         What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
@@ -66,18 +77,30 @@ def run_many(
             cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text says how many are done.
     """
+    jobs, scheduler, again, figures, progress = _chosen(**how)
     options = {"cost": cost, "solver": solver, "side": side}
     _check(options, jobs)
     paths = find_trials([trials] if isinstance(trials, str | Path) else trials)
     output = Path(os.path.realpath(output))
+    given = {name: option for name, option in options.items() if option is not None}
     todo = [
-        Job(name, path, output / name, {k: v for k, v in options.items() if v is not None}, figures, again)
+        Job(name, path, output / name, given, figures, again)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
     report = _Report(len(todo), progress or (lambda stage, fraction: None))
     with reserved(output):
         check_table(output / CSV)
         return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
+
+
+def _chosen(
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
+    figures: bool = True,
+    progress: Progress | None = None,
+) -> tuple[int | None, str | None, bool, bool, Progress | None]:
+    return jobs, scheduler, again, figures, progress
 
 
 def _compute(
@@ -97,7 +120,7 @@ def _compute(
             if report.done:
                 write_files(output, {CSV: csv_bytes(list(records.values()))})
     except KeyboardInterrupt:
-        # One can have been completed in the moment before its process was ended.
+        # A trial can have been completed just before its process was ended.
         stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
         done = len(todo) - sum(not is_done(job) for job in stopped)
         raise KeyboardInterrupt(
@@ -110,16 +133,32 @@ def _records(
     todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: _Report
 ) -> Generator[TrialRecord]:
     """The records, from this machine or from a cluster."""
-    if scheduler is None:
-        from musclesolve._util.processes import cores
-        from musclesolve.sharing.kernel.compiled_solver import compile_kernel
-        from musclesolve.studies.many_trials.local_processes import compute_here
+    if scheduler is not None:
+        from musclesolve.studies.many_trials.cluster import compute_on_cluster
 
-        compile_kernel()  # once, and not in every process
-        return compute_here(todo, min(jobs or cores(), len(todo)), report)
-    from musclesolve.studies.many_trials.cluster import compute_on_cluster
+        return compute_on_cluster(todo, scheduler, report)
+    from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 
-    return compute_on_cluster(todo, scheduler, report)
+    compile_kernel()  # once, and not in every process
+    return _compute_here(todo, min(jobs or cores(), len(todo)), report)
+
+
+def _compute_here(todo: Sequence[Job], workers: int, report: _Report) -> Generator[TrialRecord]:
+    """The records, from processes on this machine, each as soon as it is there."""
+
+    def progress(running: list[int], fraction: float) -> None:
+        report([todo[number].name for number in running], fraction)
+
+    with closing(Pool(_attempt, None, todo, workers).results(progress)) as results:
+        for number, found in results:
+            if isinstance(found, Lost):
+                message = f"{found.reason}\n  remedy: compute fewer trials at a time, with --jobs"
+                found = todo[number].record(Outcome.FAILED, message)
+            yield found
+
+
+def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
+    return attempt(job, progress)
 
 
 class _Report:
@@ -135,7 +174,7 @@ class _Report:
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for the bar on a terminal; its end tells more than its beginning."""
+    """The end of a long name: the progress bar has to fit on the terminal."""
     return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
@@ -144,13 +183,14 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
     from musclesolve.pipeline.run_options import check_choices
 
     check_choices(options["cost"], options["solver"], str(options["side"]))  # type: ignore[arg-type]
-    if jobs is not None and (isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1):
-        raise InputError(f"{jobs!r} trials at a time", where="--jobs", expected="a whole number from 1")
+    if jobs is not None:
+        check_integer(jobs, "jobs", 1)
     try:
         pickle.dumps(options)
     except (pickle.PicklingError, AttributeError, TypeError, NotImplementedError) as error:
         raise InputError(
             f"the cost or solver cannot be sent to another process: {error}",
+            code="bad_type",
             expected="a name, or an object of a class that stands in a module",
             remedy="compute the trials one by one with ms.run",
         ) from error

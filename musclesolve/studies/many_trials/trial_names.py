@@ -13,7 +13,7 @@ from pathlib import Path
 
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve.errors import InputError
-from musclesolve.studies.many_trials.trial_table import CSV
+from musclesolve.studies.many_trials.trials_csv import CSV
 
 OWN = (CSV, "average")
 """Beside the folders of the trials: the table, and the folder that is proposed for their average."""

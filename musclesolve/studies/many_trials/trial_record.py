@@ -13,6 +13,7 @@ import xarray as xr
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.pelvis_residual import pelvis_residual
 from musclesolve.results.dataset.subject_variables import body_weight
+from musclesolve.results.dataset.walking_axes import magnitude
 
 JOINTS = ("hip", "knee", "ankle")
 
@@ -34,20 +35,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Measures:
-    """A result in a few numbers.
+    """A result in a few numbers."""
 
-    Args:
-        solved: frames in which the muscles of all analysed legs bear the moments.
-        with_reserve: frames in which those of a leg fall short, none without valid solution.
-        without_solution: frames in which a leg has no valid solution.
-        residual_percent: peak of the residual force at the pelvis [% of body weight].
-        contact: peak contact force by joint, the larger of the legs, frames with a valid solution [body weights].
-    """
-
-    solved: int
-    with_reserve: int
-    without_solution: int
-    residual_percent: float
+    solved: int  # frames in which the muscles of all analysed legs bear the moments
+    with_reserve: int  # frames in which those of a leg fall short, none without valid solution
+    without_solution: int  # frames in which a leg has no valid solution
+    residual_percent: float  # peak of the residual force at the pelvis [% of body weight]
+    # peak contact force by joint, the larger of the legs, frames with a valid solution [body weights]
     contact: dict[str, float]
 
     @classmethod
@@ -82,37 +76,23 @@ class Measures:
 
 def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:
     """Largest contact force at a joint [N]; NaN when no frame has a valid solution."""
-    force = result["joint_reaction"].transpose("time", "axis", "joint")
-    sizes = [
-        np.linalg.norm(force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)], axis=1)
-        for side in legs
-    ]
-    return float(np.concatenate([*sizes, [0.0]]).max()) if any(size.size for size in sizes) else float("nan")
+    force = magnitude(result["joint_reaction"])
+    sizes = [force.sel(joint=f"{joint}_{side}").values[frames.valid(result, side)] for side in legs]
+    return float(np.max(np.concatenate(sizes), initial=0.0)) if any(map(len, sizes)) else float("nan")
 
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """What became of a trial.
+    """What became of a trial."""
 
-    Args:
-        name: of its folder.
-        trial: the trial file.
-        folder: where result.nc is, or error.txt.
-        outcome: what became of it.
-        seconds: how long that took.
-        measures: of its result, if there is one.
-        message: why there is none.
-        details: where the program failed, for a report of the fault.
-    """
-
-    name: str
-    trial: Path
-    folder: Path
-    outcome: Outcome
-    seconds: float = 0.0
-    measures: Measures | None = None
-    message: str = ""
-    details: str = ""
+    name: str  # of its folder
+    trial: Path  # the trial file
+    folder: Path  # where result.nc is, or error.txt
+    outcome: Outcome  # what became of it
+    seconds: float = 0.0  # how long that took
+    measures: Measures | None = None  # of its result, if there is one
+    message: str = ""  # why there is none
+    details: str = ""  # where the program failed, for a report of the fault
 
     @property
     def fine(self) -> bool:

@@ -1,4 +1,4 @@
-"""Which source of error contributes how much, to first order.
+"""First-order contributions of the sources of error.
 
 Var F = sum_j (dF/dtheta_j sigma_j)^2 over the parameters j, which are independent; a source's part is the sum over its
 own. dF/dtheta_j chains differences of the mechanics, which are smooth, with the exact derivatives of the solution.
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from musclesolve.studies.uncertainty.leg_response import LegPoint, Response
 from musclesolve.studies.uncertainty.replay import Body, Errors, Replay, leg_dofs
 
 STEP = 0.01
-"""Of the differences [standard deviations]: a fit to 1e-8 m resolves it, and the mechanics hardly bend within it."""
+"""Step of the differences [standard deviations]: fits to 1e-8 m resolve it, the mechanics are nearly linear in it."""
 
 OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "muscle_path")
 """Sources whose errors belong to single muscles."""
@@ -28,49 +29,40 @@ OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_lengt
 
 @dataclass(frozen=True)
 class Task:
-    """Some parameters of a source: one by its number, or one of every muscle of a leg.
+    """Some parameters of a source: one by its number, or one of every muscle of a leg."""
 
-    Args:
-        source: its name.
-        number: of the parameter among those of the source; of a muscle's source the place (.., axis) of the point.
-        leg: of a muscle's source.
-    """
-
-    source: str
+    source: str  # its name
+    # of the parameter among those of the source; of a muscle's source the place (.., axis) of the point
     number: tuple[int, ...]
-    leg: int | None = None
+    leg: int | None = None  # of a muscle's source
 
 
 @dataclass(frozen=True)
 class Linear:
-    """The road at its nominal point, and where its derivatives lead."""
+    """The pipeline at its nominal point, and its derivatives there."""
 
     replay: Replay
 
     @cached_property
-    def _still(self) -> Errors:
+    def _no_errors(self) -> Errors:
         return self.replay.parameters.errors(np.zeros(self.replay.parameters.count))
 
     @cached_property
     def _body(self) -> Body:
-        return self.replay.body(self._still)
+        return self.replay.body(self._no_errors)
 
     @cached_property
     def responses(self) -> list[Response]:
         """The derivatives of each leg."""
         options, found = self.replay.options, []
         for leg in range(len(options.sides)):
-            point = self._point(self._body, self._still, leg)
+            point = self._point(self._body, self._no_errors, leg)
             solution = solve(point.problem, options.cost, options.solver, on_infeasible="reserve")
             found.append(Response.of(point, solution, options.cost))
         return found
 
     def differentiate(self) -> None:
-        """Compute the derivatives now.
-
-        Raises:
-            InputError: the cost has none.
-        """
+        """Compute the derivatives now; InputError for a cost that has none."""
         assert self.responses
 
     @property
@@ -86,16 +78,12 @@ class Linear:
             if parameters.sd[source] == 0.0:
                 continue
             if source in OF_MUSCLES:
-                inner = self._points(shape) if source == "muscle_path" else [()]
-                found += [Task(source, place, leg) for leg in range(shape[0]) for place in inner]
+                per_point = (int(self._rank().max()) + 1, 3)  # number of the point within its muscle, axis
+                inner = np.ndindex(per_point) if source == "muscle_path" else [()]
+                found += [Task(source, place, leg) for leg, place in product(range(shape[0]), inner)]
             else:
                 found += [Task(source, place) for place in np.ndindex(*shape)]
         return found
-
-    def _points(self, shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-        """Number of the point within its muscle, and axis."""
-        most = int(self._rank().max()) + 1
-        return list(np.ndindex(most, shape[2]))
 
     def _rank(self) -> AnyArray:
         """(P,) number of each path point within its muscle."""
@@ -103,14 +91,15 @@ class Linear:
         return np.concatenate([np.arange(count) for count in counts])
 
     def squares(self, task: Task) -> dict[str, AnyArray]:
-        """Sums over the parameters of (dF/dtheta sigma)^2: muscle_force (T, n), contact_force (T, J) [N2] and
-        joint_moment (T, K) [N2 m2] of all analysed legs.
+        """Sums over the parameters of (dF/dtheta sigma)^2, of all analysed legs.
+
+        muscle_force (T, n), contact_force (T, J) [N2] and joint_moment (T, K) [N2 m2].
         """
         return self._of_muscles(task) if task.leg is not None else self._of_body(task)
 
     def _of_body(self, task: Task) -> dict[str, AnyArray]:
         errors = self._shifted(task.source, task.number)
-        # Strength is the one of these that the mechanics of the body do not feel.
+        # Strength does not change the mechanics of the body.
         body = self._body if task.source == "strength" else self.replay.body(errors)
         pairs = [
             response.to_one(self._point(body, errors, leg), STEP)
@@ -124,7 +113,7 @@ class Linear:
         }
 
     def _of_muscles(self, task: Task) -> dict[str, AnyArray]:
-        """Of one leg; the other one does not feel it."""
+        """Of one leg; they do not change the other one."""
         assert task.leg is not None
         if task.source == "muscle_path":
             rank, axis = task.number
@@ -136,19 +125,15 @@ class Linear:
         pairs = response.to_each(self._point(self._body, errors, task.leg), STEP)
         parts = [tuple((each**2).sum(axis=0) for each in pair) for pair in pairs]
         legs, dofs = len(self.responses), len(leg_dofs(self.replay.options))
-        own = {
-            name: sum(part[place] for part in parts)
-            for place, name in enumerate(("muscle_force", "contact_force"))
-        }
-        return {name: _beside(np.asarray(values), task.leg, legs) for name, values in own.items()} | {
-            "joint_moment": np.zeros((len(self.replay.time), dofs))
-        }
+        force, contact = (_beside(sum(part[place] for part in parts), task.leg, legs) for place in (0, 1))
+        moment = np.zeros((len(self.replay.time), dofs))
+        return {"muscle_force": force, "contact_force": contact, "joint_moment": moment}
 
     def _shifted(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
         """No errors but one step in some parameters of a source."""
-        error = np.zeros_like(self._still[source])
+        error = np.zeros_like(self._no_errors[source])
         error[place] = STEP * self.replay.parameters.sd[source]
-        return self._still | {source: error}
+        return self._no_errors | {source: error}
 
     def _point(self, body: Body, errors: Errors, leg: int) -> LegPoint:
         state, loads = self.replay.leg(body, errors, leg)
@@ -171,7 +156,5 @@ def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArra
 
 
 def _beside(own: AnyArray, leg: int, legs: int) -> AnyArray:
-    """Columns of one leg among those of all."""
-    parts = [np.zeros_like(own) for _ in range(legs)]
-    parts[leg] = own
-    return np.concatenate(parts, axis=1)
+    """Columns of one leg among those of all, zero for the others."""
+    return np.concatenate([own if each == leg else np.zeros_like(own) for each in range(legs)], axis=1)

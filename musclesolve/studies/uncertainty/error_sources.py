@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from math import isfinite
-from numbers import Real
 
-from musclesolve._util.names import suggestion
+from musclesolve._util.checks import check_number
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.schema import trial_keys
@@ -20,23 +19,14 @@ MILLIMETRE = 1e-3
 
 @dataclass(frozen=True)
 class Source:
-    """One source of error.
+    """One source of error."""
 
-    Args:
-        name: what the results call it.
-        key: what a trial file and an argument call it, with the unit.
-        sd: usual standard deviation, in the unit of the key.
-        label: for figures.
-        about: what errs, and how.
-        source: where the number comes from.
-    """
-
-    name: str
-    key: str
-    sd: float
-    label: str
-    about: str
-    source: str
+    name: str  # what the results call it
+    key: str  # what a trial file and an argument call it, with the unit
+    sd: float  # usual standard deviation, in the unit of the key
+    label: str  # for figures
+    about: str  # what errs, and how
+    source: str  # where the number comes from
 
     @property
     def unit(self) -> str:
@@ -56,42 +46,27 @@ def sources() -> dict[str, Source]:
 
 
 def standard_deviations(trial: Trial, given: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Source -> its standard deviation in SI: as given here, else in the trial file, else the usual one.
-
-    Args:
-        trial: the trial.
-        given: key ("marker_placement_mm") -> standard deviation in its unit; 0 switches a source off.
+    """Source -> its standard deviation in SI: as given by key, else in the trial file, else the usual one.
 
     Raises:
-        InputError: there is no such source, or it cannot have such a standard deviation.
+        InputError: there is no such source, or its standard deviation is out of range.
     """
     if given is not None and not isinstance(given, Mapping):
         raise InputError(
             f"{given!r} is no set of standard deviations",
+            code="bad_type",
             where="standard deviations",
             expected="keys and numbers, such as {'marker_placement_mm': 3}",
         )
     own = dict(given or {})
     keys = [source.key for source in sources().values()]
     for key, sd in own.items():
-        _check(key, sd, keys)
+        if key not in keys:
+            raise unknown_name(key, "source of error", keys, where="standard deviations")
+        most = trial_keys()["uncertainty"]["keys"][key]["maximum"]
+        expected = f"a number from 0, which switches the source off, to {most:g}"
+        check_number(
+            sd, f"the standard deviation {key}", expected, least=0.0, most=most, where="standard deviations"
+        )
     chosen = {source.key: source.sd for source in sources().values()} | dict(trial.uncertainty) | own
     return {name: source.in_si(float(chosen[source.key])) for name, source in sources().items()}
-
-
-def _check(key: str, sd: float, keys: list[str]) -> None:
-    if key not in keys:
-        raise InputError(
-            f"there is no source of error {key!r}",
-            where="standard deviations",
-            expected=f"some of {', '.join(keys)}",
-            remedy=suggestion(key, keys),
-        )
-    largest = trial_keys()["uncertainty"]["keys"][key]["maximum"]
-    if isinstance(sd, bool) or not isinstance(sd, Real) or not isfinite(sd) or not 0.0 <= sd <= largest:
-        raise InputError(
-            f"the standard deviation {key} is {sd!r}",
-            where="standard deviations",
-            expected=f"a number from 0 to {largest:g}",
-            remedy="0 switches the source off",
-        )

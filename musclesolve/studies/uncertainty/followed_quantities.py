@@ -1,14 +1,12 @@
-"""What is followed through the samples: named arrays of one run of the road, laid end to end as a vector."""
+"""What is followed through the samples: named arrays of one run of the pipeline, end to end as a vector."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import accumulate
-from math import prod
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, split_named
 from musclesolve.pipeline.run import LegResult
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
@@ -32,23 +30,11 @@ def joined(found: Mapping[str, AnyArray]) -> AnyArray:
 
 def separated(vectors: AnyArray, sizes: Mapping[str, int]) -> dict[str, AnyArray]:
     """Quantities by name from vectors (..., D), given the size of every dimension."""
-    shapes = [tuple(sizes[dim] for dim in dims) for dims in DIMS.values()]
-    parts = np.split(vectors, list(accumulate(map(prod, shapes)))[:-1], axis=-1)
-    return {
-        name: part.reshape(*vectors.shape[:-1], *shape)
-        for name, part, shape in zip(DIMS, parts, shapes, strict=True)
-    }
+    return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in DIMS.items()})
 
 
 def quantities(replay: Replay, body: Body, legs: list[LegResult], counted: AnyArray) -> dict[str, AnyArray]:
-    """What one run of the road gives.
-
-    Args:
-        replay: what was run.
-        body: the person in motion.
-        legs: the shared forces.
-        counted: (T, legs) frames among which peaks are sought.
-    """
+    """The quantities of one run; peaks over the frames that count, (T, legs)."""
     dofs = [body.model.dof(dof) for dof in leg_dofs(replay.options)]
     force = np.concatenate([leg.solution.force + leg.state.passive_force for leg in legs], axis=1)
     contact = np.stack(

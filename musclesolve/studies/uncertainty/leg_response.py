@@ -1,4 +1,4 @@
-"""How the forces of a leg answer to small changes of its problem: exact derivatives of the solution."""
+"""Derivatives of the forces of a leg by small changes of its problem, exact for the solution."""
 
 from __future__ import annotations
 
@@ -41,39 +41,27 @@ class LegPoint:
 
 @dataclass(frozen=True)
 class Response:
-    """The forces of a leg and their derivatives.
+    """The forces of a leg and their derivatives."""
 
-    Args:
-        base: the leg without errors.
-        solution: its forces.
-        derivatives: of the solution.
-    """
-
-    base: LegPoint
-    solution: Solution
-    derivatives: SolutionDerivatives
+    base: LegPoint  # the leg without errors
+    solution: Solution  # its forces
+    derivatives: SolutionDerivatives  # of the solution
 
     @classmethod
     def of(cls, base: LegPoint, solution: Solution, cost: Cost) -> Response:
-        """Differentiate the forces of a leg.
-
-        Raises:
-            InputError: the cost has no derivatives.
-        """
+        """Differentiate the forces of a leg; InputError for a cost that has no derivatives."""
         return cls(base, solution, solution_derivatives(base.problem, solution, cost))
 
     def to_one(self, moved: LegPoint, step: float) -> tuple[Array, Array]:
         """Derivatives along an error that moves the leg by a step: muscle forces (1, T, n), contact (1, T, J) [N]."""
-        changes = {
-            name: (getattr(moved.problem, name) - getattr(self.base.problem, name))[None] / step
-            for name in ARRAYS
-        }
+        before, after = self.base.problem, moved.problem
+        changes = {name: (getattr(after, name) - getattr(before, name))[None] / step for name in ARRAYS}
         return self._along(changes, (moved.passive - self.base.passive)[None] / step)
 
     def to_each(self, moved: LegPoint, step: float) -> Iterator[tuple[Array, Array]]:
-        """The same for an error of every muscle alone, given the leg with the errors of all: some muscles at a time.
+        """The same for an error of each muscle, some muscles at a time, given the leg with the errors of all.
 
-        What an error of one muscle changes stands in its own columns.
+        An error of one muscle changes only its own columns.
         """
         frames, moments, muscles = self.base.problem.moment_arm.shape
         some = max(1, AT_ONCE // (frames * moments * muscles))
@@ -83,36 +71,31 @@ class Response:
     def _of_muscles(self, moved: LegPoint, step: float, chosen: Array) -> tuple[Array, Array]:
         before, after = self.base.problem, moved.problem
 
-        def alone(name: str) -> Array:
-            """(K, ..., n) with one column each."""
-            difference = (getattr(after, name) - getattr(before, name)) / step
+        def alone(difference: Array) -> Array:
+            """(K, ..., n) with the column of one muscle each."""
             parts = np.zeros((len(chosen), *difference.shape))
             for k, muscle in enumerate(chosen):
-                parts[k, ..., muscle] = difference[..., muscle]
+                parts[k, ..., muscle] = difference[..., muscle] / step
             return parts
 
         def passive_part(name: str) -> Array:
             """(K, T, m): what the passive force of each muscle contributes to moments or contact forces."""
-            part = (
-                getattr(after, name) * moved.passive[:, None]
-                - getattr(before, name) * self.base.passive[:, None]
-            )
+            old = getattr(before, name) * self.base.passive[:, None]
+            part = getattr(after, name) * moved.passive[:, None] - old
             return np.moveaxis(part[:, :, chosen], 2, 0) / step
 
-        changes = {name: alone(name) for name in ARRAYS if name not in ("moment", "reaction_offset")}
+        own = [name for name in ARRAYS if name not in ("moment", "reaction_offset")]
+        changes = {name: alone(getattr(after, name) - getattr(before, name)) for name in own}
         changes["moment"] = -passive_part("moment_arm")
         changes["reaction_offset"] = passive_part("reaction_matrix")
-        passive = np.zeros((len(chosen), *moved.passive.shape))
-        for k, muscle in enumerate(chosen):
-            passive[k, :, muscle] = (moved.passive - self.base.passive)[:, muscle] / step
-        return self._along(changes, passive)
+        return self._along(changes, alone(moved.passive - self.base.passive))
 
     def _along(self, changes: Changes, passive: Array) -> tuple[Array, Array]:
         """Derivatives of muscle forces (K, T, n) and sizes of contact forces (K, T, J) along K changes."""
         named = {f"d_{name}": change for name, change in changes.items()}
         force = self.derivatives.along(**named).force
         matrix, offset = self.base.problem.reaction_matrix, self.base.problem.reaction_offset
-        assert matrix is not None and offset is not None  # the road gives them to every problem
+        assert matrix is not None and offset is not None  # every problem of the pipeline has them
         active = self.solution.force
         contact = offset + np.einsum("tcn,tn->tc", matrix, active)
         moved = (

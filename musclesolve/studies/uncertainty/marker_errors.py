@@ -1,4 +1,4 @@
-"""Markers that sit elsewhere on the body, and that slide over it."""
+"""Errors of markers: placed elsewhere on the body, and sliding over it."""
 
 from __future__ import annotations
 
@@ -13,49 +13,30 @@ from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 ALIKE = 1e-4
-"""A marker that moves in the axes of two bodies as little but for this stands at their joint [m]."""
+"""A marker whose spread in the axes of two bodies differs by less lies at their joint [m]."""
 
 
 @dataclass(frozen=True)
 class MarkerErrors:
-    """The markers of a trial and where errors go.
+    """The markers of a trial and the bodies that their errors move with."""
 
-    Args:
-        walk: filtered markers (T, n, 3) of the motion [m].
-        standing: marker -> (3,) in the standing trial [m].
-        turned: (T, b, 3, 3) rotation of some bodies from the standing pose.
-        owner: (n,) which of them each marker of the motion sits on.
-        neutral: (3, 3) forward, left and up of the standing person, as columns.
-        placed: markers that show landmarks, but for hip centers.
-        hips: side -> markers that show its hip center; none where it is not mapped.
-        phase: (T,) of the stride [rad].
-    """
-
-    walk: Markers
-    standing: Points
-    turned: Array
-    owner: Array
-    neutral: Array
-    placed: tuple[str, ...]
-    hips: dict[Side, tuple[str, ...]]
-    phase: Array
+    walk: Markers  # filtered markers (T, n, 3) of the motion [m]
+    standing: Points  # marker -> (3,) in the standing trial [m]
+    rotation: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
+    owner: Array  # (n,) which of them each marker of the motion sits on
+    neutral: Array  # (3, 3) forward, left and up of the subject standing, as columns
+    placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
+    hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
+    phase: Array  # (T,) of the stride [rad]
 
     @classmethod
     def of(
         cls, trial: Trial, walk: Markers, standing: Points, neutral: Array, model: Model, q: Array
     ) -> MarkerErrors:
-        """Find on which body each marker sits: in the axes of that body it moves least.
+        """Find the body of each marker: in the axes of that body it moves least.
 
-        Of the bodies that share a joint center or an axis with it, it sits on that nearest the pelvis; a hip center
-        lies in the pelvis.
-
-        Args:
-            trial: the trial.
-            walk: its filtered markers.
-            standing: those of its standing trial.
-            neutral: forward, left and up of the standing person.
-            model: the person.
-            q: (T, N, 3) its consistent motion, in the frames of the markers.
+        Of the bodies that share a joint center or an axis with it, it is that nearest the pelvis; a hip center lies in
+        the pelvis. q is the consistent motion (T, N, 3) of the model in the frames of the markers.
         """
         rotation, origin = model.rigid_bodies.rotation(q), model.rigid_bodies.basic(q)[:, :, 0]
         within = np.einsum("tbji,tnbj->tnbi", rotation, walk.position[:, :, None] - origin[:, None])
@@ -71,7 +52,7 @@ class MarkerErrors:
         return cls(
             walk=walk,
             standing=standing,
-            turned=rotation[:, bodies],
+            rotation=rotation[:, bodies],
             owner=np.searchsorted(bodies, best),
             neutral=neutral,
             placed=tuple(name for name in shown if name not in of_hips),
@@ -82,7 +63,7 @@ class MarkerErrors:
     def moved(
         self, placement: Array, hip_center: Array, soft_tissue: Array
     ) -> tuple[Markers, Points, dict[Side, Array]]:
-        """Markers of motion and standing with errors, and what is left for hip centers that are not mapped.
+        """Markers of motion and standing with errors, and the errors of hip centers that are not mapped.
 
         Args:
             placement: (p, 3) of the markers `placed`, axes of the body [m].
@@ -100,7 +81,7 @@ class MarkerErrors:
                 standing[name] = standing[name] + self.neutral @ shift
             if name in self.walk:
                 local[:, self.walk.names.index(name)] += shift
-        position = self.walk.position + np.einsum("tnij,tnj->tni", self.turned[:, self.owner], local)
+        position = self.walk.position + np.einsum("tnij,tnj->tni", self.rotation[:, self.owner], local)
         unmapped = {side: shift for side, shift in zip(SIDES, hip_center, strict=True) if not self.hips[side]}
         return replace(self.walk, position=position), standing, unmapped
 

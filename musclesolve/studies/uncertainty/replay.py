@@ -1,12 +1,13 @@
-"""The road run again with other inputs: what no sample changes is prepared once, and the rest is computed anew.
+"""The pipeline run again with other inputs: what no sample changes is prepared once.
 
-Not repeated are the checks of the recording, the filter (it is linear, and what is added to the markers is slow), the
-way from the standing pose to the first fit (it starts from the nominal motion), and whatever only tells about a result.
+Not repeated are the checks of the recording, the filter (it is linear, and the errors of markers are slow), the search
+for the first pose (fits start from the nominal motion), and everything that only describes a result.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
@@ -44,7 +45,7 @@ Errors = dict[str, AnyArray]
 
 @dataclass(frozen=True)
 class Body:
-    """A person in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m]."""
+    """The subject in motion: model, motion, the same by segments, forces on the feet, moments (T, K+6) [N m]."""
 
     model: Model
     motion: Motion
@@ -55,39 +56,23 @@ class Body:
 
 @dataclass(frozen=True)
 class Replay:
-    """A trial ready to be run again with errors in its inputs.
+    """A trial ready to be run again with errors in its inputs."""
 
-    Args:
-        trial: the trial.
-        options: what is computed of it.
-        parameters: what may err.
-        markers: where errors of markers go.
-        start: (T, K+6) nominal coordinates, from which the fit starts.
-        segments: of the person, whose masses err.
-        inside: which frames of the markers are analysed.
-        plates: side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered.
-        usable: by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles.
-    """
-
-    trial: Trial
-    options: Options
-    parameters: Parameters
-    markers: MarkerErrors
-    start: AnyArray
-    segments: list[str]
-    inside: AnyArray
+    trial: Trial  # the trial
+    options: Options  # what is computed of it
+    parameters: Parameters  # what may err
+    markers: MarkerErrors  # and the bodies that their errors move with
+    start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
+    segments: list[str]  # whose masses have errors
+    inside: AnyArray  # which frames of the markers are analysed
+    # side, force (T, 3) [N] and moment about the origin (T, 3) [N m] of each plate, filtered
     plates: list[tuple[Side, AnyArray, AnyArray]]
+    # by side, the frames (T,) whose motion is valid without errors; no other is shared among muscles
     usable: dict[str, AnyArray]
 
     @classmethod
     def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
-        """Run the road once and keep what the samples need.
-
-        Args:
-            trial: the trial.
-            options: what is computed of it.
-            sd: source -> standard deviation, SI.
-        """
+        """Run the pipeline once and keep what the samples need; sd: source -> standard deviation, SI."""
         recorded = mechanics(trial)
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
         walk = filtered_markers(trial, MARGIN, measured.filter)
@@ -109,15 +94,15 @@ class Replay:
         return self.markers.walk.time[self.inside]
 
     def body(self, errors: Errors) -> Body:
-        """The person, his motion and his joint moments with errors of markers, masses and plates."""
+        """Model, motion and joint moments with errors of markers, masses and plates."""
         walk, standing, hips = self.markers.moved(
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
-        person, how = self.trial.subject, self.trial.consistency
+        subject, how = self.trial.subject, self.trial.consistency
         seen = measured_body(self.trial, walk, standing, hips, checked=False)
         factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
         model = human_model(
-            person.mass, person.stature, person.sex, seen.offsets, person.shoe_mass, mass_factors=factors
+            subject.mass, subject.stature, subject.sex, seen.offsets, subject.shoe_mass, mass_factors=factors
         )
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         _, motion = consistent_motion(model, targets, walk.time, how.method, how.derivatives, self.start)
@@ -154,12 +139,12 @@ class Replay:
         )
 
     def leg(self, body: Body, errors: Errors, leg: int) -> tuple[MuscleState, JointLoads]:
-        """The muscles of one leg along the motion, and what its joints bear."""
+        """The muscles of one leg along the motion, and the loads on its joints."""
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
         return state, joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
 
     def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
-        """The whole road with standard normal numbers (count,) for errors; zeros give the nominal result."""
+        """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
         legs = []
@@ -187,12 +172,10 @@ def _on_other_paths(model: Model, muscles: LegMuscles, shift: AnyArray) -> LegMu
 def _plates(trial: Trial, chosen: FilterChoice, time: AnyArray) -> list[tuple[Side, AnyArray, AnyArray]]:
     """Side, force and moment of every plate, filtered; right feet first, as everywhere."""
     found = []
-    for side in SIDES:
-        for plate in trial.forces:
-            if plate.side == side:
-                wrench = wrench_at_origin(plate, trial.unloaded_below)
-                smooth = sampled_wrench(plate, wrench, chosen, time)
-                found.append((side, smooth[:, :3], smooth[:, 3:]))
+    for side, plate in product(SIDES, trial.forces):
+        if plate.side == side:
+            smooth = sampled_wrench(plate, wrench_at_origin(plate, trial.unloaded_below), chosen, time)
+            found.append((side, smooth[:, :3], smooth[:, 3:]))
     return found
 
 

@@ -1,4 +1,4 @@
-"""What `musclesolve run --uncertainty` adds to the result of a trial."""
+"""The files that `musclesolve run --uncertainty` adds to the result of a trial."""
 
 from __future__ import annotations
 
@@ -10,27 +10,19 @@ from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.plotting.uncertainty_figures import uncertainty_figures
 from musclesolve.recording.data import Trial
 from musclesolve.results.files.netcdf import netcdf_bytes
+from musclesolve.results.tables.uncertainty_summary import summary
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
-from musclesolve.studies.uncertainty.uncertainty_summary import summary
 
 
 @dataclass
 class UncertaintyFiles:
-    """Called with a trial it returns further files of its result; then it knows lines for the summary.
+    """Makes further files of the result of a trial, and lines for its summary."""
 
-    Args:
-        samples: how many.
-        seed: of the random numbers.
-        figures: whether they are drawn.
-        options: keyword arguments of `run`.
-        progress: as in `run`.
-    """
-
-    samples: int
-    seed: int
-    figures: bool
-    options: Mapping[str, Any]
-    progress: Callable[[str, float], None]
+    samples: int  # how many
+    seed: int  # of the random numbers
+    figures: bool  # whether they are drawn
+    options: Mapping[str, Any]  # keyword arguments of `run`
+    progress: Callable[[str, float], None]  # as in `run`
     lines: list[str] = field(default_factory=list)
 
     def __call__(self, trial: Trial) -> dict[str, bytes]:

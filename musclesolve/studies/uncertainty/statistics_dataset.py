@@ -29,7 +29,7 @@ UNITS = {
 """Quantity -> unit and what it is."""
 
 MOST_REASONS = 10
-"""Of samples that failed: a pose that nothing fits is told with its frames, differently every time."""
+"""Reasons of failed samples that are listed; a pose that no model fits is named with its frames, each time others."""
 
 OF_RESULT = ("status", "valid", "ground_reaction_force")
 """What is taken over from the nominal result: which frames are valid, and when the feet are on the ground."""
@@ -37,33 +37,21 @@ OF_RESULT = ("status", "valid", "ground_reaction_force")
 
 @dataclass(frozen=True)
 class Found:
-    """What samples and derivatives gave.
+    """What samples and derivatives gave."""
 
-    Args:
-        statistics: of the quantities.
-        reserve: (T, legs) number of samples that needed a reserve.
-        seed: of the random numbers.
-        reasons: why samples failed.
-        variance: quantity -> (source, T, k) first-order variance; empty without contributions.
-        why_not: why there are none.
-    """
-
-    statistics: Statistics
-    reserve: AnyArray
-    seed: int
-    reasons: list[str]
+    statistics: Statistics  # of the quantities
+    reserve: AnyArray  # (T, legs) number of samples that needed a reserve
+    seed: int  # of the random numbers
+    reasons: list[str]  # why samples failed
+    # quantity -> (source, T, k) first-order variance; empty without contributions
     variance: Mapping[str, AnyArray]
-    why_not: str
+    why_not: str  # why there are none
 
 
 def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray | None) -> xr.Dataset:
-    """Label what samples and derivatives gave.
+    """Label what samples and derivatives gave; the result is that without errors.
 
-    Args:
-        result: of the road without errors.
-        replay: what was sampled.
-        found: the numbers.
-        unique: (T, legs) where the derivatives are the same to both sides; None without contributions.
+    unique (T, legs) says where the derivatives are the same to both sides; it is None without contributions.
     """
     known = sources()
     coords = {"dof": leg_dofs(replay.options), "quantile": list(QUANTILES), "source": list(known)}
@@ -77,7 +65,7 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray 
     variables["standard_deviation"] = (
         ("source",),
         np.array([replay.parameters.sd[name] for name in known]),
-        _said("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
+        _about("1 or m", "standard deviation of each source: relative, or a length as source_unit says"),
     )
     if unique is not None:
         variables |= _contributions(found.variance, unique)
@@ -97,47 +85,43 @@ def assemble(result: xr.Dataset, replay: Replay, found: Found, unique: AnyArray 
 
 def _statistics(statistics: Statistics, labelled: xr.Dataset) -> dict[str, Variable]:
     parts = {
-        "": statistics.nominal,
-        "_mean": statistics.mean,
-        "_sd": statistics.sd,
-        "_quantile": statistics.quantiles(),
+        "": (statistics.nominal, "without errors"),
+        "_mean": (statistics.mean, "mean of the samples"),
+        "_sd": (statistics.sd, "standard deviation of the samples"),
+        "_quantile": (statistics.quantiles(), "quantiles of the samples"),
     }
     variables: dict[str, Variable] = {}
-    for suffix, values in parts.items():
+    for suffix, (values, what) in parts.items():
+        first = ("quantile",) if suffix == "_quantile" else ()
         for name, array in separated(values, _sizes(labelled)).items():
-            dims = ("quantile", *DIMS[name]) if suffix == "_quantile" else DIMS[name]
-            variables[name + suffix] = (dims, array, _attributes(name, suffix))
+            unit, meaning = UNITS[name]
+            variables[name + suffix] = ((*first, *DIMS[name]), array, _about(unit, f"{meaning}; {what}"))
     return variables
 
 
 def _counts(found: Found, legs: int, labelled: xr.Dataset) -> dict[str, Variable]:
-    valid = _valid(separated(found.statistics.count, _sizes(labelled))["muscle_force"], legs)
+    count = separated(found.statistics.count, _sizes(labelled))["muscle_force"]
+    valid = count.reshape(len(count), legs, -1).min(axis=2)  # the muscles of a leg are solved together
     share = np.divide(found.reserve, valid, out=np.full(valid.shape, np.nan), where=valid > 0)
     over = ("time", "side")
     return {
-        "valid_samples": (over, valid, _said("1", "samples with a solution of the frame")),
-        "reserve_share": (over, share, _said("1", "share of the valid samples that needed a reserve")),
+        "valid_samples": (over, valid, _about("1", "samples with a solution of the frame")),
+        "reserve_share": (over, share, _about("1", "share of the valid samples that needed a reserve")),
     }
 
 
 def _contributions(variance: Mapping[str, AnyArray], unique: AnyArray) -> dict[str, Variable]:
     """First-order standard deviation, and the shares of the sources in the variance; 0 where nothing varies."""
     meaning = "no muscle is about to reach or leave a bound: derivatives are the same to both sides"
-    variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _said("1", meaning))}
+    variables: dict[str, Variable] = {"first_order_unique": (("time", "side"), unique, _about("1", meaning))}
     for name, parts in variance.items():
         total = parts.sum(axis=0)
         share = np.divide(parts, total, out=np.where(np.isnan(parts), np.nan, 0.0), where=total > 0.0)
         unit, what = UNITS[name]
-        variables[f"{name}_first_order_sd"] = (
-            DIMS[name],
-            np.sqrt(total),
-            _said(unit, f"{what}; standard deviation to first order"),
-        )
-        variables[f"{name}_contribution"] = (
-            ("source", *DIMS[name]),
-            share,
-            _said("1", f"{what}; share of each source in the variance, to first order"),
-        )
+        spread = _about(unit, f"{what}; standard deviation to first order")
+        shares = _about("1", f"{what}; share of each source in the variance, to first order")
+        variables[f"{name}_first_order_sd"] = (DIMS[name], np.sqrt(total), spread)
+        variables[f"{name}_contribution"] = (("source", *DIMS[name]), share, shares)
     return variables
 
 
@@ -145,21 +129,5 @@ def _sizes(labelled: xr.Dataset) -> dict[str, int]:
     return {str(name): size for name, size in labelled.sizes.items()}
 
 
-def _valid(count: AnyArray, legs: int) -> AnyArray:
-    """(T, legs) from counts of all muscles (T, n): those of one leg are solved together."""
-    return count.reshape(len(count), legs, -1).min(axis=2)
-
-
-def _attributes(name: str, suffix: str) -> dict[str, str]:
-    unit, meaning = UNITS[name]
-    what = {
-        "": "without errors",
-        "_mean": "mean of the samples",
-        "_sd": "standard deviation of the samples",
-        "_quantile": "quantiles of the samples",
-    }
-    return _said(unit, f"{meaning}; {what[suffix]}")
-
-
-def _said(unit: str, meaning: str) -> dict[str, str]:
+def _about(unit: str, meaning: str) -> dict[str, str]:
     return {"units": unit, "long_name": meaning}

@@ -10,13 +10,13 @@ import numpy as np
 from musclesolve._util.arrays import Array
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
-"""Of which quantiles are given: the median, and what one half and 19 of 20 samples lie within."""
+"""The median, and the ends of what one half and 19 of 20 samples lie within."""
 
 QUANTILE_MEMORY = 256 * 2**20
 """Memory for the samples that quantiles are taken from [bytes]."""
 
 MOST_KEPT, FEWEST_KEPT = 2000, 200
-"""Quantiles are taken from so many samples at most, and from so many however long the recording is."""
+"""Bounds on the number of samples that quantiles are taken from; the lower one holds for any recording."""
 
 BLOCK = 4096
 """Entries that are sorted at a time."""
@@ -28,9 +28,7 @@ class Statistics:
     Mean and variance by the update of Welford (1962, Technometrics 4:419), entry by entry; quantiles from the first
     samples, which are as random as any others.
 
-    Args:
-        nominal: (D,) what deviations are taken from; from 0 where it is NaN.
-        samples: how many there will be.
+    nominal (D,) is what deviations are taken from, 0 where it is NaN; samples is how many there will be.
     """
 
     def __init__(self, nominal: Array, samples: int) -> None:
@@ -39,8 +37,9 @@ class Statistics:
         self.count = np.zeros(nominal.size, np.int64)
         self._mean = np.zeros(nominal.size)
         self._squares = np.zeros(nominal.size)
-        room = QUANTILE_MEMORY // (4 * nominal.size)
-        self._first = np.empty((min(samples, MOST_KEPT, max(room, FEWEST_KEPT)), nominal.size), np.float32)
+        affordable = QUANTILE_MEMORY // (4 * nominal.size)
+        kept = min(samples, MOST_KEPT, max(affordable, FEWEST_KEPT))
+        self._first = np.empty((kept, nominal.size), np.float32)
         self.samples = 0
 
     def add(self, sample: Array) -> None:

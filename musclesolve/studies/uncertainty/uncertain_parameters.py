@@ -4,55 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 from math import prod
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, split_named
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What may err, by source.
+    """What may err, by source."""
 
-    Args:
-        shapes: source -> shape of the array of its parameters.
-        sd: source -> standard deviation, SI.
-    """
-
-    shapes: Mapping[str, tuple[int, ...]]
-    sd: Mapping[str, float]
+    shapes: Mapping[str, tuple[int, ...]]  # source -> shape of the array of its parameters
+    sd: Mapping[str, float]  # source -> standard deviation, SI
 
     @property
     def count(self) -> int:
-        """How many standard normal numbers make a sample; those of sources that are switched off are drawn too."""
+        """Standard normal numbers per sample; those of sources that are switched off are drawn too."""
         return sum(prod(shape) for shape in self.shapes.values())
 
-    @property
-    def places(self) -> dict[str, slice]:
-        """Where the numbers of each source stand among all."""
-        ends = list(accumulate(prod(shape) for shape in self.shapes.values()))
-        return {
-            name: slice(start, end)
-            for name, start, end in zip(self.shapes, [0, *ends[:-1]], ends, strict=True)
-        }
-
     def draw(self, seed: int, sample: int) -> Array:
-        """The standard normal numbers (count,) of a sample, from a stream of its own.
+        """The standard normal numbers (count,) of a sample, from child number `sample` of the seed.
 
-        The stream is child number `sample` of the seed, so that a sample is the same whichever process draws it,
-        and whatever else is drawn.
+        So a sample is the same whichever process draws it, and whatever else is drawn.
         """
         stream = np.random.SeedSequence(seed, spawn_key=(sample,))
         return np.random.default_rng(stream).standard_normal(self.count)
 
     def errors(self, numbers: Array) -> dict[str, Array]:
-        """Source -> error of its parameters: numbers (count,) times the standard deviation, in the source's shape.
-
-        Of a factor it is the logarithm.
-        """
-        return {
-            name: self.sd[name] * numbers[place].reshape(self.shapes[name])
-            for name, place in self.places.items()
-        }
+        """Source -> error of its parameters from standard normal numbers (count,); of a factor, its logarithm."""
+        return {name: self.sd[name] * part for name, part in split_named(numbers, self.shapes).items()}

@@ -10,7 +10,8 @@ from synthetic_result import result, set_status, with_troubles
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.results.files.netcdf import read_result, write_result
-from musclesolve.studies.average import average_results, remarks, table
+from musclesolve.results.tables.average_table import remarks, table
+from musclesolve.studies.average import average_results
 
 
 def scaled(factor):

@@ -8,8 +8,8 @@ import xarray as xr
 from synthetic_result import WEIGHT, result, set_status
 
 from musclesolve.results.tables.error_shares import counted, peak
+from musclesolve.results.tables.uncertainty_summary import summary
 from musclesolve.sharing.status import Status
-from musclesolve.studies.uncertainty.uncertainty_summary import summary
 
 SOURCES = ("strength", "muscle_path", "hip_center")
 

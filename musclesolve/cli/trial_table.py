@@ -1,9 +1,7 @@
-"""Many trials for people, a line each: on a terminal, and as a file for a spreadsheet."""
+"""The table of many trials, a line each, and what it ends with."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -12,17 +10,10 @@ from pathlib import Path
 from rich import box
 from rich.table import Table
 
-from muscle_db.regular_file import RECORDING, open_regular
-from musclesolve.errors import InputError
-from musclesolve.results.files.storable import storable
+from musclesolve.results.tables.lines import line
 from musclesolve.studies.many_trials.trial_record import JOINTS, Outcome, TrialRecord
+from musclesolve.studies.many_trials.trials_csv import CSV
 
-CSV = "trials.csv"
-FIRST = (
-    *("name", "status", "frames_solved", "frames_with_reserve", "frames_without_solution"),
-    "peak_pelvis_residual_percent_body_weight",
-)
-LAST = ("seconds", "trial", "folder", "message")
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 
 
@@ -58,15 +49,15 @@ def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     """How many trials there are and what became of them, where the table is, what to do next."""
     count = Counter(record.outcome for record in records)
     parts = ", ".join(f"{count[each]} {each.value}" for each in Outcome if count[each])
-    lines = [f"{'trials':<17} {len(records)}: {parts}", f"{'files':<17} {output / CSV}"]
+    found = [line("trials", f"{len(records)}: {parts}"), line("files", str(output / CSV))]
     own = {record.folder.name for record in records}
     if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - own):
-        lines.append(
-            f"{'beside':<17} {', '.join(others)}: of none of these trials; average would take them too"
+        found.append(
+            line("beside", f"{', '.join(others)}: of none of these trials; average would take them too")
         )
     if sum(record.outcome.has_result for record in records) > 1:
-        lines.append(f"{'next':<17} musclesolve average {output}/*/result.nc -o {output}/average")
-    return lines
+        found.append(line("next", f"musclesolve average {output}/*/result.nc -o {output}/average"))
+    return found
 
 
 def exit_code(records: Sequence[TrialRecord]) -> int:
@@ -74,39 +65,3 @@ def exit_code(records: Sequence[TrialRecord]) -> int:
     if all(record.fine for record in records):
         return 0
     return 2 if all(record.outcome is Outcome.REFUSED for record in records) else 3
-
-
-def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
-    """The table with all digits, the files and the messages."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *LAST])
-    for record in records:
-        found = record.measures
-        numbers: list[object] = [""] * (4 + len(JOINTS))
-        if found is not None:
-            forces = [f"{found.contact[joint]:.6g}" for joint in JOINTS]
-            counts = [found.solved, found.with_reserve, found.without_solution]
-            numbers = [*counts, f"{found.residual_percent:.6g}", *forces]
-        ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
-        writer.writerow([record.name, record.outcome.value, *numbers, *ends])
-    return str(storable(text.getvalue())).encode()
-
-
-def check_table(path: Path) -> None:
-    """Refuse to write over a file that is called like the table and is none.
-
-    Raises:
-        InputError: it is none.
-    """
-    try:
-        with open_regular(path, RECORDING) as file:
-            first = file.readline(1000).decode("utf-8", "replace")
-    except OSError:
-        return  # there is none, or it cannot be read: whoever writes it says so
-    if not first.startswith("name,status"):
-        raise InputError(
-            "this is no table of musclesolve, and one of this name is to be written: it would be lost",
-            file=path,
-            remedy="choose another folder with -o, or rename the file",
-        )

@@ -1,28 +1,27 @@
-"""The uncertainty of a result for people: how sure the peaks are, and what that hangs on most."""
+"""The uncertainty of a result as text: spread of the peaks, and the sources of error that contribute most."""
 
 from __future__ import annotations
 
 import numpy as np
 import xarray as xr
 
-from musclesolve.cli.printing import INDENT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.subject_variables import body_weight
 from musclesolve.results.tables.error_shares import peak
+from musclesolve.results.tables.lines import line, lines
 
 MOST_SOURCES, MOST_MUSCLES = 3, 6
 
 
 def summary(found: xr.Dataset) -> str:
     """Several lines: samples, peak of every contact force, the least certain muscles, the sources that matter."""
-    lines = [_line("uncertainty", _samples(found))]
-    for number, joint in enumerate(map(str, found["joint"].values)):
-        name = f"{frames.SIDE_NAMES[joint[-1]]} {joint[:-2]}"
-        lines.append(_line("" if number else "peaks in stance", f"{name} {_contact(found, joint)}"))
-    lines.append(_line("least certain", _muscles(found)))
-    if found.attrs["without_contributions"]:
-        lines.append(_line("sources", f"not told apart: {found.attrs['without_contributions']}"))
-    return "\n".join(lines)
+    joints = [str(joint) for joint in found["joint"].values]
+    peaks = [f"{frames.SIDE_NAMES[joint[-1]]} {joint[:-2]} {_contact(found, joint)}" for joint in joints]
+    text = [line("uncertainty", _samples(found)), *lines("peaks in stance", peaks)]
+    text.append(line("least certain", _muscles(found)))
+    if missing := found.attrs["without_contributions"]:
+        text.append(line("sources", f"no contributions: {missing}"))
+    return "\n".join(text)
 
 
 def _samples(found: xr.Dataset) -> str:
@@ -66,7 +65,3 @@ def _muscles(found: xr.Dataset) -> str:
     order = sorted(known, key=lambda name: -known[name].sd)[:MOST_MUSCLES]
     texts = (f"{name} {known[name].value:.0f} ± {known[name].sd:.0f} N" for name in order)
     return f"at their peaks in stance {', '.join(texts)}" if known else "no leg has a valid frame"
-
-
-def _line(subject: str, text: str) -> str:
-    return f"{subject:<{INDENT - 1}} {text}"

@@ -1,0 +1,265 @@
+"""A pool of processes with one thread and one task at a time each; one that dies loses its own task and no other."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+from typing import Any
+
+from musclesolve._util.interrupts import interrupts
+from musclesolve._util.processes import block_sigint, one_thread_each
+from musclesolve.errors import MuscleSolveError
+
+READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
+GRACE = 5.0
+"""How long a process may take to end after SIGTERM [s]."""
+MOST_DEATHS = 2
+"""A task is given up after so many processes died computing it."""
+AHEAD = 3
+"""Of `ordered`: how many tasks per process are computed or kept before the next result in order is there."""
+
+Function = Callable[[Any, Any, Callable[[str, float], None]], Any]
+Report = Callable[[list[int], float], None]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a result: how the processes died that computed it."""
+
+    reason: str
+
+
+class Pool:
+    """Compute function(shared, task, progress) for every task, side by side.
+
+    Args:
+        function: of a module; progress is for the name of a stage and the share of the task that is done.
+        shared: what all tasks need; sent to each process once.
+        tasks: what differs.
+        workers: the largest number of processes.
+
+    Raises:
+        PicklingError, AttributeError, TypeError: function or shared cannot be sent to another process.
+    """
+
+    def __init__(self, function: Function, shared: Any, tasks: Sequence[Any], workers: int) -> None:
+        self.packed = pickle.dumps((function, shared))
+        self.tasks, self.most = tasks, workers
+        self.waiting = deque(range(len(tasks)))
+        self.workers: dict[Connection, _Worker] = {}
+        self.deaths = Counter[int]()
+        self.limit, self.retry_last, self.any_ready = len(tasks), True, False
+
+    def results(self, report: Report = lambda running, fraction: None) -> Generator[tuple[int, Any]]:
+        """Yield number and result of each task as soon as it is there; ends all processes whatever happens.
+
+        The task of a process that dies is computed once more, after all others, when memory may be less scarce.
+
+        Args:
+            report: called with the numbers of the running tasks, and the sum of their shares that are done.
+
+        Raises:
+            MuscleSolveError: no process can be started.
+        """
+        try:
+            while self.waiting or any(worker.task is not None for worker in self.workers.values()):
+                self._assign()
+                report(*self._state())
+                for worker in self._ready():
+                    yield from self._receive(worker)
+        finally:
+            _end(self.workers.values())
+
+    def ordered(self) -> Generator[Any]:
+        """Yield the results in the order of the tasks.
+
+        Raises:
+            MuscleSolveError: no process can be started, or several died computing a task.
+        """
+        self.retry_last, kept, window = False, dict[int, Any](), AHEAD * self.most
+        with contextlib.closing(self.results()) as results:
+            for number in range(len(self.tasks)):
+                self.limit = number + window
+                while number not in kept:
+                    found, result = next(results)
+                    if isinstance(result, Lost):
+                        raise MuscleSolveError(f"{result.reason}\n  remedy: compute with fewer processes")
+                    kept[found] = result
+                yield kept.pop(number)
+
+    def _state(self) -> tuple[list[int], float]:
+        """Numbers of the tasks that are being computed, and the sum of their shares that are done."""
+        running = {each.task: each.fraction for each in self.workers.values() if each.task is not None}
+        return list(running), sum(running.values())
+
+    def _ready(self) -> list[_Worker]:
+        """Wait until processes have sent something or are dead."""
+        ready = wait(list(self.workers))
+        return [worker for connection, worker in self.workers.items() if connection in ready]
+
+    def _assign(self) -> None:
+        """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
+        idle = [worker for worker in self.workers.values() if worker.task is None]
+        while self.waiting and self.waiting[0] < self.limit and (idle or len(self.workers) < self.most):
+            worker = idle.pop() if idle else _Worker(self.packed)
+            self.workers[worker.connection] = worker
+            number = self.waiting.popleft()
+            worker.give(number, self.tasks[number])
+        if not self.waiting:
+            for worker in idle:
+                del self.workers[worker.connection]
+            _end(idle)
+
+    def _receive(self, worker: _Worker) -> Generator[tuple[int, Any]]:
+        """Take a message of a process; yield the result that it holds, if it does."""
+        if worker.connection.closed:
+            return
+        try:
+            kind, content = worker.connection.recv()
+        except (EOFError, OSError):
+            yield from self._on_worker_exit(worker)
+            return
+        self.any_ready = True
+        if kind == READY:
+            worker.set_up()
+        elif kind == PROGRESS:
+            worker.fraction = content
+        elif kind == RAISED:
+            raise content
+        elif worker.task is not None:
+            number, worker.task = worker.task, None
+            self._assign()
+            yield number, content
+
+    def _on_worker_exit(self, worker: _Worker) -> Generator[tuple[int, Lost]]:
+        """Put the task of a dead process back, or give it up."""
+        del self.workers[worker.connection]
+        reason = worker.death
+        if not self.any_ready:
+            raise MuscleSolveError(
+                f"processes cannot be started: {reason}\n"
+                '  remedy: every process reads the script; call this in it below `if __name__ == "__main__":`'
+            )
+        if worker.task is None:
+            return
+        self.deaths[worker.task] += 1
+        if self.deaths[worker.task] == MOST_DEATHS:
+            yield worker.task, Lost(f"{reason}, {MOST_DEATHS} times")
+        elif self.retry_last:
+            self.waiting.append(worker.task)
+        else:
+            self.waiting.appendleft(worker.task)
+
+
+class _Worker:
+    """A process as the one that started it sees it.
+
+    Attributes:
+        task: number of the task that it computes; None while it is idle.
+        fraction: how much of that is done.
+    """
+
+    def __init__(self, packed: bytes) -> None:
+        self.packed, self.fraction = packed, 0.0
+        self.first: Any = None
+        self.task: int | None = None
+        self.is_ready = False
+        self.connection, theirs = get_context("spawn").Pipe()
+        self.process = get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+        with one_thread_each(), block_sigint():
+            self.process.start()
+        theirs.close()
+
+    def give(self, number: int, task: Any) -> None:
+        """Let it compute a task, as soon as it is ready; if it has died, its connection ends."""
+        self.task, self.fraction = number, 0.0
+        if not self.is_ready:
+            self.first = task
+            return
+        with contextlib.suppress(OSError):
+            self.connection.send(task)
+
+    def set_up(self) -> None:
+        """Send what all tasks need, and the first task: a process that is not ready would block a full pipe."""
+        self.is_ready = True
+        with contextlib.suppress(OSError):
+            self.connection.send_bytes(self.packed)
+            self.connection.send(self.first)
+
+    def terminate(self) -> None:
+        """Ask it to end, without waiting for it: `join` does."""
+        self.process.terminate()
+        self.connection.close()
+
+    def join(self) -> None:
+        """Wait until it has ended; kill it if it does not."""
+        self.process.join(GRACE)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    @property
+    def death(self) -> str:
+        """How it died, in words."""
+        _end([self])
+        code = self.process.exitcode or 0
+        if code >= 0:
+            return f"the process that computed it ended with exit code {code}"
+        name = signal.Signals(-code).name if -code in {int(each) for each in signal.Signals} else str(-code)
+        memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
+        return f"the process that computed it was ended by {name}{memory}"
+
+
+def _end(workers: Iterable[_Worker]) -> None:
+    """End processes, all at the same time."""
+    ending = list(workers)
+    for worker in ending:
+        worker.terminate()
+    for worker in ending:
+        worker.join()
+
+
+def _serve(connection: Connection) -> None:
+    """In the process: compute tasks until SIGTERM, or until the process that started this one has ended.
+
+    Ctrl-C on a terminal reaches every process of a command; only the one that started the others acts on it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ended = contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError)
+    with ended, interrupts(signal.SIGTERM) as raise_interrupt:
+        Thread(target=_end_with_parent, daemon=True).start()
+        connection.send((READY, None))
+        function, shared = connection.recv()
+        progress = partial(_report, connection, raise_interrupt)
+        while True:
+            task = connection.recv()
+            try:
+                answer = DONE, function(shared, task, progress)
+            except Exception as error:
+                error.add_note(traceback.format_exc())
+                answer = RAISED, error
+            connection.send(answer)
+
+
+def _end_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _report(connection: Connection, raise_interrupt: Callable[[], None], stage: str, fraction: float) -> None:
+    raise_interrupt()
+    try:
+        connection.send((PROGRESS, fraction))
+    except OSError:
+        raise KeyboardInterrupt from None  # the process that started this one has ended

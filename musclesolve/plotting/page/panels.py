@@ -1,0 +1,98 @@
+"""Grids of panels that several figures share: small multiples, joints in rows, degrees of freedom in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from musclesolve.plotting.page.abscissa import Abscissa
+from musclesolve.plotting.page.style import TEXT, heading, page
+from musclesolve.results.dataset.direction_names import OPPOSITE
+
+JOINTS = ("hip", "knee", "ankle")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Small multiples."""
+
+    columns: int = 5  # of panels
+    top: float | None = None  # upper end of the scale of all panels; each has its own scale without it
+    least: float = 1.0  # what the scale of a panel of its own extends to at least
+    above: float = 0.03  # what is left free above the upper end, as a share of it
+    low: bool = False  # whether the page is only as high as its rows need
+
+
+OWN_SCALES = Grid()
+
+
+def small_multiples(
+    result: xr.Dataset,
+    titles: tuple[str, str],
+    x: Abscissa,
+    panels: Mapping[str, str],
+    fill: Callable[[Axes, str], None],
+    grid: Grid = OWN_SCALES,
+) -> Figure:
+    """A page with a panel for each name, from zero upwards.
+
+    Args:
+        result: what the page is of.
+        titles: of the page and of the vertical axis.
+        x: the horizontal axis.
+        panels: name -> note below it.
+        fill: draws the panel of a name.
+        grid: how the panels lie and what they extend to.
+    """
+    rows = max(1, -(-len(panels) // grid.columns))
+    height = min(1.0, 0.16 + 0.21 * rows) if grid.low else 1.0
+    figure, axes = page(result, titles[0], rows, grid.columns, height=height, sharey=grid.top is not None)
+    for panel, (name, note) in zip(axes.flat, panels.items(), strict=False):
+        fill(panel, name)
+        heading(panel, name.replace("_", " "), note.replace("_", " "))
+        top = grid.top or max(panel.get_ylim()[1], grid.least)
+        panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
+    for number, panel in enumerate(axes.flat):
+        panel.set_visible(number < len(panels))
+        x.apply(panel, labelled=number + grid.columns >= len(panels), with_label=False)
+    figure.supylabel(titles[1], fontsize=TEXT)
+    figure.supxlabel(x.label, fontsize=TEXT)
+    return figure
+
+
+def muscles_by_group(names: Sequence[str], groups: Sequence[str]) -> dict[str, str]:
+    """Muscle -> group, the muscles of one group together."""
+    group_of = dict(zip(names, groups, strict=True))
+    order = list(dict.fromkeys(group_of.values()))
+    return dict(sorted(group_of.items(), key=lambda entry: order.index(entry[1])))
+
+
+def joint_rows(panels: np.ndarray, x: Abscissa) -> Iterator[tuple[np.ndarray, str]]:
+    """Yield each row of panels with its joint; afterwards its scale begins at zero, in body weights."""
+    for row, joint in zip(panels, JOINTS, strict=True):
+        yield row, joint
+        row[0].set_ylabel("[body weights]", fontsize=TEXT)
+        row[0].set_ylim(bottom=0.0)
+        for axes in row:
+            x.apply(axes, labelled=joint == JOINTS[-1])
+
+
+def dof_rows(
+    panels: np.ndarray, x: Abscissa, dofs: Sequence[str], moment_unit: str
+) -> Iterator[tuple[np.ndarray, str]]:
+    """Yield each row of panels, angle and moment, with its degree of freedom; afterwards it is labelled."""
+    for row, dof in zip(panels, dofs, strict=True):
+        yield row, dof
+        name = dof.replace("_", " ")
+        heading(row[0], f"{name} (+)   {OPPOSITE[dof]} (-)")
+        heading(row[1], f"{name} moment (+)   {OPPOSITE[dof]} moment (-)")
+        row[0].set_ylabel("[deg]", fontsize=TEXT)
+        row[1].set_ylabel(moment_unit, fontsize=TEXT)
+        for axes in row:
+            axes.axhline(0.0, color="black", linewidth=0.4)
+            x.apply(axes, labelled=dof == dofs[-1])

@@ -1,0 +1,42 @@
+"""Processes that compute tasks: order, faults, deaths."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from musclesolve._util.worker_pool import Lost, Pool
+
+
+def task(folder: str, number: int, progress) -> int:
+    """The square; process 2 dies once, 3 always; a negative number is refused."""
+    progress("squares", 0.5)
+    first = Path(folder, str(number))
+    if number == 3 or (number == 2 and not first.exists()):
+        first.touch()
+        os._exit(7)
+    if number < 0:
+        raise ValueError(f"{number} is negative")
+    return number**2
+
+
+def test_results_come_in_order_and_a_task_is_computed_again_where_its_process_died(tmp_path):
+    assert list(Pool(task, str(tmp_path), [5, 2, 4], 2).ordered()) == [25, 4, 16]
+    assert not active_children()
+
+
+def test_a_task_that_kills_its_processes_is_lost_alone(tmp_path):
+    seen = []
+    found = dict(Pool(task, str(tmp_path), [3, 6], 1).results(lambda *state: seen.append(state)))
+    assert found[1] == 36 and isinstance(found[0], Lost) and "exit code 7, 2 times" in found[0].reason
+    assert ([1], 0.5) in seen
+
+
+def test_an_error_of_a_task_is_raised_with_its_place(tmp_path):
+    with pytest.raises(ValueError) as raised:
+        list(Pool(task, str(tmp_path), [1, -1], 2).ordered())
+    assert "in task" in raised.value.__notes__[0]
+    assert not active_children()
