@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib import resources
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
+from musclesolve.checking.repair import Repair
+
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+Run = tuple[float, float]
+"""First and last time of a stretch of time [s]."""
 
 
 @cache
@@ -40,11 +45,11 @@ class Where:
     field: str | None = None
     markers: tuple[str, ...] = ()
     plate: str | None = None
-    times: tuple[tuple[float, float], ...] = ()
+    times: tuple[Run, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold: it knows no paths and no numbers that are none."""
-        return {
+        return asdict(self) | {
             "file": str(self.file) if self.file else None,
             "line": None if self.line is None else int(self.line),
             "times": [[float(t) if isfinite(t) else None for t in span] for span in self.times],
@@ -61,7 +66,7 @@ class Where:
         return ", ".join(parts)
 
 
-def _stretches(times: tuple[tuple[float, float], ...], most: int = 3) -> str:
+def _stretches(times: tuple[Run, ...], most: int = 3) -> str:
     spans = [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in times[:most]]
     rest = len(times) - most
     return ", ".join(spans) + (f" and {rest} more" if rest > 0 else "")
@@ -78,6 +83,8 @@ class Finding:
         what: what was found, with the number measured and the number expected.
         remedy: how to fix it.
         where: the place.
+        repair: of the recording in memory, with which the examination goes on.
+        anywhere: whether it counts wherever in time it is; else it is a note out of reach of the time range.
     """
 
     code: str
@@ -85,11 +92,18 @@ class Finding:
     what: str
     remedy: str
     where: Where = field(default_factory=Where)
+    repair: Repair | None = field(default=None, repr=False, compare=False)
+    anywhere: bool = field(default=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         """Return it in a few lines."""
         place = str(self.where)
         return f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.what}\n  {self.remedy}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy")}
+        return named | {"where": self.where.as_dict()}
 
 
 @dataclass(frozen=True)
@@ -122,12 +136,12 @@ class Report:
     def verdict(self) -> str:
         """The report in one line."""
         count = Counter(finding.severity for finding in self.findings)
-        told = ", ".join(f"{count[s]} {s}{'s' if count[s] > 1 else ''}" for s in SEVERITIES if count[s])
+        counted = ", ".join(f"{count[s]} {s}{'s' if count[s] > 1 else ''}" for s in SEVERITIES if count[s])
         if count["error"]:
-            return f"Do not use this recording as it is: {told}."
+            return f"Do not use this recording as it is: {counted}."
         if count["warning"]:
-            return f"This recording can be analysed, but look at the warnings first: {told}."
-        return "Nothing is wrong with this recording" + (f" ({told})." if told else ".")
+            return f"This recording can be analysed, but look at the warnings first: {counted}."
+        return "Nothing is wrong with this recording" + (f" ({counted})." if counted else ".")
 
     def __str__(self) -> str:
         """Return all findings and the verdict."""
@@ -135,14 +149,12 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
-        findings = [asdict(finding) for finding in self.findings]
-        for entry, finding in zip(findings, self.findings, strict=True):
-            entry["where"] |= finding.where.as_dict()
+        findings = [finding.as_dict() for finding in self.findings]
         return {"trial": str(self.path), "ok": self.ok, "verdict": self.verdict, "findings": findings}
 
 
-def sorted_findings(findings: list[Finding]) -> tuple[Finding, ...]:
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings by severity and, among equals, in the order of the codes; each sentence once."""
     order = list(codes())
-    unique = list({(f.code, f.what, str(f.where)): f for f in findings}.values())
+    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
     return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order.index(f.code))))

@@ -13,6 +13,7 @@ from musclesolve.checking.case.containment import contained
 from musclesolve.checking.case.lenient_reading import FORCE_MENDS, MARKER_MENDS, read_leniently
 from musclesolve.checking.finding import Finding, Where
 from musclesolve.checking.markers.mapping_check import meaning_of
+from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
@@ -53,7 +54,7 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
         _tables(files, findings)
         return None, findings
     trial = _trial(document, content, files, rotation, walk, static, findings)
-    return Case(document, content, trial, findings), findings
+    return Case(document, content, Recorded(trial, dict(content["laboratory"])), tuple(findings)), findings
 
 
 def _there(path: Path) -> bool:

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from musclesolve.checking.case.case import Case
+from musclesolve.checking.finding import Finding, Where
 from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.trial_file import ranged, recorded_range
 
 
-def found_range(case: Case) -> None:
-    """Take the range that the recording allows, as far as it is repaired; what lies outside of it is a note."""
+def find_time_range(case: Case) -> Case:
+    """Return the case with the range that the recording allows as far as it is repaired."""
     if not finds_range(case.content) or not case.trial.forces:
-        return
+        return case
     start, end = recorded_range(case.trial.markers, case.trial.forces)
-    if end > start:
-        whole = replace(case.trial, time_range=(start, end), legs={}, analysed=())
-        case.trial = ranged(whole, case.content)
-        case.demote()
+    if end <= start:
+        return case
+    whole = replace(case.trial, time_range=(start, end), legs={}, analysed=())
+    return case.with_trial(ranged(whole, case.content))
 
 
-def analysed(case: Case) -> None:
+def analysed_range(case: Case) -> Iterator[Finding]:
     """Report what is analysed, and why not more."""
     if case.trial.analysed:
-        case.tell(
+        yield Finding(
             "analysed",
             "note",
             "; ".join(case.trial.analysed),
             "write [time] to choose another range; both legs are then analysed throughout it",
-            file=case.trial.markers.path,
+            Where(case.trial.markers.path),
         )
