@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib import resources
 from math import isfinite
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal
 
 from musclesolve.checking.repair import Repair
@@ -21,10 +22,15 @@ Run = tuple[float, float]
 
 
 @cache
-def codes() -> dict[str, str]:
-    """Return every code that a finding may have with what it means, causes before their consequences."""
-    text = resources.files(__package__).joinpath("codes.toml").read_text(encoding="utf-8")
+def texts() -> dict[str, dict[str, Any]]:
+    """Return every code that a finding may have with its texts, causes before their consequences."""
+    text = resources.files(__package__).joinpath("findings.toml").read_text(encoding="utf-8")
     return dict(tomllib.loads(text))
+
+
+def codes() -> dict[str, str]:
+    """Return every code with what it means."""
+    return {code: entry["about"] for code, entry in texts().items()}
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,39 @@ class Finding:
         """Return what JSON can hold."""
         named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy")}
         return named | {"where": self.where.as_dict()}
+
+
+class _Units(Formatter):
+    """Texts with numbers in thousandths, {size!m}, and in per cent, {share!p}."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        factor = {"m": 1000, "p": 100}.get(conversion)
+        return super().convert_field(value, conversion) if factor is None else factor * value
+
+
+def finding(
+    name: str,
+    severity: Severity,
+    values: Mapping[str, object],
+    where: Where = Where(),
+    repair: Repair | None = None,
+    *,
+    anywhere: bool = False,
+) -> Finding:
+    """Return a finding with a text of findings.toml.
+
+    Args:
+        name: its code, or "code.case" where a code has several texts.
+        severity: as in Finding.
+        values: what the text is filled with.
+        where: as in Finding.
+        repair: as in Finding.
+        anywhere: as in Finding.
+    """
+    code, _, case = name.partition(".")
+    text = texts()[code][case] if case else texts()[code]
+    what, remedy = (_Units().format(text[key], **values) for key in ("what", "remedy"))
+    return Finding(code, severity, what, remedy, where, repair, anywhere)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, auto
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.containment import contained
@@ -75,6 +78,29 @@ class Check:
     def name(self) -> str:
         """What it is called where it fails."""
         return self.detect.__name__
+
+
+_CHECKS: dict[str, list[Check]] = {}
+
+
+def asked_at(*stages: Stage) -> Callable[[Detect], Detect]:
+    """Make a function a check that is asked at one stage or at several."""
+
+    def register(detect: Detect) -> Detect:
+        _CHECKS.setdefault(detect.__module__, []).extend(Check(detect, stage) for stage in stages)
+        return detect
+
+    return register
+
+
+def checks_of(*folders: ModuleType) -> tuple[Check, ...]:
+    """Return the checks of all modules in some folders."""
+    found = [
+        f"{folder.__name__}.{module.name}" for folder in folders for module in iter_modules(folder.__path__)
+    ]
+    for name in found:
+        import_module(name)
+    return tuple(check for name in found for check in _CHECKS.get(name, ()))
 
 
 def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callable[[Case], Case]]) -> Case:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from musclesolve.checking.case.case import Case
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.trial_file import ranged, recorded_range
 
@@ -22,13 +23,9 @@ def find_time_range(case: Case) -> Case:
     return case.with_trial(ranged(whole, case.content))
 
 
+@asked_at(Stage.PLATE_POSITION)
 def analysed_range(case: Case) -> Iterator[Finding]:
     """Report what is analysed, and why not more."""
     if case.trial.analysed:
-        yield Finding(
-            "analysed",
-            "note",
-            "; ".join(case.trial.analysed),
-            "write [time] to choose another range; both legs are then analysed throughout it",
-            Where(case.trial.markers.path),
-        )
+        values = {"sentences": "; ".join(case.trial.analysed)}
+        yield finding("analysed", "note", values, Where(case.trial.markers.path))

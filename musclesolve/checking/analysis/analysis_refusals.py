@@ -10,7 +10,8 @@ import numpy as np
 
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
-from musclesolve.checking.finding import Finding
+from musclesolve.checking.finding import Finding, finding
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
@@ -42,24 +43,20 @@ def refusal(path: Path) -> InputError | None:
     return None
 
 
+@asked_at(Stage.SUPPORT)
 def filter_cutoff(case: Case) -> Iterator[Finding]:
     """Look at the cut-off of the filter."""
     (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
     chosen = case.trial.filter.cutoff_hz
     if chosen is not None and not low <= chosen <= high:
-        yield Finding(
-            "cutoff",
-            "warning",
-            f"the cut-off is {chosen:g} Hz, which "
-            + ("takes away part of the motion" if chosen < low else "leaves noise in the accelerations")
-            + f"; usual are {low:g} to {high:g} Hz",
-            "write cutoff_hz = 6 for walking, 10 to 20 for running",
-            place,
-        )
+        effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
+        values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
+        yield finding("cutoff", "warning", values, place)
     elif (found := cutoff_with_flight(case.trial)) is not None:
         yield Finding("cutoff", "warning", *found, place)
 
 
+@asked_at(Stage.SUPPORT)
 def named_options(case: Case) -> Iterator[Finding]:
     """Look up what the trial file asks of the computation by name: muscles, cost, solver, degrees of freedom."""
     try:
@@ -68,6 +65,7 @@ def named_options(case: Case) -> Iterator[Finding]:
         yield finding_of("trial_file", error)
 
 
+@asked_at(Stage.ANALYSIS)
 def refusals_of_reading(case: Case) -> Iterator[Finding]:
     """Run the checks of reading and of motion one by one, and report what they refuse and no finding covers yet."""
     trial, document = case.trial, case.document
@@ -87,6 +85,7 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
         yield from (f for f in refused if not case.found(f.code, severity="error"))
 
 
+@asked_at(Stage.ANALYSIS)
 def refused_plates(case: Case) -> Iterator[Finding]:
     """Test every plate of which nothing is known to be wrong: an error that was found may be why."""
     blamed = {f.where.plate for f in case.findings if f.severity == "error"}

@@ -9,7 +9,8 @@ import numpy as np
 
 from musclesolve.checking.case.case import Case, finding_of, stretches
 from musclesolve.checking.case.containment import contained
-from musclesolve.checking.finding import Finding, Run, Severity, Where
+from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
@@ -28,6 +29,7 @@ MARKER_CODES = (
 )  # fmt: skip
 
 
+@asked_at(Stage.ANATOMY)
 def measured_anatomy(case: Case) -> Iterator[Finding]:
     """Measure the body where every marker is seen, and the motion that fits it."""
     trial = case.trial
@@ -84,14 +86,8 @@ def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
     fitting, given = fitting_stature(body.offsets), case.trial.subject.stature
     off = fitting / given - 1.0
     if abs(off) > OFF_STATURE:
-        yield Finding(
-            "stature",
-            "warning",
-            f"thighs, shanks and trunk are those of a subject about {fitting:.2f} m tall, stature_m is {given:g} "
-            f"({100 * off:+.0f} %, expected within {100 * OFF_STATURE:.0f} %)",
-            "measure the stature again; masses and lengths of unmeasured segments depend on it",
-            case.key("subject", "stature_m"),
-        )
+        values = {"fitting": fitting, "given": given, "off": off, "limit": OFF_STATURE}
+        yield finding("stature", "warning", values, case.key("subject", "stature_m"))
 
 
 def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
@@ -106,13 +102,7 @@ def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
     """Report joints on points that do not move as a body: a warning unless what was found may be why."""
     explained = any(case.found(*MARKER_CODES, severity=severity) for severity in ("error", "warning"))
     for sentence in body.uncertain:
-        yield Finding(
-            "uncertain_joint",
-            "note" if explained else "warning",
-            sentence,
-            "check that these markers sit where they sat in the standing trial; or let other points lead the joint: "
-            "a cluster of three or more markers of one segment, or a medial marker in the motion",
-        )
+        yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
 
 
 def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
@@ -136,4 +126,4 @@ def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:
         known.update(notes if case.found(cause) else ())
     for note in body.notes:
         if note not in known:
-            yield Finding("caution", "note", note, "keep it in mind when reading the results")
+            yield finding("caution", "note", {"sentence": note})

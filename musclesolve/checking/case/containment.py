@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.pose_finding import pose_finding
-from musclesolve.checking.finding import Finding, Severity
+from musclesolve.checking.finding import Finding, Severity, finding
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 
 
@@ -35,5 +35,6 @@ def contained(
         what = f"the {what} failed by itself ({type(error).__name__}: {error}): what it would have found is not known"
         # Without a case nothing can be examined.
         severity: Severity = "error" if case is None else "warning"
-        remedy = "report this with the recording; the other findings hold"
-        findings.append(Finding("check_failed", severity, what, remedy))
+        findings.append(
+            finding("check_failed", severity, {"action": what, "error": f"{type(error).__name__}: {error}"})
+        )

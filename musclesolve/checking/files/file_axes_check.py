@@ -10,9 +10,10 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case, on_plate
 from musclesolve.checking.case.observed_body import ahead, between, facing, upwards
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.support import away
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
 from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory
 
@@ -44,6 +45,7 @@ def _nearest_axis(direction: Array) -> Array:
     return axis
 
 
+@asked_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it is not the one that is said to point up."""
     up = upwards(case.trial, case.trial.markers)
@@ -62,16 +64,11 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
         "the trial file does not say so" if refused else f"the trial file says that {given['up']} points up"
     )
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
-    yield Finding(
-        "up_axis",
-        "error",
-        f"the shoulders lie along {name} of the files from the feet, but {stated}",
-        f'write up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
-        if in_all_files
-        else f"the forces have {given['up']} up: export markers and forces in the same axes",
-        case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path),
-        rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None),
-    )
+    axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != given["forward"] else "")
+    values = {"axis": name, "stated": stated, "axes": axes, "up": given["up"]}
+    where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
+    repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
+    yield finding("up_axis.all_files" if in_all_files else "up_axis.markers", "error", values, where, repair)
 
 
 def _facing_across(case: Case, up: Array) -> Array | None:
@@ -92,6 +89,7 @@ def _forces_up(case: Case) -> bool:
     return size > 0.0 and bool((total / size)[2] > ALONG)
 
 
+@asked_at(Stage.FORWARD_AXIS)
 def forward_axis(case: Case) -> Iterator[Finding]:
     """Compare the way the subject faces with the forward axis, and with the way the pelvis goes: warnings.
 
@@ -106,16 +104,10 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         laboratory = case.recorded.laboratory
         name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory["up"]
         rotation = global_from_laboratory(name, up) @ _rotation(case).T
-        yield Finding(
-            "walking_direction",
-            "warning",
-            f"the subject faces {name} of the files throughout, but the trial file says that forward is "
-            f"{laboratory['forward']}: angles, moments and muscle forces do not depend on it, but x of ground and "
-            "joint reactions is that axis, not the way the subject walks",
-            f'write forward = "{name}"; or leave it, if the axes of the laboratory are meant',
-            case.key("laboratory", "forward"),
-            rotate_recordings(rotation, {"forward": name, "up": up}),
-        )
+        values = {"axis": name, "forward": laboratory["forward"]}
+        where = case.key("laboratory", "forward")
+        repair = rotate_recordings(rotation, {"forward": name, "up": up})
+        yield finding("walking_direction", "warning", values, where, repair)
     yield from _backwards(case, faced)
 
 
@@ -127,15 +119,11 @@ def _backwards(case: Case, faced: Array) -> Iterator[Finding]:
     unit = faced / np.maximum(np.linalg.norm(faced, axis=1, keepdims=True), 1e-9)
     gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
     if gone < -BACKWARDS:
-        yield Finding(
-            "walking_direction",
-            "warning",
-            f"the pelvis goes {-gone:.2f} m backwards: the recording runs back in time, or the subject walks backwards",
-            "check the order of the frames; ignore this if walking backwards is meant",
-            Where(case.trial.markers.path),
-        )
+        values = {"distance": -gone}
+        yield finding("walking_direction.backwards", "warning", values, Where(case.trial.markers.path))
 
 
+@asked_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     """The standing trial may face anywhere, but it stands up."""
     static = case.trial.static
@@ -143,15 +131,11 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     rotation = _onto(_nearest_axis(up), UP)
-    yield Finding(
-        "up_axis",
-        "error",
-        f"in the standing trial the shoulders lie along {_axis_name(case, up)} from the feet, in the motion along "
-        f"{case.recorded.laboratory['up']}",
-        "export both recordings in the same axes",
-        Where(static.path),
-        change_markers("static", lambda markers: replace(markers, position=markers.position @ rotation.T)),
+    values = {"axis": _axis_name(case, up), "up": case.recorded.laboratory["up"]}
+    repair = change_markers(
+        "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
     )
+    yield finding("up_axis.standing", "error", values, Where(static.path), repair)
 
 
 def _onto(one: Array, other: Array) -> Array:
@@ -165,6 +149,7 @@ def _onto(one: Array, other: Array) -> Array:
     return rotation
 
 
+@asked_at(Stage.OTHER_VERTICAL_AXES)
 def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
     """Find plates that do not push up along the axis that the markers have up."""
     for index, plate in enumerate(case.trial.forces):
@@ -174,25 +159,13 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
             continue
         name = _axis_name(case, total)
         if total[2] < 0.0 and np.abs(total).argmax() == 2:
-            yield Finding(
-                "force_sign",
-                "error",
-                f"the mean force of the plate points along {name}, down: the file holds the force of the foot on the "
-                "plate, not of the ground on the foot",
-                "change the sign of forces and moments",
-                on_plate(plate),
-                change_plate(index, force=-plate.force, moment=-plate.moment),
-            )
+            values = {"axis": name}
+            repair = change_plate(index, force=-plate.force, moment=-plate.moment)
+            yield finding("force_sign", "error", values, on_plate(plate), repair)
             continue
-        yield Finding(
-            "plate_axes",
-            "error",
-            f"the mean force of the plate points along {name} of the files, but in the markers "
-            f"{case.recorded.laboratory['up']} points up",
-            "export markers and forces in the same axes, or correct the order of the columns in [[force]]",
-            on_plate(plate),
-            rotate_plate(index, _heading(case, plate, _onto(_nearest_axis(total / size), UP))),
-        )
+        upright = rotate_plate(index, _heading(case, plate, _onto(_nearest_axis(total / size), UP)))
+        up = case.recorded.laboratory["up"]
+        yield finding("plate_axes.vertical", "error", {"axis": name, "up": up}, on_plate(plate), upright)
 
 
 def _heading(case: Case, plate: PlateForce, upright: Array) -> Array:

@@ -10,8 +10,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case.case import REACH, Case, stretches
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import ROLES, change_markers, change_plate, in_order, replace_fields
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Markers, PlateForce
 
 # A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
@@ -27,19 +28,20 @@ LONGEST_DIFFERENCE = 0.1
 """Ends of markers and forces may differ by so much [s]."""
 
 
+@asked_at(Stage.SAMPLE_TIMES)
 def sample_times(case: Case) -> Iterator[Finding]:
     """Find holes and uneven steps of the time columns; the repair makes times even."""
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
-        if markers is not None and (finding := _uneven(markers.time, markers.path)):
-            repair = change_markers(role, even if finding.code == "frames_missing" else _restamped)
-            yield replace(finding, repair=repair)
+        if markers is not None and (found := _uneven(markers.time, markers.path)):
+            repair = change_markers(role, even if found.code == "frames_missing" else _restamped)
+            yield replace(found, repair=repair)
     files = {plate.path: plate for plate in case.trial.forces}
     for path, plate in files.items():
-        if finding := _uneven(plate.time, path):
+        if found := _uneven(plate.time, path):
             own = [index for index, each in enumerate(case.trial.forces) if each.path == path]
             repairs = [change_plate(index, **_even_plate(case.trial.forces[index])) for index in own]
-            yield replace(finding, repair=in_order(*repairs))
+            yield replace(found, repair=in_order(*repairs))
 
 
 def _restamped(markers: Markers) -> Markers:
@@ -75,26 +77,19 @@ def _uneven(time: Array, path: Path) -> Finding | None:
     if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:
         lost = int(np.sum(np.round(step[holes] / usual) - 1))
         spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
-        return Finding(
-            "frames_missing",
-            "error",
-            f"{lost} of {time.size + lost} rows are missing: the time jumps by up to {1000 * step.max():.3g} ms, "
-            f"usually {1000 * usual:.3g} ms",
-            "export all frames, with empty cells where nothing was seen",
-            Where(path, times=spans),
-            anywhere=True,
-        )
-    return Finding(
-        "uneven_samples",
-        "error",
-        f"the samples are not evenly spaced: {1000 * step.min():.3g} to {1000 * step.max():.3g} ms from one to the "
-        f"next, up to {1000 * off.max():.3g} ms off an even {1000 * (time[-1] - time[0]) / (time.size - 1):.3g} ms",
-        "export at the rate of the recording, one row for every frame",
-        Where(path, times=((float(time[off.argmax()]),) * 2,)),
-        anywhere=True,
-    )
+        values = {"lost": lost, "rows": time.size + lost, "most": step.max(), "usual": usual}
+        return finding("frames_missing", "error", values, Where(path, times=spans), anywhere=True)
+    values = {
+        "least": step.min(),
+        "most": step.max(),
+        "off": off.max(),
+        "even": (time[-1] - time[0]) / (time.size - 1),
+    }
+    where = Where(path, times=((float(time[off.argmax()]),) * 2,))
+    return finding("uneven_samples", "error", values, where, anywhere=True)
 
 
+@asked_at(Stage.COPIED_FRAMES)
 def copied_frames(case: Case) -> Iterator[Finding]:
     """Find frames in which every marker is exactly where it was in the frame before, while the subject walks."""
     markers = case.trial.markers
@@ -108,17 +103,13 @@ def copied_frames(case: Case) -> Iterator[Finding]:
         return
     repeated = np.concatenate([[False], still])
     flat = at_times(markers.time[~repeated], position[~repeated], markers.time)
-    yield Finding(
-        "frames_repeated",
-        "error",
-        f"{still.sum()} frames are exact copies of the ones before them: in a moving subject no marker stands still, "
-        "so the capture lost frames and filled up with copies, or rows were pasted twice",
-        f"export the original recording again, or choose a range {REACH:g} s away from the copies ([time])",
-        Where(markers.path, times=stretches(repeated, markers.time)),
-        replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape))),
-    )
+    values = {"count": still.sum(), "reach": REACH}
+    where = Where(markers.path, times=stretches(repeated, markers.time))
+    repair = replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape)))
+    yield finding("frames_repeated", "error", values, where, repair)
 
 
+@asked_at(Stage.LOST_FRAMES)
 def lost_frames(case: Case) -> Iterator[Finding]:
     """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
     markers = case.trial.markers
@@ -141,20 +132,24 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
         time[k + 1 :] += count / markers.rate
-    yield Finding(
+    # What was lost before the time range shifts all of it against the forces.
+    values = {
+        "ratio": np.nanmedian(ratio[at[0] - 1]),
+        "lost": f"{sum(lost)} frame{'s' if sum(lost) > 1 else ''}",
+    }
+    where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
+    repair = replace_fields(markers=even(replace(markers, time=time)))
+    yield finding(
         "frames_skipped",
         "error",
-        f"all markers go {np.nanmedian(ratio[at[0] - 1]):.1f} times as far from one frame to the next as before and "
-        f"after: about {sum(lost)} frame{'s' if sum(lost) > 1 else ''} lost, which the time column does not show, so "
-        "that all later markers are early against the forces",
-        "export the original recording again, with the lost frames as empty rows",
-        Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at)),
-        replace_fields(markers=even(replace(markers, time=time))),
-        # What was lost before the time range shifts all of it against the forces.
+        values,
+        where,
+        repair,
         anywhere=bool(markers.time[at[0]] < case.trial.time_range[1]),
     )
 
 
+@asked_at(Stage.UNITS)
 def sampling_rates(case: Case) -> Iterator[Finding]:
     """Find sampling rates that are too low for the motion of a subject."""
     recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
@@ -162,16 +157,11 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
         recorded["forces"] = (plate.rate, plate.path)
     for what, (rate, path) in recorded.items():
         if rate < LOWEST_RATE_HZ:
-            yield Finding(
-                "low_rate",
-                "warning",
-                f"the {what} were recorded at {rate:.3g} Hz, walking needs {LOWEST_RATE_HZ:g} Hz or more: "
-                "accelerations and the beginnings of contacts are lost",
-                "record at 100 Hz or more (forces at 1000 Hz), or export without reducing the rate",
-                Where(path),
-            )
+            values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
+            yield finding("low_rate", "warning", values, Where(path))
 
 
+@asked_at(Stage.PLATE_POSITION)
 def durations(case: Case) -> Iterator[Finding]:
     """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
     # That a file was cut is reported with the file.
@@ -184,12 +174,7 @@ def durations(case: Case) -> Iterator[Finding]:
     )
     for what, one, other, near in ends:
         if near and abs(one - other) > LONGEST_DIFFERENCE:
-            yield Finding(
-                "durations_differ",
-                "warning",
-                f"the markers {what} at {one:.2f} s, the forces at {other:.2f} s: one of the files is cut, or they "
-                "do not count time from the same instant",
-                "export both from the same trial and over the same time",
-                Where(case.trial.markers.path, times=((float(min(one, other)), float(max(one, other))),)),
-            )
+            where = Where(case.trial.markers.path, times=((float(min(one, other)), float(max(one, other))),))
+            values = {"happen": what, "markers": one, "forces": other}
+            yield finding("durations_differ", "warning", values, where)
             return

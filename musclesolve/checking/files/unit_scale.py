@@ -9,8 +9,9 @@ import numpy as np
 from musclesolve._util.arrays import Mask, true_runs
 from musclesolve.checking.case.case import Case, on_plate
 from musclesolve.checking.case.observed_body import landmark, shoulder
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import ROLES, change_plate, in_order, scale_positions
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers, PlateForce
 
@@ -45,6 +46,7 @@ LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
 LARGEST_MOMENT = 500.0
 
 
+@asked_at(Stage.UNITS)
 def marker_units(case: Case) -> Iterator[Finding]:
     """Compare the distance from feet to shoulders with the stature, for both recordings."""
     stature = case.trial.subject.stature
@@ -55,15 +57,8 @@ def marker_units(case: Case) -> Iterator[Finding]:
             continue
         factor = _factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND)
         if factor is not None:
-            yield Finding(
-                "marker_units",
-                "error",
-                f"the shoulders are {height:.3g} m from the feet, on a subject {stature:g} m tall "
-                f"about {SHARE * stature:.3g} m: the positions are {LENGTHS[factor]}",
-                "correct the unit that the file states, or export the positions in metres or millimetres",
-                Where(markers.path),
-                scale_positions(role, factor),
-            )
+            values = {"height": height, "stature": stature, "usual": SHARE * stature, "unit": LENGTHS[factor]}
+            yield finding("marker_units", "error", values, Where(markers.path), scale_positions(role, factor))
 
 
 def _height(case: Case, markers: Markers) -> float | None:
@@ -86,6 +81,7 @@ def _factor(ratio: float, known: dict[float, str], band: tuple[float, float]) ->
     return best if band[0] <= ratio * best <= band[1] else None
 
 
+@asked_at(Stage.UNITS)
 def force_units(case: Case) -> Iterator[Finding]:
     """Compare the greatest force with the body weight."""
     plates, weight = case.trial.forces, case.trial.subject.mass * STANDARD_GRAVITY
@@ -101,17 +97,17 @@ def force_units(case: Case) -> Iterator[Finding]:
         change_plate(index, force=plate.force * factor, moment=plate.moment * factor)
         for index, plate in enumerate(plates)
     ]
-    yield Finding(
-        "force_units",
-        "error",
-        f"the greatest force is {peak:.3g}, where a subject of {case.trial.subject.mass:g} kg walks with about "
-        f"{PEAK * weight:.0f} N: the forces are in {FORCES[factor]}",
-        f"export the forces in newtons (multiply forces and moments by {factor:g})",
-        Where(plates[0].path),
-        in_order(*scaled),
-    )
+    values = {
+        "peak": peak,
+        "mass": case.trial.subject.mass,
+        "usual": PEAK * weight,
+        "unit": FORCES[factor],
+        "factor": factor,
+    }
+    yield finding("force_units", "error", values, Where(plates[0].path), in_order(*scaled))
 
 
+@asked_at(Stage.UNITS_OF_POINTS)
 def point_and_moment_units(case: Case) -> Iterator[Finding]:
     """Compare points of force and free moments with what fits under a foot."""
     for index, plate in enumerate(case.trial.forces):
@@ -123,26 +119,13 @@ def point_and_moment_units(case: Case) -> Iterator[Finding]:
         spread = _spread(plate, loaded)
         if spread > FARTHEST_POINT:
             factor, unit = min(POINTS.items(), key=lambda known: abs(np.log(spread * known[0] / TRACK)))
-            yield Finding(
-                "point_units",
-                "error",
-                f"the point of force moves by {spread:.3g} m under one foot, usually by about {TRACK:g} m: it is "
-                f"in {unit}",
-                f"export the points of force in metres (multiply them by {factor:g})",
-                on_plate(plate),
-                change_plate(index, point=plate.point * factor),
-            )
+            values = {"spread": spread, "usual": TRACK, "unit": unit, "factor": factor}
+            repair = change_plate(index, point=plate.point * factor)
+            yield finding("point_units", "error", values, on_plate(plate), repair)
         moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
         if moment > LARGEST_MOMENT:
-            yield Finding(
-                "moment_units",
-                "error",
-                f"the moment about the point of force reaches {moment:.3g} N m, in walking less than 50 N m: it is in "
-                "newton millimetres, or it is not the free moment",
-                "export the free moment in newton metres",
-                on_plate(plate),
-                change_plate(index, moment=plate.moment * 0.001),
-            )
+            repair = change_plate(index, moment=plate.moment * 0.001)
+            yield finding("moment_units", "error", {"moment": moment}, on_plate(plate), repair)
 
 
 def _spread(plate: PlateForce, loaded: Mask) -> float:

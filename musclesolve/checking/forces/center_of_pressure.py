@@ -10,8 +10,9 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import foot
-from musclesolve.checking.finding import Finding, Run
+from musclesolve.checking.finding import Finding, Run, finding
 from musclesolve.checking.repair import change_plate
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.flight import flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
@@ -103,6 +104,7 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
     return ahead * track.axis + float(np.median(track.across)) * left
 
 
+@asked_at(Stage.PLATE_POSITION)
 def displaced_plates(case: Case) -> Iterator[Finding]:
     """Find plates whose center of pressure is off the foot by the same amount all the time."""
     runs = len(flights(case.trial)) > 0
@@ -114,20 +116,21 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue
-        yield Finding(
-            "pressure_offset",
-            "error" if size >= FAR else "warning",
-            f"the center of pressure lies {1000 * size:.0f} mm from where it passes under the {SIDE_NAMES[plate.side]} "
-            f"foot ({1000 * off[0]:+.0f} mm forward, {1000 * off[1]:+.0f} mm to the left), expected within "
-            f"{1000 * DISPLACED:.0f} mm",
-            "correct the place of the plate (its corners or origin) in the laboratory's calibration, or subtract this "
-            "from the points of force",
-            on_plate(plate, tuple((float(t.time[0]), float(t.time[-1])) for t in found)),
-            change_plate(index, point=plate.point - [*off, 0.0]),
-            anywhere=True,
+        values = {
+            "size": size,
+            "side": SIDE_NAMES[plate.side],
+            "forward": off[0],
+            "left": off[1],
+            "limit": DISPLACED,
+        }
+        where = on_plate(plate, tuple((float(t.time[0]), float(t.time[-1])) for t in found))
+        repair = change_plate(index, point=plate.point - [*off, 0.0])
+        yield finding(
+            "pressure_offset", "error" if size >= FAR else "warning", values, where, repair, anywhere=True
         )
 
 
+@asked_at(Stage.SUPPORT)
 def pressure_outside_sole(case: Case) -> Iterator[Finding]:
     """Find times at which the center of pressure leaves the sole."""
     first, last = case.trial.time_range
@@ -148,11 +151,5 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
                     spans.append((start, end))
                     farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))
         if spans:
-            yield Finding(
-                "pressure_outside",
-                "warning",
-                f"the center of pressure leaves the {SIDE_NAMES[plate.side]} sole by up to {1000 * farthest:.0f} mm, "
-                f"expected within {1000 * MARGIN:.0f} mm of its outline",
-                "look whether the other foot touched the same plate, or a second plate carried part of the load",
-                on_plate(plate, tuple(spans)),
-            )
+            values = {"side": SIDE_NAMES[plate.side], "farthest": farthest, "limit": MARGIN}
+            yield finding("pressure_outside", "warning", values, on_plate(plate, tuple(spans)))

@@ -9,8 +9,9 @@ import numpy as np
 from musclesolve._util.arrays import long_enough
 from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.observed_body import case_feet
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.support import eroded, within
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import EDGE, touch, vertical_force
 from musclesolve.recording.trial.analysed_range import finds_range
@@ -19,6 +20,7 @@ from musclesolve.recording.trial.analysed_range import finds_range
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
 
 
+@asked_at(Stage.SUPPORT)
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare what the feet do with what the plates show, within the time range."""
     if not case.trial.forces:
@@ -30,28 +32,21 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
         loaded = eroded(foot.air, edge) & inside & (vertical > least)
         loaded = long_enough(loaded, round(SHORTEST_FORCE * rate))
         if loaded.any():
-            yield Finding(
-                "force_without_contact",
-                "error",
-                f"the plate carries up to {vertical[loaded].max():.0f} N while the {name} foot is in the "
-                f"air, expected less than {least:.0f} N",
-                "give the force to the foot that stands there, or set it to zero in the software that exported it; "
-                "see whether somebody else stepped on the plate",
-                Where(path, plate=name, times=stretches(loaded, time)),
-            )
+            values = {"most": vertical[loaded].max(), "side": name, "limit": least}
+            where = Where(path, plate=name, times=stretches(loaded, time))
+            yield finding("force_without_contact", "error", values, where)
         standing = eroded(foot.ground, edge) & inside & case.trial.measured(side, time) & (vertical < least)
         standing = long_enough(standing, round(SHORTEST_CONTACT * rate))
         if standing.any():
             spans = stretches(standing, time)
-            lasting, most = sum(b - a for a, b in spans) + 1.0 / rate, float(np.max(vertical[standing]))
+            most = float(np.max(vertical[standing]))
             has_plate = any(plate.side == side for plate in case.trial.forces)
-            yield Finding(
-                "contact_without_force",
-                "error" if has_plate else "warning",
-                f"the {name} foot stands on the ground for {lasting:.2f} s of the time range and no plate "
-                + ("carries it" if most < 0.5 else f"shows more than {most:.0f} N under it"),
-                "choose a range in which every contact is measured ([time])"
-                + ("" if finds_range(case.content) else ", or leave [time] out and it is found")
+            values = {
+                "side": name,
+                "duration": sum(b - a for a, b in spans) + 1.0 / rate,
+                "shows": "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it",
+                "more": ("" if finds_range(case.content) else ", or leave [time] out and it is found")
                 + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
-                Where(path, plate=name, times=spans),
-            )
+            }
+            where = Where(path, plate=name, times=spans)
+            yield finding("contact_without_force", "error" if has_plate else "warning", values, where)

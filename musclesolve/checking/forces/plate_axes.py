@@ -10,12 +10,13 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times, true_runs
 from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import between
-from musclesolve.checking.finding import Finding
+from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure import Track, tracks
 from musclesolve.checking.forces.newton import along_way, law
 from musclesolve.checking.forces.plate_rotation import Group, PlateRotation, best_rotation
 from musclesolve.checking.forces.support import away, sampled, smooth_force
 from musclesolve.checking.repair import Repair, change_plate
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 
@@ -31,7 +32,6 @@ CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
 }
 # A change must leave this share of the variation at most, and this share of what is left without it.
 UNEXPLAINED, BETTER = 0.4, 0.5
-CORRECT = "correct the axes of the plate in the laboratory's calibration, or order and sign of its columns"
 # Points are rotated with the forces where that brings them so much nearer to a step [m].
 CLEARLY = 0.02
 # A center of pressure that goes back under the foot by so much in a contact [m].
@@ -40,6 +40,7 @@ BACK = -0.05
 OVER = 0.2
 
 
+@asked_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
     """Find the change of axes of one plate, or of all, after which the forces accelerate the subject as seen."""
     found, mass = law(case), case.trial.subject.mass
@@ -70,16 +71,10 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
         return
     for index in best[0]:
-        yield Finding(
-            "plate_axes",
-            "error",
-            "the horizontal forces do not accelerate the subject as the markers move "
-            f"({100 * min(now, 9.99):.0f} % of the variation is left unexplained), but do when {best[1]} "
-            f"({100 * tried[best]:.0f} %)",
-            CORRECT,
-            on_plate(case.trial.forces[index]),
-            _change_axes(case, index, np.array(CHANGES[best[1]], float)),
-        )
+        values = {"now": min(now, 9.99), "change": best[1], "then": tried[best]}
+        where = on_plate(case.trial.forces[index])
+        repair = _change_axes(case, index, np.array(CHANGES[best[1]], float))
+        yield finding("plate_axes.changed", "error", values, where, repair)
 
 
 def _groups(count: int) -> list[Group]:
@@ -96,19 +91,20 @@ def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
     """Report plates that are rotated: an error where nothing else explains it, else a warning that changes nothing."""
     angle = np.degrees(rotation.angle)
     for index in rotation.plates:
-        yield Finding(
-            "plate_axes",
+        values = {
+            "plates": "all plates seem" if len(rotation.plates) > 1 else "the plate seems",
+            "angle": abs(angle),
+            "direction": "left" if angle > 0.0 else "right",
+            "share": rotation.explained,
+        }
+        where = on_plate(case.trial.forces[index])
+        repair = _change_axes(case, index, rotation.change) if rotation.sure else None
+        yield finding(
+            "plate_axes.rotated" if rotation.sure else "plate_axes.perhaps_rotated",
             "error" if rotation.sure else "warning",
-            f"{'all plates seem' if len(rotation.plates) > 1 else 'the plate seems'} to be rotated: the horizontal "
-            f"forces accelerate the subject as the markers move when the axes are rotated by {abs(angle):.0f} degrees "
-            f"to the {'left' if angle > 0.0 else 'right'}, which explains "
-            f"{100 * rotation.explained:.0f} % of what is left unexplained",
-            CORRECT
-            if rotation.sure
-            else "see whether other recordings on this plate show the same angle; if they do, correct its axes in the "
-            "laboratory's calibration",
-            on_plate(case.trial.forces[index]),
-            _change_axes(case, index, rotation.change) if rotation.sure else None,
+            values,
+            where,
+            repair,
         )
 
 
@@ -159,21 +155,16 @@ def _goes_over(case: Case, track: Track) -> bool:
     return bool((last - first) @ track.axis > OVER)
 
 
+@asked_at(Stage.PRESSURE_DIRECTION)
 def pressure_direction(case: Case) -> Iterator[Finding]:
     """Find a center of pressure that travels backward under a walking foot."""
     for index, plate in enumerate(case.trial.forces):
         travel = _travel(case, plate)
         if travel and np.median(travel) < BACK:
             axis = np.abs(np.sum([track.axis for track in tracks(case, plate)], axis=0)).argmax()
-            yield Finding(
-                "plate_axes",
-                "error",
-                f"the center of pressure goes {-1000 * np.median(travel):.0f} mm backwards under the foot in a "
-                "contact; in walking it goes forward by more than 100 mm",
-                "change the sign of the axis of the plate along which the subject walks, in the points of force",
-                on_plate(plate),
-                change_plate(index, point=_reversed_points(plate, touch(case.trial), int(axis))),
-            )
+            values = {"distance": -np.median(travel)}
+            repair = change_plate(index, point=_reversed_points(plate, touch(case.trial), int(axis)))
+            yield finding("plate_axes.pressure", "error", values, on_plate(plate), repair)
 
 
 def _reversed_points(plate: PlateForce, least: float, axis: int) -> Array:

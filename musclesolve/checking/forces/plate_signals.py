@@ -10,9 +10,10 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import Foot, case_feet
-from musclesolve.checking.finding import Finding
+from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.support import eroded, from_middle
 from musclesolve.checking.repair import change_plate
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
@@ -32,6 +33,7 @@ SHORTEST_CONTACT = 0.1
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
+@asked_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while their foot is in the air: a wrong zero, or one that does not stay."""
     feet = case_feet(case)
@@ -48,26 +50,18 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         drift = zero[-1] - zero[0]
         axis = int(np.abs(drift).argmax())
         drifts = max(abs(drift[axis]), spread[axis]) > DRIFT
-        yield Finding(
-            "plate_drift" if drifts else "plate_baseline",
-            "error",
-            f"the zero of the plate changes by {drift[axis]:+.0f} N {AXES[axis]} over the recording: while the foot "
-            "is in the air it shows " + ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros)
-            if drifts
-            else f"the plate shows {_components(level)} while its foot is in the air, expected 0 to within {ZERO:g} N",
-            "zero the plate before every trial and let it warm up; subtract what lies between the unloaded samples, "
-            "and compute the points of force anew"
-            if drifts
-            else "zero the plate, or subtract the mean of the unloaded samples from force and moment, and compute the "
-            "points of force anew",
-            on_plate(plate, tuple((t, t) for t, _ in zeros)),
-            change_plate(index, force=plate.force - zero),
-            anywhere=True,
+        values = {
+            "drift": drift[axis],
+            "axis": AXES[axis],
+            "zeros": ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros),
+            "level": " and ".join(f"{level[k]:.1f} N {AXES[k]}" for k in range(3) if abs(level[k]) > ZERO),
+            "limit": ZERO,
+        }
+        where = on_plate(plate, tuple((t, t) for t, _ in zeros))
+        repair = change_plate(index, force=plate.force - zero)
+        yield finding(
+            "plate_drift" if drifts else "plate_baseline", "error", values, where, repair, anywhere=True
         )
-
-
-def _components(level: Array) -> str:
-    return " and ".join(f"{level[k]:.1f} N {AXES[k]}" for k in range(3) if abs(level[k]) > ZERO)
 
 
 def _zero_over_time(plate: PlateForce, at: Array, force: Array) -> Array:
@@ -99,6 +93,7 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     return found
 
 
+@asked_at(Stage.PLATES)
 def clipped_peaks(case: Case) -> Iterator[Finding]:
     """Find plates whose greatest force stays exactly the same for a while."""
     for plate in case.trial.forces:
@@ -110,16 +105,12 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         step = 1.0 / plate.rate
         spans = tuple((a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT, 3 * step))
         if spans:
-            yield Finding(
-                "plate_clipped",
-                "error",
-                f"the vertical force stays at exactly {peak:.0f} N for {sum(b - a + step for a, b in spans):.2f} s: "
-                "the amplifier is at its limit and the peak is cut off",
-                "record with a greater range of the amplifier; the peaks of this recording are lost",
-                on_plate(plate, spans),
-            )
+            duration = sum(b - a + step for a, b in spans)
+            values = {"peak": peak, "duration": duration}
+            yield finding("plate_clipped", "error", values, on_plate(plate, spans))
 
 
+@asked_at(Stage.PLATES)
 def plate_sides(case: Case) -> Iterator[Finding]:
     """Find contacts whose force acts under the other foot."""
     feet = case_feet(case)
@@ -132,16 +123,11 @@ def plate_sides(case: Case) -> Iterator[Finding]:
             continue
         all_contacts = len(spans) == len(contacts)
         other = OTHER[plate.side]
-        yield Finding(
-            "plates_swapped",
-            "error",
-            f"the force that the trial file gives to the {SIDE_NAMES[plate.side]} foot acts under the "
-            f"{SIDE_NAMES[other]} one" + ("" if all_contacts else " in these contacts"),
-            f'write side = "{other}" in this [[force]], or exchange the columns of the plates'
-            if all_contacts
-            else "give every contact to its own foot when the forces are exported",
-            replace(case.key("force", "side", index, plate=plate), times=tuple(spans)),
-            change_plate(index, side=other) if all_contacts else None,
+        values = {"side": SIDE_NAMES[plate.side], "other": SIDE_NAMES[other], "letter": other}
+        where = replace(case.key("force", "side", index, plate=plate), times=tuple(spans))
+        repair = change_plate(index, side=other) if all_contacts else None
+        yield finding(
+            "plates_swapped" if all_contacts else "plates_swapped.contacts", "error", values, where, repair
         )
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.newton import Law, law
 from musclesolve.checking.forces.support import sampled, smooth_force
 from musclesolve.checking.repair import change_plate, in_order
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
 
 # Shifts that are tried [s]: both ways, step.
@@ -80,20 +81,23 @@ def _unexplained(forces: list[tuple[PlateForce, Array]], found: Law, shift: floa
     return float(np.sum((scale * force - due) ** 2)) / variation if variation > 0.0 else float("nan")
 
 
+# Axes that are wrong hide a shift: it is looked for again.
+@asked_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES)
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, plates = time_offset(case), case.trial.forces
     if shift is None or abs(shift) < SMALLEST:
         return
     late = shift > 0.0
-    yield Finding(
-        "time_offset",
-        "error" if abs(shift) >= SERIOUS else "warning",
-        f"the forces are about {1000 * abs(shift):.0f} ms {'late' if late else 'early'} against the markers "
-        f"({1000 * shift:+.0f} ms): shifted back by that they accelerate the subject as the markers show it, expected "
-        f"is less than {1000 * SMALLEST:.0f} ms",
-        f"correct the delay of the trigger, or {'subtract' if late else 'add'} {abs(shift):.3f} s "
-        f"{'from' if late else 'to'} the times of the force file",
-        Where(plates[0].path),
-        in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates))),
+    values = {
+        "shift": shift,
+        "size": abs(shift),
+        "late": "late" if late else "early",
+        "limit": SMALLEST,
+        "add": "subtract" if late else "add",
+        "to": "from" if late else "to",
+    }
+    repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
+    yield finding(
+        "time_offset", "error" if abs(shift) >= SERIOUS else "warning", values, Where(plates[0].path), repair
     )

@@ -12,8 +12,9 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, landmark
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import ROLES, Repair, Role, exchange_labels, exchange_landmarks
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 _WORDS = {
@@ -79,6 +80,7 @@ def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
     return unit
 
 
+@asked_at(Stage.LANDMARK_ORDER)
 def landmark_order(case: Case) -> Iterator[Finding]:
     """Find landmarks in an order that no subject has.
 
@@ -87,13 +89,13 @@ def landmark_order(case: Case) -> Iterator[Finding]:
     reported: set[str] = set()
     for _ in range(MOST):
         repaired = False
-        for finding in _out_of_order(case):
-            if finding.what in reported:
+        for found in _out_of_order(case):
+            if found.what in reported:
                 continue
-            reported.add(finding.what)
-            yield finding
-            if finding.severity == "error":
-                case, repaired = case.repaired(finding), True
+            reported.add(found.what)
+            yield found
+            if found.severity == "error":
+                case, repaired = case.repaired(found), True
                 break
         if not repaired:
             return
@@ -111,20 +113,20 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
         role, (direction, size) = next(iter(found.items()))
         in_all = len(found) > 1 or trial.static is None
         exchange = not size <= EXCHANGED * trial.subject.stature
-        yield Finding(
-            "landmark_order",
-            "error" if exchange else "warning",
-            f"{one} should lie {_WORDS[direction]} {other}, but lies {1000 * size:.0f} mm on the other side on "
-            f"average" + (", in the motion and standing" if len(found) > 1 else ""),
-            f"check which markers are mapped to {one} and {other}"
+        markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
+        values = {
+            "one": one,
+            "other": other,
+            "direction": _WORDS[direction],
+            "size": size,
+            "recordings": ", in the motion and standing" if len(found) > 1 else "",
+            "remedy": f"check which markers are mapped to {one} and {other}"
             if in_all
             else f"check the labels of {one} and {other} in this file; the other recording has them right",
-            Where(
-                getattr(trial, role).path,
-                markers=tuple(m for name in (one, other) for m in trial.mapping[name]),
-            ),
-            _exchange(trial, (one, other), role, in_all) if exchange else None,
-        )
+        }
+        where = Where(getattr(trial, role).path, markers=markers_of)
+        repair = _exchange(trial, (one, other), role, in_all) if exchange else None
+        yield finding("landmark_order", "error" if exchange else "warning", values, where, repair)
 
 
 def _exchange(trial: Trial, names: tuple[str, str], role: Role, in_all: bool) -> Repair | None:

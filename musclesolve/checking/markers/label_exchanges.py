@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case.case import Case, stretches
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.anatomical_order import violations
 from musclesolve.checking.markers.crossings import Pair, crossings, pieces
 from musclesolve.checking.markers.left_right_labels import partners
 from musclesolve.checking.markers.marker_distances import Distances, distances, middle
 from musclesolve.checking.repair import Role, exchange_labels, exchanged, swapped
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import Trial
 
 # A marker off its place in the body by so much is looked at [m]; skin and bending toes move by half of that.
@@ -36,6 +37,7 @@ def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
     return np.where(counted, np.nanmedian(np.where(counted[..., None], own, 0.0), axis=-1), 0.0)
 
 
+@asked_at(Stage.LABELS_THROUGHOUT)
 def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged throughout the motion, against the standing trial."""
     tried: set[int] = set()
@@ -55,9 +57,9 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
 
         other = _best_exchange(case.trial.markers.position, pairs, worst, error, error_after)
         if other is not None:
-            finding = _throughout(case.trial, pairs.names[worst], pairs.names[other], misfit[worst])
-            yield finding
-            case, tried = case.repaired(finding), set()
+            found = _throughout(case.trial, pairs.names[worst], pairs.names[other], misfit[worst])
+            yield found
+            case, tried = case.repaired(found), set()
 
 
 def _best_exchange(
@@ -83,26 +85,24 @@ def _throughout(trial: Trial, one: str, other: str, size: float) -> Finding:
     after = violations(trial, exchanged(trial.markers, one, other))
     walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
     role: Role = "markers" if walk_wrong else "static"
-    return Finding(
-        "pair_swapped" if partners(trial).get(one) == other else "labels_exchanged",
-        "error",
-        f"{one} and {other} carry each other's label: their distances from the markers of their segments differ by "
-        f"{1000 * size:.0f} mm between motion and standing trial, and fit once they are exchanged",
-        f"exchange the labels {one} and {other} in this file",
-        Where(getattr(trial, role).path, markers=(one, other)),
-        exchange_labels(one, other, role=role),
-    )
+    code = "pair_swapped" if partners(trial).get(one) == other else "labels_exchanged"
+    values = {"one": one, "other": other, "size": size}
+    where = Where(getattr(trial, role).path, markers=(one, other))
+    repair = exchange_labels(one, other, role=role)
+    return finding(f"{code}.throughout", "error", values, where, repair)
 
 
+@asked_at(Stage.LABELS_AT_CROSSINGS)
 def labels_exchanged_at_crossings(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged for a while, whose edges are seen as crossed paths."""
     for pair, frames in crossings(case.trial.markers.position).items():
-        finding = _for_a_while(case.trial, pair, frames)
-        if finding is not None:
-            yield finding
-            case = case.repaired(finding)
+        found = _for_a_while(case.trial, pair, frames)
+        if found is not None:
+            yield found
+            case = case.repaired(found)
 
 
+@asked_at(Stage.LABELS_BETWEEN_GAPS)
 def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
     """Find labels that are exchanged for a while, whose edges hide in gaps."""
     tried: set[int] = set()
@@ -124,10 +124,10 @@ def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
             return pairs.measured(position) - pairs.usual
 
         other = _best_exchange(position[frames], pairs, worst, error[frames], error_after)
-        finding = None if other is None else _for_a_while(case.trial, (worst, other), np.zeros(0, int))
-        if finding is not None:
-            yield finding
-            case, tried = case.repaired(finding), set()
+        found = None if other is None else _for_a_while(case.trial, (worst, other), np.zeros(0, int))
+        if found is not None:
+            yield found
+            case, tried = case.repaired(found), set()
 
 
 def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding | None:
@@ -153,15 +153,10 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     for frame in np.flatnonzero(np.isfinite(position[:, list(pair)]).all(axis=2).sum(axis=1) == 1):
         wrong[frame] = _mean(then[frame]) < BETTER * _mean(now[frame]) - LEAST_GAIN
     one, other = (pairs.names[k] for k in pair)
-    return Finding(
-        "labels_exchanged",
-        "error",
-        f"{one} and {other} carry each other's label in {wrong.sum()} frames: distances in their segments are off by "
-        f"{1000 * size:.0f} mm there, and each fits the place of the other",
-        f"exchange the labels {one} and {other} in these frames",
-        Where(trial.markers.path, markers=(one, other), times=stretches(wrong, trial.markers.time)),
-        exchange_labels(one, other, wrong),
-    )
+    values = {"one": one, "other": other, "count": wrong.sum(), "size": size}
+    where = Where(trial.markers.path, markers=(one, other), times=stretches(wrong, trial.markers.time))
+    repair = exchange_labels(one, other, wrong)
+    return finding("labels_exchanged.frames", "error", values, where, repair)
 
 
 def _off(pairs: Distances, position: Array, own: Mask) -> Array:

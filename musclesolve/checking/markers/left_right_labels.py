@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, facing, landmark
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import (
     ROLES,
     change_markers,
@@ -19,6 +19,7 @@ from musclesolve.checking.repair import (
     exchange_landmarks,
     replace_fields,
 )
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import BODY_CLUSTERS, Markers, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.left_right import NEIGHBOUR
@@ -42,6 +43,7 @@ WHOLE = 0.7
 FEWEST_OTHERS = 4
 
 
+@asked_at(Stage.SIDES)
 def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""
     trial, ahead = case.trial, facing(case.trial)
@@ -56,22 +58,24 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         return
     both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.content["mapping"])
     many = reversed_pairs[wrong[0]]
-    yield Finding(
-        "sides_swapped",
-        "error",
-        f"right and left are swapped: {len(many)} of {len(pairs)} pairs of landmarks ({', '.join(many[:4])} ...) "
-        "have their right one on the left of the subject",
-        "swap the labels of right and left in this file; the other recording has them right"
+    # As likely the mapping as the labels; the repair is the same.
+    values = {
+        "count": len(many),
+        "pairs": len(pairs),
+        "names": ", ".join(many[:4]),
+        "remedy": "swap the labels of right and left in this file; the other recording has them right"
         if not both
         else "swap the markers of right and left in [mapping], [clusters] and [carried]"
         if in_mapping
         else "swap the labels of right and left in both files",
-        case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path),
-        # As likely the mapping as the labels; the repair is the same.
+    }
+    where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
+    repair = (
         replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
         if both
-        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers)),
+        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers))
     )
+    yield finding("sides_swapped", "error", values, where, repair)
 
 
 def _mirrored_names(table: Mapping[str, Named]) -> dict[str, Named]:
@@ -148,6 +152,7 @@ def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
     return replace(markers, position=markers.position[:, order])
 
 
+@asked_at(Stage.FRONT_SPINES)
 def front_spines(case: Case) -> Iterator[Finding]:
     """Find front spines of the pelvis that are swapped, from which all other pairs are measured."""
     trial = case.trial
@@ -185,32 +190,32 @@ def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     in_mapping = set(names) <= set(case.content["mapping"]) and not in_file
     labels = f"swap the labels {own[0][0]} and {own[1][0]} in"
     place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
-    return Finding(
-        "pair_swapped",
-        "error",
-        f"{names[0]} and {names[1]} are swapped: {why}",
-        f"{labels} this file; the standing trial has them right"
+    values = {
+        "right": names[0],
+        "left": names[1],
+        "why": why,
+        "remedy": f"{labels} this file; the standing trial has them right"
         if in_file
         else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
         if in_mapping or not single
         else f"{labels} the files",
-        replace(place, markers=tuple(m for markers in own for m in markers)),
-        exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names),
-    )
+    }
+    where = replace(place, markers=tuple(m for markers in own for m in markers))
+    repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
+    return finding("pair_swapped", "error", values, where, repair)
 
 
+@asked_at(Stage.PAIRS_OF_LANDMARKS)
 def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
     """Find pairs that are nearer to the neighbour of the other side."""
     for name, neighbour in NEIGHBOUR.items():
         if _is_across(case.trial, case.trial.markers, name, neighbour):
             static = case.trial.static
             standing = static is not None and _is_across(case.trial, static, name, neighbour)
-            finding = _swapped_pair(
-                case, name, f"each lies nearer to {neighbour} of the other side", standing
-            )
-            yield finding
+            found = _swapped_pair(case, name, f"each lies nearer to {neighbour} of the other side", standing)
+            yield found
             # Another pair may be measured from this one.
-            case = case.repaired(finding)
+            case = case.repaired(found)
 
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbour: str) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case.case import REACH, Case, stretches
-from musclesolve.checking.finding import Finding, Run, Where
+from musclesolve.checking.finding import Finding, Run, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances
+from musclesolve.checking.stages import Stage, asked_at
 
 # A step that exceeds the steps around it by so much more than a subject can move [m], [m/s^2] is a jump.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
@@ -100,6 +101,7 @@ def _around(size: Array) -> Array:
     return np.maximum(median[: size.size], after)
 
 
+@asked_at(Stage.SLIPS)
 def slips_and_ghosts(case: Case) -> Iterator[Finding]:
     """Find where a marker slips, and where it only leaves its place for a while."""
     markers = case.trial.markers
@@ -107,25 +109,18 @@ def slips_and_ghosts(case: Case) -> Iterator[Finding]:
         events = _events(markers[name], jumped)
         slips, ghosts = _sorted_events(markers.time, events)
         if slips:
-            often = f", {len(slips)} times" if len(slips) > 1 else ""
-            yield Finding(
-                "marker_slipped",
-                "error",
-                f"'{name}' moves by {max(size for _, size in slips):.0f} mm on the body from one frame to the next and "
-                f"stays there{often}",
-                f"the marker slipped or its label jumped to another marker: choose a range that ends {REACH:g} s "
-                "before it ([time]), or map the landmark through a cluster without it",
-                Where(markers.path, markers=(name,), times=tuple(span for span, _ in slips)),
-            )
+            values = {
+                "name": name,
+                "size": max(size for _, size in slips),
+                "times": f", {len(slips)} times" if len(slips) > 1 else "",
+                "reach": REACH,
+            }
+            where = Where(markers.path, markers=(name,), times=tuple(span for span, _ in slips))
+            yield finding("marker_slipped", "error", values, where)
         if ghosts:
-            yield Finding(
-                "leap",
-                "warning",
-                f"'{name}' jumps by up to {1000 * max(event[3] for event in events):.0f} mm and back again: a ghost "
-                "was taken for it",
-                "delete these frames of the marker in the capture software, and fill the gap",
-                Where(markers.path, markers=(name,), times=tuple(sorted(ghosts))),
-            )
+            values = {"name": name, "size": max(event[3] for event in events)}
+            where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
+            yield finding("leap.back", "warning", values, where)
 
 
 def _sorted_events(time: Array, events: list[Event]) -> tuple[list[tuple[Run, float]], list[Run]]:
@@ -172,6 +167,7 @@ def _events(path: Array, jumped: Mask) -> list[Event]:
     ]
 
 
+@asked_at(Stage.SLIPS)
 def noise_for_a_while(case: Case) -> Iterator[Finding]:
     """Find markers that jitter in some frames: none of their jumps stands out among its neighbours."""
     found, time = find_jumps(case), case.trial.markers.time
@@ -182,21 +178,18 @@ def noise_for_a_while(case: Case) -> Iterator[Finding]:
     frames = np.concatenate([[False], np.any(list(found.noisy.values()), axis=0), [False, False]])
     spans = np.flatnonzero(frames)
     groups = np.split(spans, np.flatnonzero(np.diff(spans) > AROUND) + 1)
-    yield Finding(
-        "noise",
-        "warning",
-        f"{len(found.noisy)} of {len(size)} markers jitter in these frames far more than elsewhere: '{worst[0]}' is up "
-        f"to {1000 * float(size[worst[0]].max()):.0f} mm off from one frame to the next",
-        "look up these frames in the capture software: few cameras saw the markers; delete what was reconstructed "
-        "badly, or choose a range without it ([time])",
-        Where(
-            case.trial.markers.path,
-            markers=tuple(worst[:5]),
-            times=tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups),
-        ),
-    )
+    times = tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups)
+    values = {
+        "noisy": len(found.noisy),
+        "count": len(size),
+        "worst": worst[0],
+        "jitter": float(size[worst[0]].max()),
+    }
+    where = Where(case.trial.markers.path, markers=tuple(worst[:5]), times=times)
+    yield finding("noise.frames", "warning", values, where)
 
 
+@asked_at(Stage.SLIPS)
 def segment_lengths(case: Case) -> Iterator[Finding]:
     """Find segments that stretch for another reason than that a marker jumps."""
     markers, pairs = case.trial.markers, distances(case.trial)
@@ -218,15 +211,15 @@ def segment_lengths(case: Case) -> Iterator[Finding]:
             pair = int(np.flatnonzero(own)[np.abs(error[:, own]).max(axis=0).argmax()])
             greatest = float(error[np.abs(error[:, pair]).argmax(), pair])
             other = pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
-            yield Finding(
-                "segment_length",
-                "warning",
-                f"'{pairs.names[worst]}' and '{other}', usually {1000 * pairs.usual[pair]:.0f} mm apart, come to "
-                f"{1000 * (pairs.usual[pair] + greatest):.0f} mm: the markers of one segment keep their distances to "
-                f"{1000 * STRETCHED:.0f} mm",
-                "check the label of the marker in these frames, and that it is on the segment it is mapped to",
-                Where(
-                    markers.path, markers=(pairs.names[worst], other), times=stretches(frames, markers.time)
-                ),
+            values = {
+                "one": pairs.names[worst],
+                "other": other,
+                "usual": pairs.usual[pair],
+                "length": pairs.usual[pair] + greatest,
+                "limit": STRETCHED,
+            }
+            where = Where(
+                markers.path, markers=(pairs.names[worst], other), times=stretches(frames, markers.time)
             )
+            yield finding("segment_length", "warning", values, where)
         far[:, own] = False

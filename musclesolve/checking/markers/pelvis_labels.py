@@ -9,8 +9,9 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import between, landmark, upwards
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.repair import exchange_labels, exchange_landmarks
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 # Directions with a cosine below this point opposite ways.
@@ -19,6 +20,7 @@ OPPOSITE = -0.5
 TRAVELS = 0.3
 
 
+@asked_at(Stage.PELVIS_LABELS)
 def front_and_back(case: Case) -> Iterator[Finding]:
     """Find one side of the pelvis that faces against the other side and both feet, or a pelvis that does as a whole.
 
@@ -39,18 +41,18 @@ def front_and_back(case: Case) -> Iterator[Finding]:
         own = [list(trial.mapping[name]) for name in names]
         single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
         in_file = single and not standing
-        yield Finding(
-            "labels_exchanged",
-            "error",
-            f"{names[0]} lies behind {names[1]}, {against}: they "
-            "carry each other's label"
-            + ("" if in_file else ", in the motion and standing" if standing else ""),
-            f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
+        values = {
+            "front": names[0],
+            "back": names[1],
+            "against": against,
+            "recordings": ", in the motion and standing" if standing and not in_file else "",
+            "remedy": f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
             if in_file
             else f"check which markers are mapped to {names[0]} and {names[1]}",
-            Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers)),
-            exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names),
-        )
+        }
+        where = Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers))
+        repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
+        yield finding("labels_exchanged.pelvis", "error", values, where, repair)
 
 
 def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:

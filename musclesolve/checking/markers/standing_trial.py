@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve.checking.case.case import Case
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances, middle
 from musclesolve.checking.repair import change_markers
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
@@ -22,6 +23,7 @@ LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
 MOVED, FEWEST_LEFT = 0.03, 3
 
 
+@asked_at(Stage.STANDING_PLACES)
 def moved_markers(case: Case) -> Iterator[Finding]:
     """Find markers that sit elsewhere on their segment than in the standing trial."""
     static = case.trial.static
@@ -39,14 +41,9 @@ def moved_markers(case: Case) -> Iterator[Finding]:
             if off < MOVED:
                 break
             if worst not in reported:
-                yield Finding(
-                    "marker_moved",
-                    "warning",
-                    f"'{worst}' sits {1000 * off:.0f} mm from where the other markers of its segment expect it "
-                    f"from the standing trial, usual is less than {1000 * MOVED:.0f} mm",
-                    "record the standing trial with the markers as they are in the motion, or leave the marker out",
-                    Where(static.path, markers=(worst,)),
-                )
+                where = Where(static.path, markers=(worst,))
+                values = {"name": worst, "size": off, "limit": MOVED}
+                yield finding("marker_moved", "warning", values, where)
                 reported.add(worst)
             names.remove(worst)
 
@@ -70,6 +67,7 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
     return float(np.median(off)), float(np.median(poses.residual))
 
 
+@asked_at(Stage.SIZE_WHEN_STANDING)
 def size_when_standing(case: Case) -> Iterator[Finding]:
     """Find a standing trial in which all segments are longer, or all shorter, than in the motion."""
     pairs, static = distances(case.trial), case.trial.static
@@ -84,13 +82,16 @@ def size_when_standing(case: Case) -> Iterator[Finding]:
     agreeing = np.mean((ratio - 1.0) * np.sign(size - 1.0) > 0.5 * abs(size - 1.0))
     if abs(size - 1.0) < SIZE or agreeing < 0.8:
         return
-    yield Finding(
+    values = {
+        "difference": abs(size - 1.0),
+        "longer": "longer" if size > 1 else "shorter",
+        "count": ratio.size,
+    }
+    repair = change_markers("static", lambda markers: replace(markers, position=markers.position / size))
+    yield finding(
         "static_of_another",
         "error" if abs(size - 1.0) > FAR_SIZE else "warning",
-        f"in the standing trial the segments are {100 * abs(size - 1.0):.0f} % {'longer' if size > 1 else 'shorter'} "
-        f"than in the motion, {ratio.size} distances between markers of one segment agree on it: it is of another "
-        "subject, or calibrated differently",
-        "name the standing trial of this subject, recorded with the same calibration",
+        values,
         Where(static.path),
-        change_markers("static", lambda markers: replace(markers, position=markers.position / size)),
+        repair,
     )

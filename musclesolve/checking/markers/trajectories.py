@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case.case import Case, stretches
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.marker_distances import distances
 from musclesolve.checking.repair import remove_samples
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.gaps.marker_jumps import farthest_leap, leaps
 from musclesolve.recording.markers.body_regions import upper_markers
 from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
@@ -28,6 +30,7 @@ NOISY, FEWEST_FOR_NOISE = 0.0025, 20
 MERGED, MERGED_FRAMES = 0.003, 3
 
 
+@asked_at(Stage.HELD_SAMPLES)
 def held_samples(case: Case) -> Iterator[Finding]:
     """Find markers that stand exactly still while the markers around them go elsewhere."""
     markers, pairs = case.trial.markers, distances(case.trial)
@@ -48,16 +51,11 @@ def held_samples(case: Case) -> Iterator[Finding]:
             if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO and _jumps_after(path, last):
                 held[first : last + 1] = True
         if held.any():
-            yield Finding(
-                "frozen",
-                "error",
-                f"'{name}' keeps exactly the same place for {held.sum()} frames while the markers around it move",
-                "the capture software held the last place of a lost marker: delete these frames of the marker, and "
-                "fill the gap",
-                Where(markers.path, markers=(name,), times=stretches(held, markers.time)),
-                # The first of the equal frames was measured.
-                remove_samples(name, held & np.roll(held, 1)),
-            )
+            # The first of the equal frames was measured.
+            values = {"name": name, "count": held.sum()}
+            where = Where(markers.path, markers=(name,), times=stretches(held, markers.time))
+            repair = remove_samples(name, held & np.roll(held, 1))
+            yield finding("frozen", "error", values, where, repair)
 
 
 def _jumps_after(path: Array, last: int) -> bool:
@@ -69,6 +67,7 @@ def _jumps_after(path: Array, last: int) -> bool:
     return bool(np.abs(path[last + 1] - path[last]).max() > HELD_STEPS * smallest)
 
 
+@asked_at(Stage.HELD_SAMPLES)
 def noise(case: Case) -> Iterator[Finding]:
     """Find markers that jitter from frame to frame."""
     markers = case.trial.markers
@@ -84,17 +83,17 @@ def noise(case: Case) -> Iterator[Finding]:
     }
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     if noisy:
-        yield Finding(
-            "noise",
-            "warning",
-            f"{len(noisy)} of {len(jitter)} markers jitter by more than {1000 * NOISY:.1f} mm from frame to frame, "
-            f"'{noisy[0]}' by {1000 * jitter[noisy[0]]:.1f} mm (root mean square of a coordinate); optical systems "
-            "stay below 1 mm",
-            "calibrate the cameras anew, or let the data choose the cut-off of the filter ([filter])",
-            Where(markers.path, markers=tuple(noisy[:5])),
-        )
+        values = {
+            "noisy": len(noisy),
+            "count": len(jitter),
+            "limit": NOISY,
+            "worst": noisy[0],
+            "jitter": jitter[noisy[0]],
+        }
+        yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 
+@asked_at(Stage.MERGED_MARKERS)
 def merged_markers(case: Case) -> Iterator[Finding]:
     """Find two markers in one place: one of them is a ghost."""
     names, markers = case.trial.used_markers, case.trial.markers
@@ -105,18 +104,13 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             together = long_enough(near, MERGED_FRAMES)
             if not together.any():
                 continue
-            finding = Finding(
-                "markers_merged",
-                "error",
-                f"'{name}' and '{other}' are within {1000 * MERGED:.0f} mm of each other in {together.sum()} "
-                "frames: one of them is a ghost, or two labels were given to one marker",
-                "look up which of the two is real in the capture software, and delete the other one there",
-                Where(markers.path, markers=(name, other), times=stretches(together, markers.time)),
-                remove_samples(_ghost(case, name, other, together), together),
-            )
-            yield finding
+            values = {"one": name, "other": other, "limit": MERGED, "count": together.sum()}
+            where = Where(markers.path, markers=(name, other), times=stretches(together, markers.time))
+            repair = remove_samples(_ghost(case, name, other, together), together)
+            found = finding("markers_merged", "error", values, where, repair)
+            yield found
             # Which one is a ghost is decided without the ghosts that are known.
-            case = case.repaired(finding)
+            case = case.repaired(found)
 
 
 def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
@@ -135,12 +129,14 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
     return max(off, key=lambda name: off[name])
 
 
+@asked_at(Stage.GAPS)
 def gaps(case: Case) -> Iterator[Finding]:
     """Report which gaps within the time range are filled, and how well, and which cannot be."""
     held = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
     start, end = case.trial.time_range
     filled, completed = completed_trial(case.trial, case.content)
     above = upper_markers(case.trial)
+    path = case.trial.markers.path
     for gap in filled.gaps:
         if (
             gap.marker in held
@@ -149,30 +145,22 @@ def gaps(case: Case) -> Iterator[Finding]:
             or (gap.marker in above and not gap.filled)
         ):
             continue
-        span = f"'{gap.marker}' is missing for {gap.frames} frames"
-        where = Where(case.trial.markers.path, markers=(gap.marker,), times=((gap.first, gap.last),))
-        if gap.filled:
-            what = f"{span}: filled by {gap.account}, to within about {1000 * gap.error:.1f} mm"
-            yield Finding("gap_filled", "note", what, "keep it in mind when reading the results", where)
-        else:
-            yield Finding(
-                "gap",
-                "error",
-                f"{span}, which cannot be filled: {gap.account}",
-                "fill the gap in the capture software, or choose a range without it ([time])",
-                where,
-            )
+        where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
+        values: dict[str, Any] = {
+            "name": gap.marker,
+            "count": gap.frames,
+            "account": gap.account,
+            "error": gap.error,
+        }
+        yield (
+            finding("gap_filled", "note", values, where)
+            if gap.filled
+            else finding("gap", "error", values, where)
+        )
     for marker in completed:
         if marker.marker not in held:
-            yield Finding(
-                "gap",
-                "warning",
-                marker.sentence,
-                "fill the gap in the capture software; the moments of the legs do not depend on it",
-                Where(
-                    case.trial.markers.path, markers=(marker.marker,), times=((marker.first, marker.last),)
-                ),
-            )
+            where = Where(path, markers=(marker.marker,), times=((marker.first, marker.last),))
+            yield finding("gap.completed", "warning", {"sentence": marker.sentence}, where)
 
 
 def fill_and_complete(case: Case) -> Case:
@@ -181,6 +169,7 @@ def fill_and_complete(case: Case) -> Case:
     return case.with_trial(replace(case.trial, markers=filled.markers, mapping=filled.mapping))
 
 
+@asked_at(Stage.JUMPS)
 def jumps(case: Case) -> Iterator[Finding]:
     """Find markers that jump within the time range; the samples are removed wherever they are."""
     markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
@@ -192,14 +181,9 @@ def jumps(case: Case) -> Iterator[Finding]:
             continue
         change = np.linalg.norm(np.diff(markers[name], n=2, axis=0), axis=1)
         size = float(np.nanmax(np.where(inside[1:-1], change, 0.0)))
-        yield Finding(
-            "leap",
-            "error",
-            f"'{name}' jumps: one step differs from the next by {1000 * size:.0f} mm, on a moving subject by less "
-            f"than {1000 * limit:.0f} mm",
-            "correct its label in the capture software, or delete these frames of the marker and fill the gap",
-            Where(markers.path, markers=(name,), times=stretches(frames & inside, markers.time)),
-        )
+        values = {"name": name, "size": size, "limit": limit}
+        where = Where(markers.path, markers=(name,), times=stretches(frames & inside, markers.time))
+        yield finding("leap", "error", values, where)
 
 
 def remove_and_fill_jumps(case: Case) -> Case:

@@ -76,10 +76,7 @@ def recording_files(stride: Stride | None = None, truth: bool = True, **options:
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
-    recordings = {
-        WALK: walking(stride, chosen, places),
-        STANDING: standing(stride, chosen, places),
-    }
+    recordings = {WALK: walking(stride, chosen, places), STANDING: standing(stride, chosen, places)}
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         beside = Path(name)
         if chosen.cameras:
