@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.synthetic.faults.faults import fault
+from musclesolve.synthetic.faults.fault import fault
 from musclesolve.synthetic.faults.trial_copy import STATIC, WALK, Copy
 
 # Way that is shown in the tests: 30 mm in a direction that no segment is square to [m].
