@@ -1,7 +1,7 @@
 """Build wheel and sdist, install the wheel into an empty environment, and use it from another folder.
 
-What a user gets with `pip install` is neither this checkout nor its test extra: a file that is missing in the wheel or a
-dependency that only the tests install shows here. `dist/` keeps what was built.
+What a user gets with `pip install` is neither this checkout nor its test extra: a file that is missing in the wheel, or
+a dependency that only the tests install, shows here. `dist/` keeps what was built.
 """
 
 from __future__ import annotations

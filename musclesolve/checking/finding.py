@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib import resources
 from math import isfinite
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal
+
+from musclesolve.checking.repair import Repair
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+Run = tuple[float, float]
+"""First and last time of a stretch of time [s]."""
 
 
 @cache
-def codes() -> dict[str, str]:
-    """Return every code that a finding may have with what it means, causes before their consequences."""
-    text = resources.files(__package__).joinpath("codes.toml").read_text(encoding="utf-8")
+def texts() -> dict[str, dict[str, Any]]:
+    """Return every code that a finding may have with its texts, causes before their consequences."""
+    text = resources.files(__package__).joinpath("findings.toml").read_text(encoding="utf-8")
     return dict(tomllib.loads(text))
+
+
+def codes() -> dict[str, str]:
+    """Return every code with what it means."""
+    return {code: entry["about"] for code, entry in texts().items()}
 
 
 @dataclass(frozen=True)
@@ -40,11 +51,11 @@ class Where:
     field: str | None = None
     markers: tuple[str, ...] = ()
     plate: str | None = None
-    times: tuple[tuple[float, float], ...] = ()
+    times: tuple[Run, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold: it knows no paths and no numbers that are none."""
-        return {
+        return asdict(self) | {
             "file": str(self.file) if self.file else None,
             "line": None if self.line is None else int(self.line),
             "times": [[float(t) if isfinite(t) else None for t in span] for span in self.times],
@@ -61,7 +72,7 @@ class Where:
         return ", ".join(parts)
 
 
-def _stretches(times: tuple[tuple[float, float], ...], most: int = 3) -> str:
+def _stretches(times: tuple[Run, ...], most: int = 3) -> str:
     spans = [f"{a:.2f} s" if b - a < 0.005 else f"{a:.2f} to {b:.2f} s" for a, b in times[:most]]
     rest = len(times) - most
     return ", ".join(spans) + (f" and {rest} more" if rest > 0 else "")
@@ -78,6 +89,8 @@ class Finding:
         what: what was found, with the number measured and the number expected.
         remedy: how to fix it.
         where: the place.
+        repair: of the recording in memory, with which the examination goes on.
+        anywhere: whether it counts wherever in time it is; else it is a note out of reach of the time range.
     """
 
     code: str
@@ -85,11 +98,51 @@ class Finding:
     what: str
     remedy: str
     where: Where = field(default_factory=Where)
+    repair: Repair | None = field(default=None, repr=False, compare=False)
+    anywhere: bool = field(default=False, repr=False, compare=False)
 
     def __str__(self) -> str:
         """Return it in a few lines."""
         place = str(self.where)
         return f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.what}\n  {self.remedy}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        named = {name: getattr(self, name) for name in ("code", "severity", "what", "remedy")}
+        return named | {"where": self.where.as_dict()}
+
+
+class _Units(Formatter):
+    """Texts with numbers in thousandths, {size!m}, and in per cent, {share!p}."""
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        factor = {"m": 1000, "p": 100}.get(conversion)
+        return super().convert_field(value, conversion) if factor is None else factor * value
+
+
+def finding(
+    name: str,
+    severity: Severity,
+    values: Mapping[str, object],
+    where: Where = Where(),
+    repair: Repair | None = None,
+    *,
+    anywhere: bool = False,
+) -> Finding:
+    """Return a finding with a text of findings.toml.
+
+    Args:
+        name: its code, or "code.case" where a code has several texts.
+        severity: as in Finding.
+        values: what the text is filled with.
+        where: as in Finding.
+        repair: as in Finding.
+        anywhere: as in Finding.
+    """
+    code, _, case = name.partition(".")
+    text = texts()[code][case] if case else texts()[code]
+    what, remedy = (_Units().format(text[key], **values) for key in ("what", "remedy"))
+    return Finding(code, severity, what, remedy, where, repair, anywhere)
 
 
 @dataclass(frozen=True)
@@ -122,12 +175,12 @@ class Report:
     def verdict(self) -> str:
         """The report in one line."""
         count = Counter(finding.severity for finding in self.findings)
-        told = ", ".join(f"{count[s]} {s}{'s' if count[s] > 1 else ''}" for s in SEVERITIES if count[s])
+        counted = ", ".join(f"{count[s]} {s}{'s' if count[s] > 1 else ''}" for s in SEVERITIES if count[s])
         if count["error"]:
-            return f"Do not use this recording as it is: {told}."
+            return f"Do not use this recording as it is: {counted}."
         if count["warning"]:
-            return f"This recording can be analysed, but look at the warnings first: {told}."
-        return "Nothing is wrong with this recording" + (f" ({told})." if told else ".")
+            return f"This recording can be analysed, but look at the warnings first: {counted}."
+        return "Nothing is wrong with this recording" + (f" ({counted})." if counted else ".")
 
     def __str__(self) -> str:
         """Return all findings and the verdict."""
@@ -135,14 +188,12 @@ class Report:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
-        findings = [asdict(finding) for finding in self.findings]
-        for entry, finding in zip(findings, self.findings, strict=True):
-            entry["where"] |= finding.where.as_dict()
+        findings = [finding.as_dict() for finding in self.findings]
         return {"trial": str(self.path), "ok": self.ok, "verdict": self.verdict, "findings": findings}
 
 
-def sorted_findings(findings: list[Finding]) -> tuple[Finding, ...]:
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings by severity and, among equals, in the order of the codes; each sentence once."""
     order = list(codes())
-    unique = list({(f.code, f.what, str(f.where)): f for f in findings}.values())
+    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
     return tuple(sorted(unique, key=lambda f: (SEVERITIES.index(f.severity), order.index(f.code))))

@@ -1,4 +1,4 @@
-"""The faults that can be planted, for people."""
+"""The faults that can be planted, as a table."""
 
 from __future__ import annotations
 

@@ -40,6 +40,7 @@ def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
                 f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
                 table,
                 key,
+                code="not_rigid",
                 expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
                 remedy="check that the markers have the same names in the standing trial and in the motion",
             )
@@ -54,11 +55,7 @@ def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
         trial.frames(),
         seen_stretch(trial),
     )
-    notes = [
-        *_given_cutoff_notes(trial.filter.cutoff_hz),
-        *_flight_notes(trial),
-        *choice_notes(chosen),
-    ]
+    notes = [*cutoff_notes(trial), *choice_notes(chosen)]
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
@@ -69,6 +66,11 @@ def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
     # A hundredth of a frame: sums of times are not exact.
     short = [margin < period - 0.01 / rate for margin in (before, after)]
     return notes + _margin_notes(before, after, short, period)
+
+
+def cutoff_notes(trial: Trial) -> list[str]:
+    """Return sentences on a cut-off that the trial file gives and that does not suit the motion."""
+    return [*_given_cutoff_notes(trial.filter.cutoff_hz), *_flight_notes(trial)]
 
 
 def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:

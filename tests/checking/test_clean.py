@@ -38,7 +38,7 @@ def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> 
     "options",
     [
         {"noise_mm": 2.0, "force_noise_n": 2.0},
-        {"strides": 12, "noise_mm": 1.0},
+        {"strides": 5, "noise_mm": 1.0, "force_rate_hz": 300.0},
         {"marker_set": "plug_in_gait", "forward": "-y", "up": "+x"},
         {"marker_set": "silva_2003", "decimals": 0},
         {"marker_rate_hz": 60.0, "noise": "skin", "noise_mm": 3.0},
@@ -49,7 +49,7 @@ def test_recordings_of_the_reference_stride_are_clean(options: dict[str, object]
     assert report.codes == (), str(report)
 
 
-@pytest.mark.parametrize("late_ms", [-120, -20, 20, 100])
+@pytest.mark.parametrize("late_ms", [-120, 20])
 def test_shifts_are_measured_to_a_few_milliseconds(late_ms: int, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.forces = replace(copy.forces, time=copy.forces.time + 0.001 * late_ms)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 
-import pytest
+from refusals import refused
 from typer.testing import CliRunner
 
 import musclesolve as ms
 import musclesolve.checking
-from musclesolve.checking.finding import Finding, Report, Where, codes, sorted_findings
+from musclesolve.checking.finding import Finding, Report, Where, codes, sorted_findings, texts
 from musclesolve.cli.app import app
 from musclesolve.synthetic.faults.faults import plant
 from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
+SOURCES = list(Path(musclesolve.checking.__file__).parent.rglob("*.py"))
+NAMES = {code for code, entry in texts().items() if "what" in entry} | {
+    f"{code}.{case}" for code, entry in texts().items() for case in entry if isinstance(entry[case], dict)
+}
 
 
 def test_the_most_serious_come_first_and_causes_before_consequences() -> None:
@@ -33,13 +41,13 @@ def test_the_most_serious_come_first_and_causes_before_consequences() -> None:
     assert "2 errors, 1 warning, 1 note" in report.verdict
 
 
-def test_a_place_is_told_in_words() -> None:
+def test_a_place_in_words() -> None:
     where = Where(Path("a/walk.trc"), 7, None, ("R.Heel",), None, ((0.5, 0.5), (1.0, 1.25)))
     assert str(where) == "walk.trc, line 7, R.Heel, 0.50 s, 1.00 to 1.25 s"
     assert str(Where()) == ""
 
 
-def test_the_command_says_all_and_ends_with_the_verdict() -> None:
+def test_the_command_prints_all_and_ends_with_the_verdict() -> None:
     answer = RUNNER.invoke(app, ["check", str(STRIDE)])
     assert answer.exit_code == 0
     assert answer.stdout.strip().splitlines()[-1] == ms.check(STRIDE).verdict
@@ -62,7 +70,7 @@ def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
     assert ms.check(trial).codes == ("cutoff",)
 
 
-def test_a_weight_of_what_the_recording_does_not_show_is_told(tmp_path: Path) -> None:
+def test_a_weight_of_what_the_recording_does_not_show_is_reported(tmp_path: Path) -> None:
     trial = write_copy(open_copy(STRIDE), tmp_path)
     with trial.open("a", encoding="utf-8") as file:
         file.write("\n[consistency]\nweights = { knee = 2 }\n")
@@ -71,15 +79,54 @@ def test_a_weight_of_what_the_recording_does_not_show_is_told(tmp_path: Path) ->
 
 
 def test_what_is_no_path_is_refused() -> None:
-    with pytest.raises(ms.InputError, match="not a path"):
+    with refused("bad_type", "3"):
         ms.check(3)  # type: ignore[arg-type]
 
 
 def test_every_code_is_explained_and_used() -> None:
-    source = "".join(
-        file.read_text(encoding="utf-8") for file in Path(ms.checking.__file__).parent.rglob("*.py")
-    )
+    source = "".join(file.read_text(encoding="utf-8") for file in SOURCES)
     for code, about in codes().items():
         assert code.isidentifier()
         assert about
-        assert f'"{code}"' in source, code
+        assert re.search(rf'"{code}["._]', source), code
+
+
+def test_every_text_gets_the_values_it_names() -> None:
+    """What a call of ``finding`` gives is what the text of that name is filled with, where both stand in the code."""
+    seen = 0
+    for file in SOURCES:
+        for name, given in calls_of_finding(ast.parse(file.read_text(encoding="utf-8"))):
+            code, _, case = name.partition(".")
+            text = texts()[code][case] if case else texts()[code]
+            needed = {
+                field
+                for key in ("what", "remedy")
+                for _, field, _, _ in Formatter().parse(text[key])
+                if field
+            }
+            assert needed <= given, (file.name, name)
+            seen += 1
+    assert seen > 40
+
+
+def calls_of_finding(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
+    """Yield (name of the text, names of its values) of every call whose values are a literal beside it."""
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        literals = [
+            (node.lineno, node.value)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict)
+        ]
+        for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+            if getattr(call.func, "id", "") != "finding":
+                continue
+            values: ast.expr = call.args[2]
+            if isinstance(values, ast.Name):
+                values = max((pair for pair in literals if pair[0] < call.lineno), key=lambda pair: pair[0])[
+                    1
+                ]
+            assert isinstance(values, ast.Dict)
+            keys = {key.value for key in values.keys if isinstance(key, ast.Constant)}
+            for part in ast.walk(call.args[0]):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in NAMES:
+                    yield part.value, keys

@@ -1,7 +1,7 @@
 """Other walks made of a recorded one: across the laboratory, swaying, speeding up; and plates that are rotated.
 
 `sway` and `speed_up` move the whole body and add the force that this takes to the plates, in proportion to what they
-carry, so that Newton's law holds for the centre of mass as it did before.
+carry, so that Newton's law holds for the center of mass as it did before.
 """
 
 from __future__ import annotations

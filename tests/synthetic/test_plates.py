@@ -25,7 +25,7 @@ def test_what_noisy_plates_record_is_accepted(tmp_path, noise):
     assert read_trial(trial).unloaded_below == 5.0 * noise
 
 
-def test_the_centre_of_pressure_is_as_noisy_at_the_end_of_the_walkway_as_at_its_beginning(tmp_path):
+def test_the_center_of_pressure_is_as_noisy_at_the_end_of_the_walkway_as_at_its_beginning(tmp_path):
     options = {"strides": 4, "truth": False, "unloaded_below_n": 10.0, "force_rate_hz": 500.0}
     clean = right(synthetic_recording(tmp_path / "clean", **options))
     noisy = right(synthetic_recording(tmp_path / "noisy", force_noise_n=2.0, **options))
@@ -49,7 +49,7 @@ def test_a_plate_lies_under_every_contact():
 @pytest.mark.parametrize(
     ("fault", "first", "last"), [("plate_baseline", 15.0, 15.0), ("plate_drift", 0.0, 60.0)]
 )
-def test_a_wrong_zero_goes_on_into_the_centre_of_pressure(tmp_path, fault, first, last):
+def test_a_wrong_zero_goes_on_into_the_center_of_pressure(tmp_path, fault, first, last):
     made = synthetic_recording(tmp_path / "clean", truth=False)
     clean, wrong = (open_copy(path) for path in (made, plant(fault, made, tmp_path / "wrong")))
     force, point, moment = (

@@ -136,7 +136,7 @@ def ground(judged: Judged) -> list[Check]:
 def sole(judged: Judged) -> list[Check]:
     """Where the force acts on the right foot, and the moment about the vertical there.
 
-    Mean velocity of the centre of pressure: 31.6 (SD 5.3) cm/s (Chiu, Wu, Chang 2013, Gait Posture 37:43-48).
+    Mean velocity of the center of pressure: 31.6 (SD 5.3) cm/s (Chiu, Wu, Chang 2013, Gait Posture 37:43-48).
     """
     ahead, left, turning, loaded = pressure(judged)
     foot, path = judged.person.settings["foot"], ahead[loaded]
@@ -170,7 +170,7 @@ def humps(curve: Array) -> int:
 
 
 def pressure(judged: Judged) -> tuple[Array, Array, Array, Array]:
-    """Centre of pressure ahead of the ball and left of the midline [m], free moment [N m], loaded or not (right)."""
+    """Center of pressure ahead of the ball and left of the midline [m], free moment [N m], loaded or not (right)."""
     force, moment = judged.wrench.force, judged.wrench.moment
     loaded = force[:, 2] > LOADED
     vertical = np.where(loaded, force[:, 2], 1.0)

@@ -1,4 +1,4 @@
-"""Pictures of the stride over the published curves: angles, ground reaction, centre of pressure, moments, sticks."""
+"""Pictures of the stride over the published curves: angles, ground reaction, center of pressure, moments, sticks."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _forces(judged: Judged) -> plt.Figure:
     for value, label in ((ahead, "ahead of the ball"), (left, "left of the midline")):
         axes[0, 1].plot(100 * phase[loaded], 1000 * value[loaded], label=label)
     axes[0, 1].plot(100 * phase[loaded], 1000 * aim.ahead[loaded], "k--", linewidth=0.6)
-    axes[0, 1].set_title("centre of pressure [mm]")
+    axes[0, 1].set_title("center of pressure [mm]")
     axes[1, 0].plot(100 * phase[loaded], turning[loaded], label="free moment [N m]")
     for name in ("heel_r", "toe_r"):
         height = 1000 * judged.motion.q[:, person.slot(name), 2]
@@ -129,7 +129,7 @@ def _overview(judged: Judged) -> plt.Figure:
     axes[1, 1].plot(percent, judged.wrench.force[:, [0, 2]] / judged.person.weight)
     axes[1, 1].set_title("ground reaction, forward and up [body weight]", fontsize=9)
     _outline(axes[1, 2], judged)
-    axes[1, 2].set_title("centre of pressure in the right foot [mm]", fontsize=9)
+    axes[1, 2].set_title("center of pressure in the right foot [mm]", fontsize=9)
     for axis in axes.flat[:5]:
         axis.set_xlabel("stride [%]", fontsize=8)
     return figure
@@ -140,7 +140,7 @@ def _sole(judged: Judged) -> plt.Figure:
     figure, axis = plt.subplots(figsize=(5, 9))
     dots = _outline(axis, judged)
     figure.colorbar(dots, label="stride [%]")
-    axis.set_title("right foot: centre of pressure [mm]\nfrom the ball, right and ahead")
+    axis.set_title("right foot: center of pressure [mm]\nfrom the ball, right and ahead")
     return figure
 
 

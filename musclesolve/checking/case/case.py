@@ -1,9 +1,10 @@
-"""A recording under examination: what is known of it, mended as far as the faults that were found allow."""
+"""A recording under examination: the trial file, the recording as far as it is repaired, what was found in it."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,109 +12,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve.checking.finding import Finding, Severity, Where
+from musclesolve.checking.finding import Finding, Run, Severity, Where
+from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDE_NAMES, Markers, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Trial
 from musclesolve.recording.trial.schema import Document
 
-Run = tuple[float, float]
 # The filter carries what happens outside of the time range so far into it [s]: at 6 Hz a step that lies farther away
 # disturbs it by less than half a hundredth of its height.
 REACH = 0.2
 OUTSIDE = " (outside of the time range)"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Case:
-    """What the checks look at and write into.
-
-    A fault that is found is mended here as well, in memory only, so that the checks that follow do not stumble over
-    its consequences and still find what else is wrong.
+    """What a check looks at; a check changes nothing in it.
 
     Args:
         document: the trial file.
         content: its content, with defaults where it is at fault.
-        trial: the recording, mended so far.
-        findings: what was found so far.
-        anywhere: those of them that matter wherever they are.
+        recorded: the recording, with the faults repaired that earlier stages have found.
+        findings: what earlier stages have found.
     """
 
     document: Document
     content: dict[str, Any]
-    trial: Trial
-    findings: list[Finding] = field(default_factory=list)
-    anywhere: list[Finding] = field(default_factory=list)
+    recorded: Recorded
+    findings: tuple[Finding, ...] = ()
 
-    def tell(
-        self,
-        code: str,
-        severity: Severity,
-        what: str,
-        remedy: str,
-        *,
-        file: Path | None = None,
-        key: tuple[str, str] | tuple[str, str, int] | None = None,
-        markers: tuple[str, ...] = (),
-        plate: Side | None = None,
-        times: tuple[tuple[float, float], ...] = (),
-        anywhere: bool = False,
-    ) -> None:
-        """Add a finding; ``key`` is the place in the trial file: table, key and number of the table.
+    @property
+    def trial(self) -> Trial:
+        """The recording as far as it is repaired."""
+        return self.recorded.trial
 
-        What lies out of reach of the time range is a note at most, unless it matters ``anywhere``.
-        """
-        line = self.document.line(*key) if key else None
-        at = f"[{key[0]}] {key[1]}" if key else None
-        where = Where(
-            file or (self.document.path if key else None),
-            line,
-            at,
-            markers,
-            SIDE_NAMES[plate] if plate else None,
-            times,
-        )
-        finding = Finding(code, severity, what, remedy, where)
-        if anywhere:
-            self.anywhere.append(finding)
-        self.findings.append(self._in_range(finding))
+    def found(self, *codes: str, severity: Severity | None = None) -> bool:
+        """Return whether there is a finding of some codes, of one severity or any."""
+        return any(f.code in codes and severity in (None, f.severity) for f in self.findings)
 
-    def demote(self) -> None:
-        """Make notes of the findings that lie outside of a time range that was found after them."""
-        self.findings[:] = map(self._in_range, self.findings)
+    def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
+        """Return a key of the trial file as the place of a finding."""
+        line, field = self.document.line(table, key, index), f"[{table}] {key}"
+        return Where(self.document.path, line, field, plate=SIDE_NAMES[plate.side] if plate else None)
+
+    def with_findings(self, findings: Iterable[Finding]) -> Case:
+        """Return the case with more findings, those out of reach of the time range as notes."""
+        return replace(self, findings=(*self.findings, *map(self._in_range, findings)))
+
+    def with_trial(self, trial: Trial) -> Case:
+        """Return the case with another state of the recording; findings that its range leaves out become notes."""
+        case = replace(self, recorded=replace(self.recorded, trial=trial))
+        return replace(case, findings=tuple(map(case._in_range, case.findings)))
+
+    def repaired(self, finding: Finding) -> Case:
+        """Return the case with the repair of a finding applied, if it has one."""
+        return self if finding.repair is None else replace(self, recorded=finding.repair(self.recorded))
 
     def _in_range(self, finding: Finding) -> Finding:
+        start, end = self.trial.time_range
         times = finding.where.times
-        if not times or finding in self.anywhere or any(self._reaches(*span) for span in times):
+        # So near to the range that the filter carries it there.
+        if not times or finding.anywhere or any(a < end + REACH and b > start - REACH for a, b in times):
             return finding
         more = "" if finding.what.endswith(OUTSIDE) else OUTSIDE
         return replace(finding, severity="note", what=f"{finding.what}{more}")
 
-    def _reaches(self, first: float, last: float) -> bool:
-        """Return whether a stretch of time lies in the time range, or so near that the filter carries it there."""
-        start, end = self.trial.time_range
-        return first < end + REACH and last > start - REACH
 
-    def refuse(self, code: str, error: InputError, severity: Severity = "error") -> None:
-        """Add what an error of another stage says."""
-        self.findings.append(finding_of(code, error, severity))
-
-    def mend(self, **changes: Any) -> None:
-        """Replace fields of the trial."""
-        self.trial = replace(self.trial, **changes)
-
-    def mend_markers(self, position: Array) -> None:
-        """Replace the positions (T, n, 3) of the motion."""
-        self.mend(markers=replace(self.trial.markers, position=position))
-
-    def mend_plate(self, index: int, **changes: Any) -> None:
-        """Replace fields of one plate."""
-        plates = list(self.trial.forces)
-        plates[index] = replace(plates[index], **changes)
-        self.mend(forces=tuple(plates))
+def on_plate(plate: PlateForce, times: tuple[Run, ...] = ()) -> Where:
+    """Return a plate as the place of a finding."""
+    return Where(plate.path, plate=SIDE_NAMES[plate.side], times=times)
 
 
 def finding_of(code: str, error: InputError, severity: Severity = "error") -> Finding:
-    """Return a finding that says what an error says."""
+    """Return the finding of an input that another stage refuses."""
     line = re.match(r"line (\d+)(?:, )?", error.where or "")
     rest = (error.where or "")[line.end() :] if line else error.where
     where = Where(Path(error.file) if error.file else None, int(line[1]) if line else None, rest or None)
@@ -121,7 +91,7 @@ def finding_of(code: str, error: InputError, severity: Severity = "error") -> Fi
     return Finding(code, severity, what, error.remedy or "correct it", where)
 
 
-def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[tuple[float, float], ...]:
+def stretches(mask: Mask, time: Array | NDArray[np.int_]) -> tuple[Run, ...]:
     """Return first and last time of every unbroken run of a mask (T,)."""
     return tuple((float(time[first]), float(time[stop - 1])) for first, stop in true_runs(mask))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.pose_finding import pose_finding
-from musclesolve.checking.finding import Finding
+from musclesolve.checking.finding import Finding, Severity, finding
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
-
-Check = Callable[[Case], None]
 
 
 @contextmanager
@@ -34,21 +32,9 @@ def contained(
     except MuscleSolveError as error:
         findings.append(Finding("refused", "error", str(error), "look at the markers and forces it names"))
     except Exception as error:
-        findings.append(_failure(what, error, case))
-
-
-def attempt(case: Case, *checks: Check) -> None:
-    """Run checks one after the other; one that fails is reported as having failed."""
-    for check in checks:
-        with contained(case.findings, f"check '{check.__name__.strip('_')}'", case):
-            check(case)
-
-
-def _failure(what: str, error: Exception, case: Case | None) -> Finding:
-    """Return the finding of an exception that nobody foresaw; without a case nothing can be examined."""
-    return Finding(
-        "check_failed",
-        "error" if case is None else "warning",
-        f"the {what} failed by itself ({type(error).__name__}: {error}): what it would have found is not known",
-        "report this with the recording; the other findings hold",
-    )
+        what = f"the {what} failed by itself ({type(error).__name__}: {error}): what it would have found is not known"
+        # Without a case nothing can be examined.
+        severity: Severity = "error" if case is None else "warning"
+        findings.append(
+            finding("check_failed", severity, {"action": what, "error": f"{type(error).__name__}: {error}"})
+        )

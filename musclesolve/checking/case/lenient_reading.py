@@ -1,10 +1,11 @@
-"""Text recordings that the strict readers refuse: mended one fault at a time, so that the rest can be examined."""
+"""Text recordings that the strict readers refuse: repaired one fault at a time, so that the rest can be examined."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from musclesolve.recording.text.text_file import read_lines, split_cells
 
 Recorded = TypeVar("Recorded", Markers, Table)
 Lines = list[str]
-Mend = Callable[[Lines], Lines]
+TextRepair = Callable[[Lines], Lines]
 
 # Line of the TRC header values, and the first line that can be data.
 _TRC_VALUES, _TRC_DATA = 2, 4
@@ -25,42 +26,43 @@ _RATE_TOLERANCE = 0.01
 
 
 def read_leniently(
-    path: Path, reader: Callable[[Path], Recorded], mends: Sequence[tuple[str, Mend]]
-) -> tuple[Recorded | None, list[Finding]]:
-    """Read a file; what is wrong with it is mended in a copy, as far as it is known how, and told.
+    path: Path, reader: Callable[[Path], Recorded], findings: list[Finding]
+) -> Recorded | None:
+    """Read a file; what is wrong with it is repaired in a copy, as far as it is known how, and reported.
 
     Args:
         path: the file.
         reader: the strict reader.
-        mends: code of the finding and what makes the lines readable.
+        findings: what is wrong is added to it.
 
     Returns:
-        What was read, None where nothing helps, and the findings.
+        What was read, None where no repair helps.
     """
     try:
-        return reader(path), []
+        return reader(path)
     except InputError as refused:
         error = refused
-    findings: list[Finding] = []
+    repairs = TEXT_REPAIRS.get(path.suffix.casefold(), ())
     try:
-        lines = read_lines(path) if mends else []
+        lines = read_lines(path) if repairs else []
     except InputError:
-        return None, [finding_of("unreadable", error)]
-    for code, mend in mends:
-        mended = mend(lines)
-        if mended == lines:
+        repairs = ()
+    for code, repair in repairs:
+        repaired = repair(lines)
+        if repaired == lines:
             continue
-        recorded, next_error = _attempt(path, reader, mended)
+        recorded, next_error = _read_copy(path, reader, repaired)
         if next_error is not None and next_error.problem == error.problem:
             continue
         findings.append(finding_of(code, error))
         if next_error is None:
-            return recorded, findings
-        lines, error = mended, next_error
-    return None, [*findings, finding_of("unreadable", error)]
+            return recorded
+        lines, error = repaired, next_error
+    findings.append(finding_of("unreadable", error))
+    return None
 
 
-def _attempt(
+def _read_copy(
     path: Path, reader: Callable[[Path], Recorded], lines: Lines
 ) -> tuple[Recorded | None, InputError | None]:
     with tempfile.TemporaryDirectory() as folder:
@@ -73,6 +75,54 @@ def _attempt(
             return None, error
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """Where a format keeps its rows of data and their number.
+
+    Args:
+        first_row: the first line that can be data.
+        time: the column of times.
+        cells: the cells of a line.
+        with_count: writes the number of rows into the header.
+    """
+
+    first_row: Callable[[Lines], int]
+    time: int
+    cells: Callable[[str], list[str]]
+    with_count: Callable[[Lines, int], Lines]
+
+    def rows(self, lines: Lines) -> list[int]:
+        """Return which lines are rows of data: they begin with a number."""
+        return [
+            k
+            for k in range(self.first_row(lines), len(lines))
+            if lines[k].split() and _is_number(lines[k].split()[0])
+        ]
+
+    def without(self, lines: Lines, dropped: set[int]) -> Lines:
+        """Return the lines without some, and with the right count in the header."""
+        kept = [line for k, line in enumerate(lines) if k not in dropped]
+        return self.with_count(kept, len(self.rows(kept)))
+
+    def whole_rows(self, lines: Lines) -> Lines:
+        """Drop the rows that are cut short."""
+        counts = {k: len(self.cells(lines[k])) for k in self.rows(lines)}
+        width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
+        return self.without(lines, {k for k, count in counts.items() if count < width})
+
+    def rising(self, lines: Lines) -> Lines:
+        """Drop the rows that do not lie after all rows before them."""
+        latest, dropped = float("-inf"), set()
+        for k in self.rows(lines):
+            cells = split_cells(lines[k])
+            if len(cells) > self.time and _is_number(cells[self.time]):
+                time = float(cells[self.time])
+                if time <= latest:
+                    dropped.add(k)
+                latest = max(latest, time)
+        return self.without(lines, dropped)
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -81,21 +131,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _rows(lines: Lines, first: int) -> list[int]:
-    """Return which lines are rows of data: they begin with a number."""
-    return [k for k in range(first, len(lines)) if lines[k].split() and _is_number(lines[k].split()[0])]
-
-
-def _width(lines: Lines, rows: list[int]) -> int:
-    counts = [len(split_cells(lines[k])) for k in rows]
-    return max(set(counts), key=counts.count) if counts else 0
-
-
-def _without(lines: Lines, dropped: set[int]) -> Lines:
-    return [line for k, line in enumerate(lines) if k not in dropped]
-
-
-def _field(lines: Lines, name: str) -> tuple[int, list[str]] | None:
+def _trc_field(lines: Lines, name: str) -> tuple[int, list[str]] | None:
     """Return where a field stands among the header values of a TRC file, and those values."""
     if len(lines) <= _TRC_DATA:
         return None
@@ -104,92 +140,58 @@ def _field(lines: Lines, name: str) -> tuple[int, list[str]] | None:
     return (at, values) if at < len(values) else None
 
 
-def _with_field(lines: Lines, name: str, value: str) -> Lines:
-    found = _field(lines, name)
+def _with_trc_field(lines: Lines, name: str, value: str) -> Lines:
+    found = _trc_field(lines, name)
     if found is None:
         return lines
     at, values = found
-    return [
-        *lines[:_TRC_VALUES],
-        "\t".join([*values[:at], value, *values[at + 1 :]]),
-        *lines[_TRC_VALUES + 1 :],
-    ]
+    written = "\t".join([*values[:at], value, *values[at + 1 :]])
+    return [*lines[:_TRC_VALUES], written, *lines[_TRC_VALUES + 1 :]]
 
 
-def _counted(lines: Lines) -> Lines:
-    found = _field(lines, "NumFrames")
-    rows = len(_rows(lines, _TRC_DATA))
+def _with_trc_count(lines: Lines, rows: int) -> Lines:
+    found = _trc_field(lines, "NumFrames")
     same = found is not None and _is_number(found[1][found[0]]) and float(found[1][found[0]]) == rows
-    return lines if same else _with_field(lines, "NumFrames", str(rows))
+    return lines if same else _with_trc_field(lines, "NumFrames", str(rows))
 
 
-def _trc_whole_rows(lines: Lines) -> Lines:
-    """Drop the rows that are cut short."""
-    rows = _rows(lines, _TRC_DATA)
-    width = _width(lines, rows)
-    return _counted(_without(lines, {k for k in rows if len(split_cells(lines[k])) < width}))
-
-
-def _trc_rising(lines: Lines) -> Lines:
-    """Drop the rows that do not lie after all rows before them."""
-    return _counted(_without(lines, _not_rising(lines, _rows(lines, _TRC_DATA), 1)))
-
-
-def _not_rising(lines: Lines, rows: list[int], column: int) -> set[int]:
-    latest, dropped = float("-inf"), set()
-    for k in rows:
-        cells = split_cells(lines[k])
-        if len(cells) > column and _is_number(cells[column]):
-            time = float(cells[column])
-            if time <= latest:
-                dropped.add(k)
-            latest = max(latest, time)
-    return dropped
-
-
-def _trc_rate(lines: Lines) -> Lines:
+def _with_trc_rate(lines: Lines) -> Lines:
     """Write the rate of the time column into the header."""
-    times = [split_cells(lines[k])[1] for k in _rows(lines, _TRC_DATA) if len(split_cells(lines[k])) > 1]
-    found = _field(lines, "DataRate")
+    rows = [split_cells(lines[k]) for k in _TRC.rows(lines)]
+    times = [cells[1] for cells in rows if len(cells) > 1]
+    found = _trc_field(lines, "DataRate")
     if found is None or len(times) < 2 or not (_is_number(times[0]) and _is_number(times[-1])):
         return lines
-    span = float(times[-1]) - float(times[0])
-    given = found[1][found[0]]
+    span, given = float(times[-1]) - float(times[0]), found[1][found[0]]
     if span <= 0.0:
         return lines
     rate = (len(times) - 1) / span
     right = _is_number(given) and abs(float(given) - rate) <= _RATE_TOLERANCE * float(given)
-    return lines if right else _with_field(lines, "DataRate", repr(rate))
+    return lines if right else _with_trc_field(lines, "DataRate", repr(rate))
 
 
-def _mot_start(lines: Lines) -> int:
+def _after_mot_header(lines: Lines) -> int:
     return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
 
 
-def _mot_counted(lines: Lines) -> Lines:
-    count = len(_rows(lines, _mot_start(lines)))
-    names = ("nrows", "datarows")
+def _with_mot_count(lines: Lines, rows: int) -> Lines:
+    header = _after_mot_header(lines)
     return [
-        f"nRows={count}" if k < _mot_start(lines) and line.strip().casefold().startswith(names) else line
+        f"nRows={rows}" if k < header and line.strip().casefold().startswith(("nrows", "datarows")) else line
         for k, line in enumerate(lines)
     ]
 
 
-def _mot_whole_rows(lines: Lines) -> Lines:
-    rows = _rows(lines, _mot_start(lines))
-    width = _width([" ".join(line.split()) for line in lines], rows)
-    return _mot_counted(_without(lines, {k for k in rows if len(lines[k].split()) < width}))
-
-
-def _mot_rising(lines: Lines) -> Lines:
-    return _mot_counted(_without(lines, _not_rising(lines, _rows(lines, _mot_start(lines)), 0)))
-
-
-_TRC: tuple[tuple[str, Mend], ...] = (
-    ("truncated", _trc_whole_rows),
-    ("repeated_times", _trc_rising),
-    ("header_rate", _trc_rate),
-)
-_MOT: tuple[tuple[str, Mend], ...] = (("truncated", _mot_whole_rows), ("repeated_times", _mot_rising))
-MARKER_MENDS = {".trc": _TRC}
-FORCE_MENDS = {".mot": _MOT, ".sto": _MOT}
+_TRC = _Layout(lambda lines: _TRC_DATA, 1, split_cells, _with_trc_count)
+_MOT = _Layout(_after_mot_header, 0, str.split, _with_mot_count)
+_MOT_REPAIRS = (("truncated", _MOT.whole_rows), ("repeated_times", _MOT.rising))
+# Extension -> code of the finding and what makes the lines readable.
+TEXT_REPAIRS: dict[str, tuple[tuple[str, TextRepair], ...]] = {
+    ".trc": (
+        ("truncated", _TRC.whole_rows),
+        ("repeated_times", _TRC.rising),
+        ("header_rate", _with_trc_rate),
+    ),
+    ".mot": _MOT_REPAIRS,
+    ".sto": _MOT_REPAIRS,
+}

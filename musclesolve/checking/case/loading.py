@@ -1,7 +1,8 @@
-"""Reading everything that can be read of a trial, and telling all that cannot."""
+"""Reading everything that can be read of a trial, and reporting all that cannot."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
-from musclesolve.checking.case.lenient_reading import FORCE_MENDS, MARKER_MENDS, read_leniently
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.case.lenient_reading import read_leniently
+from musclesolve.checking.finding import Finding, Run, Where
 from musclesolve.checking.markers.mapping_check import marker_mapping_of
+from musclesolve.checking.repair import Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
-from musclesolve.recording.data import Markers, PlateForce, Side, Subject, Table, Trial
+from musclesolve.recording.data import Markers, PlateForce, Side, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.text.text_file import is_file
@@ -41,22 +43,22 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     try:
         document = Document(path)
     except InputError as error:
-        return None, [finding_of("trial_file" if _there(path) else "unreadable", error)]
+        return None, [finding_of("trial_file" if _is_there(path) else "unreadable", error)]
     content, errors = examined(document)
     findings = [finding_of("trial_file", error) for error in errors]
-    rotation = _rotation(document, content, findings)
     files = _files(document, content, findings)
-    walk = _markers(files, "markers", rotation, findings)
-    static = _markers(files, "static", rotation, findings)
+    reading = _Reading(document, content, files, _rotation(document, content, findings), findings)
+    walk, static = reading.markers("markers"), reading.markers("static")
     if walk is None:
-        # Nothing can be said of forces without the feet, but whether their file can be read.
-        _tables(files, findings)
+        # Nothing can be found in forces without the feet, but whether their file can be read.
+        if "forces" in files and not is_c3d(files["forces"]):
+            read_leniently(files["forces"], read_forces_table, findings)
         return None, findings
-    trial = _trial(document, content, files, rotation, walk, static, findings)
-    return Case(document, content, trial, findings), findings
+    recorded = Recorded(reading.trial(walk, static), dict(content["laboratory"]))
+    return Case(document, content, recorded, tuple(findings)), findings
 
 
-def _there(path: Path) -> bool:
+def _is_there(path: Path) -> bool:
     try:
         return is_file(path)
     except InputError:
@@ -85,112 +87,90 @@ def _files(document: Document, content: dict[str, Any], findings: list[Finding])
     return found
 
 
-def _markers(files: dict[str, Path], role: str, rotation: Array, findings: list[Finding]) -> Markers | None:
-    if role not in files:
-        return None
-    mends = MARKER_MENDS.get(files[role].suffix.casefold(), ())
-    markers, wrong = read_leniently(files[role], read_markers, mends)
-    findings.extend(wrong)
-    return None if markers is None else markers.rotated(rotation)
+@dataclass(frozen=True)
+class _Reading:
+    """The reading of one trial.
 
+    Args:
+        document: the trial file.
+        content: its content, with defaults.
+        files: role -> file, of those that are there.
+        rotation: from the axes of the files to the global ones, (3, 3).
+        findings: what is wrong is added to it.
+    """
 
-def _tables(files: dict[str, Path], findings: list[Finding]) -> None:
-    if "forces" in files and not is_c3d(files["forces"]):
-        _, wrong = read_leniently(files["forces"], read_forces_table, _force_mends(files["forces"]))
-        findings.extend(wrong)
+    document: Document
+    content: dict[str, Any]
+    files: dict[str, Path]
+    rotation: Array
+    findings: list[Finding]
 
+    def markers(self, role: str) -> Markers | None:
+        """Return the motion or the standing trial, None where it cannot be read."""
+        if role not in self.files:
+            return None
+        markers = read_leniently(self.files[role], read_markers, self.findings)
+        return None if markers is None else markers.rotated(self.rotation)
 
-def _force_mends(path: Path) -> Any:
-    return FORCE_MENDS.get(path.suffix.casefold(), ())
+    def trial(self, walk: Markers, static: Markers | None) -> Trial:
+        """Return the trial with everything that can be read."""
+        document, content, findings = self.document, self.content, self.findings
+        unread = static is None and content["files"]["static"] is not None
+        marker_mapping = marker_mapping_of(document, content, walk, static, unread, findings)
+        functional: dict[Side, Markers] = {}
+        with contained(findings, "reading of the functional trials", code="mapping"):
+            functional = read_functional(document, content, self.rotation, marker_mapping)
+        forces, plate_notes = self._forces(marker_mapping)
+        # What is not known is not a number, and no check looks at it.
+        given = content["subject"]
+        unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if given[key] is None}
+        subject = subject_of(given | unknown | {"sex": given["sex"] or "male"})
+        time_range = self._time_range(walk, forces)
+        notes = (*marker_notes(walk, static), *plate_notes)
 
-
-def _trial(
-    document: Document,
-    content: dict[str, Any],
-    files: dict[str, Path],
-    rotation: Array,
-    walk: Markers,
-    static: Markers | None,
-    findings: list[Finding],
-) -> Trial:
-    unread = static is None and content["files"]["static"] is not None
-    marker_mapping = marker_mapping_of(document, content, walk, static, unread, findings)
-    functional: dict[Side, Markers] = {}
-    with contained(findings, "reading of the functional trials", code="mapping"):
-        functional = read_functional(document, content, rotation, marker_mapping)
-    forces, said = _forces(document, content, files, marker_mapping, rotation, findings)
-    subject = _subject(content["subject"])
-    time_range = _time_range(document, content, walk, forces, findings)
-    notes = (*marker_notes(walk, static), *said)
-    try:
-        return assembled(
-            document, content, files, marker_mapping, functional, forces, subject, time_range, notes
-        )
-    except InputError as error:
-        # Events that a file states and that cannot be read: the rest is examined without them.
-        findings.append(finding_of("unreadable", error))
-        return assembled(
-            document, content, {}, marker_mapping, functional, forces, subject, time_range, notes
-        )
-
-
-def _subject(given: dict[str, Any]) -> Subject:
-    """Return the person; what is not known is not a number, and no check looks at it."""
-    unknown = {key: float("nan") for key in ("mass_kg", "stature_m") if given[key] is None}
-    return subject_of(given | unknown | {"sex": given["sex"] or "male"})
-
-
-def _forces(
-    document: Document,
-    content: dict[str, Any],
-    files: dict[str, Path],
-    marker_mapping: MarkerMapping,
-    rotation: Array,
-    findings: list[Finding],
-) -> tuple[tuple[PlateForce, ...], list[str]]:
-    path = files.get("forces", files["markers"])
-    if is_c3d(path):
-        with contained(findings, "reading of the plates", code="plate_feet"):
-            return c3d_forces(
-                document, content, read_c3d(path), marker_mapping.walk, marker_mapping.mapping, rotation
+        def with_files(files: dict[str, Path]) -> Trial:
+            return assembled(
+                document, content, files, marker_mapping, functional, forces, subject, time_range, notes
             )
-        return (), []
-    if "forces" not in files:
-        return (), []
-    table, wrong = read_leniently(path, read_forces_table, _force_mends(path))
-    findings.extend(wrong)
-    plates = []
-    for index, entry in enumerate(content["force"]):
-        if table is not None and None not in [entry[key] for key in ("side", "force", "point")]:
-            with contained(findings, "reading of the forces", code="unreadable"):
-                plates.append(plate_of(document, content, index, table, rotation))
-    if table is None:
-        return (), []
-    if table.row_warning:
-        findings.append(_miscounted(table))
-    return tuple(plates), list(table.notes)
 
+        try:
+            return with_files(self.files)
+        except InputError as error:
+            # Events that a file states and that cannot be read: the rest is examined without them.
+            findings.append(finding_of("unreadable", error))
+            return with_files({})
 
-def _miscounted(table: Table) -> Finding:
-    """Return the warning of a header that counts other rows than the file holds."""
-    remedy = "export the file again; or correct nRows in its header, if the rows are all there"
-    return Finding("truncated", "warning", table.row_warning.rstrip("."), remedy, Where(table.path))
+    def _forces(self, marker_mapping: MarkerMapping) -> tuple[tuple[PlateForce, ...], list[str]]:
+        path = self.files.get("forces", self.files["markers"])
+        if is_c3d(path):
+            with contained(self.findings, "reading of the plates", code="plate_feet"):
+                return c3d_forces(
+                    self.document,
+                    self.content,
+                    read_c3d(path),
+                    marker_mapping.walk,
+                    marker_mapping.mapping,
+                    self.rotation,
+                )
+            return (), []
+        table = read_leniently(path, read_forces_table, self.findings) if "forces" in self.files else None
+        if table is None:
+            return (), []
+        plates = []
+        for index, entry in enumerate(self.content["force"]):
+            if None not in [entry[key] for key in ("side", "force", "point")]:
+                with contained(self.findings, "reading of the forces", code="unreadable"):
+                    plates.append(plate_of(self.document, self.content, index, table, self.rotation))
+        if table.row_warning:
+            remedy = "export the file again; or correct nRows in its header, if the rows are all there"
+            what = table.row_warning.rstrip(".")
+            self.findings.append(Finding("truncated", "warning", what, remedy, Where(table.path)))
+        return tuple(plates), list(table.notes)
 
-
-def _time_range(
-    document: Document,
-    content: dict[str, Any],
-    walk: Markers,
-    forces: tuple[PlateForce, ...],
-    findings: list[Finding],
-) -> tuple[float, float]:
-    with contained(findings, "reading of the time range", code="time_range"):
-        return time_range_of(document, content["time"], walk, forces or (_nothing(walk),))
-    content["time"] = dict.fromkeys(content["time"])
-    return float(walk.time[0]), float(walk.time[-1])
-
-
-def _nothing(walk: Markers) -> PlateForce:
-    """Return a plate that carries nothing as long as the motion lasts."""
-    zero = np.zeros((walk.time.size, 3))
-    return PlateForce("r", walk.time, zero, zero, zero, walk.path)
+    def _time_range(self, walk: Markers, forces: tuple[PlateForce, ...]) -> Run:
+        zero = np.zeros((walk.time.size, 3))
+        unloaded = PlateForce("r", walk.time, zero, zero, zero, walk.path)
+        with contained(self.findings, "reading of the time range", code="time_range"):
+            return time_range_of(self.document, self.content["time"], walk, forces or (unloaded,))
+        self.content["time"] = dict.fromkeys(self.content["time"])
+        return float(walk.time[0]), float(walk.time[-1])

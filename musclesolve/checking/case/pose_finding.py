@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve.checking.case.case import Case
-from musclesolve.checking.finding import Finding, Where
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.errors import PoseError
 from musclesolve.recording.data import Trial
 
@@ -23,16 +23,10 @@ def pose_finding(error: PoseError, case: Case | None) -> Finding:
     """Return the finding of a failed pose, with its times and the markers of the points that fit worst."""
     trial = None if case is None else case.trial
     markers = () if trial is None else _markers(trial, [name for name, _ in error.worst])
-    return Finding(
-        "pose",
-        "error",
-        str(error).partition("; there")[0]
-        + "; farthest from where they were measured are "
-        + ", ".join(f"{name} ({1000 * distance:.0f} mm)" for name, distance in error.worst),
-        "check that these markers are not exchanged and are mapped to the right landmarks, or choose a range "
-        "without these times ([time])",
-        Where(None if trial is None else trial.markers.path, None, None, markers, None, _times(error, trial)),
-    )
+    where = Where(None if trial is None else trial.markers.path, markers=markers, times=_times(error, trial))
+    points = ", ".join(f"{name} ({1000 * distance:.0f} mm)" for name, distance in error.worst)
+    values = {"sentence": str(error).partition("; there")[0], "points": points}
+    return finding("pose", "error", values, where)
 
 
 def _markers(trial: Trial, points: list[str]) -> tuple[str, ...]:

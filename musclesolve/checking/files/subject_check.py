@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from musclesolve.checking.case.case import Case
-from musclesolve.checking.case.containment import attempt
+from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.newton import law, total_force
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.foot_contacts import support_shares
 
@@ -19,13 +24,14 @@ ALONE, FAR_ALONE = 0.15, 0.25
 INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
 
 
-def mass(case: Case) -> None:
+@asked_at(Stage.SUPPORT)
+def body_mass(case: Case) -> Iterator[Finding]:
     """Compare the body mass with that which the forces accelerate and carry."""
     found, given = law(case), case.trial.subject.mass
     if not given > 0.0:
         return
     if found is None:
-        _by_single_support(case, given)
+        yield from _by_single_support(case, given)
         return
     due = found.due[found.frames][:, 2]
     force = total_force(case, found.time[found.frames])[:, 2]
@@ -33,81 +39,58 @@ def mass(case: Case) -> None:
     off = fitting / given - 1.0
     if abs(off) < MASS or fitting <= 0.0:
         return
-    case.tell(
-        "mass",
-        "error" if abs(off) > FAR_MASS else "warning",
-        f"the ground carries and accelerates {fitting:.1f} kg, mass_kg is {given:g} ({100 * off:+.0f} %, expected "
-        f"within {100 * MASS:.0f} %)",
-        f"weigh the person with shoes and write mass_kg; or check the calibration of the plates, which read "
-        f"{'too much' if off > 0 else 'too little'} if the mass is right",
-        key=("subject", "mass_kg"),
+    values = {
+        "fitting": fitting,
+        "given": given,
+        "off": off,
+        "limit": MASS,
+        "amount": "too much" if off > 0 else "too little",
+    }
+    yield finding(
+        "mass", "error" if abs(off) > FAR_MASS else "warning", values, case.key("subject", "mass_kg")
     )
 
 
-def _by_single_support(case: Case, given: float) -> None:
+def _by_single_support(case: Case, given: float) -> Iterator[Finding]:
     """Compare what the plate of each foot bears while it carries the body alone with what the body weighs."""
     for side, shares in support_shares(case.trial).items():
         off = float(np.median(shares)) - 1.0 if shares else 0.0
-        if abs(off) < ALONE:
-            continue
-        case.tell(
-            "mass",
-            "error" if abs(off) > FAR_ALONE else "warning",
-            f"while the {SIDE_NAMES[side]} foot carries the body alone, its plate bears {100 * (1.0 + off):.0f} % of "
-            f"what {given:g} kg weigh and rise by, expected within {100 * ALONE:.0f} %",
-            "check mass_kg and the calibration of the plate"
-            + ("" if off > 0.0 else ", and whether the foot stands on it as a whole"),
-            key=("subject", "mass_kg"),
-            plate=side,
-        )
+        if abs(off) >= ALONE:
+            values = {
+                "side": SIDE_NAMES[side],
+                "share": 1.0 + off,
+                "given": given,
+                "limit": ALONE,
+                "more": "" if off > 0.0 else ", and whether the foot stands on it as a whole",
+            }
+            where = replace(case.key("subject", "mass_kg"), plate=SIDE_NAMES[side])
+            yield finding(
+                "mass.single_support", "error" if abs(off) > FAR_ALONE else "warning", values, where
+            )
 
 
-def subject(case: Case) -> None:
-    """Look for values that hardly anybody has."""
-    person = case.trial.subject
-    index = person.mass / person.stature**2
+@asked_at(Stage.SUPPORT)
+def unusual_values(case: Case) -> Iterator[Finding]:
+    """Look for values of the subject and of the muscles that hardly anybody has."""
+    subject, factor = case.trial.subject, case.trial.muscles.strength_factor
+    mass, stature, leg, shoe = subject.mass, subject.stature, subject.leg_length, subject.shoe_mass
+    index = mass / stature**2
+    unusual: dict[str, dict[str, Any]] = {}
     if np.isfinite(index) and not INDEX[0] <= index <= INDEX[1]:
-        case.tell(
-            "subject",
-            "warning",
-            f"{person.mass:g} kg at {person.stature:g} m is a body mass index of {index:.0f} kg/m2, nearly everybody "
-            f"has {INDEX[0]:.0f} to {INDEX[1]:.0f}",
-            "check mass_kg and stature_m",
-            key=("subject", "mass_kg"),
-        )
-    if person.leg_length is not None and not LEG[0] <= person.leg_length / person.stature <= LEG[1]:
-        case.tell(
-            "subject",
-            "warning",
-            f"a leg of {person.leg_length:g} m is {100 * person.leg_length / person.stature:.0f} % of the stature, "
-            f"usual are {100 * LEG[0]:.0f} to {100 * LEG[1]:.0f} %",
-            "measure from the anterior superior iliac spine to the medial malleolus",
-            key=("subject", "leg_length_m"),
-        )
-    if person.shoe_mass > SHOE:
-        case.tell(
-            "subject",
-            "warning",
-            f"one shoe weighs {person.shoe_mass:g} kg, usual are 0.2 to {SHOE:g} kg",
-            "write the mass of one shoe in kilograms",
-            key=("subject", "shoe_mass_kg"),
-        )
-
-
-def strength(case: Case) -> None:
-    """Look at the factor on all muscle forces."""
-    factor = case.trial.muscles.strength_factor
+        unusual["mass_kg"] = {
+            "mass": mass,
+            "stature": stature,
+            "index": index,
+            "low": INDEX[0],
+            "high": INDEX[1],
+        }
+    if leg is not None and not LEG[0] <= leg / stature <= LEG[1]:
+        unusual["leg_length_m"] = {"leg": leg, "share": leg / stature, "low": LEG[0], "high": LEG[1]}
+    if shoe > SHOE:
+        unusual["shoe_mass_kg"] = {"mass": shoe, "high": SHOE}
+    for key, values in unusual.items():
+        yield finding(f"subject.{key}", "warning", values, case.key("subject", key))
     if not STRENGTH[0] <= factor <= STRENGTH[1]:
-        case.tell(
-            "strength",
-            "warning",
-            f"every muscle is taken as {factor:g} times as strong as in the database, usual are {STRENGTH[0]:g} to "
-            f"{STRENGTH[1]:g}",
-            "write strength_factor = 1.0, or the factor that the person's measured strength asks for",
-            key=("muscles", "strength_factor"),
-        )
-
-
-def all_of_person(case: Case) -> None:
-    """Examine the values of the person."""
-    attempt(case, mass, subject, strength)
+        place = case.key("muscles", "strength_factor")
+        values = {"factor": factor, "low": STRENGTH[0], "high": STRENGTH[1]}
+        yield finding("strength", "warning", values, place)

@@ -1,7 +1,8 @@
-"""When were the samples taken? Holes, copies, lost frames, rates and durations; time is made even for what follows."""
+"""When were the samples taken? Holes, copies, lost frames, rates and durations."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case.case import REACH, Case, stretches
-from musclesolve.checking.case.containment import attempt
-from musclesolve.recording.data import Markers
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.repair import ROLES, change_markers, change_plate, in_order, replace_fields
+from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.recording.data import Markers, PlateForce
 
 # A time off its place by more than this share of a step is not jitter of the last printed digit; as the reader has it.
 UNEVEN = 0.25
@@ -20,35 +23,38 @@ HOLE = 1.6
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
 """A marker that moves less than this per frame says nothing about lost frames [m]."""
-LOWEST_RATE_HZ = {"markers": 50.0, "forces": 50.0}
+LOWEST_RATE_HZ = 50.0
 LONGEST_DIFFERENCE = 0.1
 """Ends of markers and forces may differ by so much [s]."""
 
 
-def sampling(case: Case) -> None:
-    """Find holes and uneven steps of the time columns; times are made even."""
-    for role in ("markers", "static"):
-        markers = getattr(case.trial, role)
-        kind = None if markers is None else _told_uneven(case, markers.time, markers.path)
-        if kind:
-            case.mend(**{role: even(markers) if kind == "frames_missing" else _restamped(markers)})
-    kinds = {
-        plate.path: _told_uneven(case, plate.time, plate.path)
-        for plate in {plate.path: plate for plate in case.trial.forces}.values()
-    }
-    for index, plate in enumerate(case.trial.forces):
-        if kinds[plate.path]:
-            time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
-            columns = {
-                name: at_times(plate.time, getattr(plate, name), time)
-                for name in ("force", "point", "moment")
-            }
-            case.mend_plate(index, time=time, **columns)
+@asked_at(Stage.SAMPLE_TIMES)
+def sample_times(case: Case) -> Iterator[Finding]:
+    """Find holes and uneven steps of the time columns; the repair makes times even."""
+    for role in ROLES:
+        markers: Markers | None = getattr(case.trial, role)
+        if markers is not None and (found := _uneven(markers.time, markers.path)):
+            repair = change_markers(role, even if found.code == "frames_missing" else _restamped)
+            yield replace(found, repair=repair)
+    files = {plate.path: plate for plate in case.trial.forces}
+    for path, plate in files.items():
+        if found := _uneven(plate.time, path):
+            own = [index for index, each in enumerate(case.trial.forces) if each.path == path]
+            repairs = [change_plate(index, **_even_plate(case.trial.forces[index])) for index in own]
+            yield replace(found, repair=in_order(*repairs))
 
 
 def _restamped(markers: Markers) -> Markers:
     """Return markers as if the clock that stamped them stuttered, not the cameras."""
     return replace(markers, time=np.linspace(markers.time[0], markers.time[-1], markers.time.size))
+
+
+def _even_plate(plate: PlateForce) -> dict[str, Array]:
+    time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
+    columns = {
+        name: at_times(plate.time, getattr(plate, name), time) for name in ("force", "point", "moment")
+    }
+    return {"time": time} | columns
 
 
 def even(markers: Markers) -> Markers:
@@ -60,70 +66,52 @@ def even(markers: Markers) -> Markers:
     return replace(markers, time=time, position=flat.reshape(count, -1, 3))
 
 
-def _told_uneven(case: Case, time: Array, path: Path) -> str | None:
-    """Tell what is uneven about times (T,); return the code, None where nothing is."""
+def _uneven(time: Array, path: Path) -> Finding | None:
+    """Return what is uneven about times (T,), None where nothing is; the reader refuses it anywhere in a file."""
     step = np.diff(time)
     usual = float(np.median(step))
     off = np.abs(time - np.linspace(time[0], time[-1], time.size))
     if off.max() <= UNEVEN * (time[-1] - time[0]) / (time.size - 1):
         return None
     holes = step > HOLE * usual
-    spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
     if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:
         lost = int(np.sum(np.round(step[holes] / usual) - 1))
-        case.tell(
-            "frames_missing",
-            "error",
-            f"{lost} of {time.size + lost} rows are missing: the time leaps by up to {1000 * step.max():.3g} ms, "
-            f"usually {1000 * usual:.3g} ms",
-            "export all frames, with empty cells where nothing was seen",
-            file=path,
-            times=spans,
-            # The reader refuses such a file, wherever the hole is.
-            anywhere=True,
-        )
-        return "frames_missing"
-    case.tell(
-        "uneven_samples",
-        "error",
-        f"the samples are not evenly spaced: {1000 * step.min():.3g} to {1000 * step.max():.3g} ms from one to the "
-        f"next, up to {1000 * off.max():.3g} ms off an even {1000 * (time[-1] - time[0]) / (time.size - 1):.3g} ms",
-        "export at the rate of the recording, one row for every frame",
-        file=path,
-        times=((float(time[off.argmax()]),) * 2,),
-        anywhere=True,
-    )
-    return "uneven_samples"
+        spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
+        values = {"lost": lost, "rows": time.size + lost, "most": step.max(), "usual": usual}
+        return finding("frames_missing", "error", values, Where(path, times=spans), anywhere=True)
+    values = {
+        "least": step.min(),
+        "most": step.max(),
+        "off": off.max(),
+        "even": (time[-1] - time[0]) / (time.size - 1),
+    }
+    where = Where(path, times=((float(time[off.argmax()]),) * 2,))
+    return finding("uneven_samples", "error", values, where, anywhere=True)
 
 
-def copies(case: Case) -> None:
-    """Find frames in which every marker is exactly where it was in the frame before, while the person walks."""
+@asked_at(Stage.COPIED_FRAMES)
+def copied_frames(case: Case) -> Iterator[Finding]:
+    """Find frames in which every marker is exactly where it was in the frame before, while the subject walks."""
     markers = case.trial.markers
     position = markers.position.reshape(markers.time.size, -1)
     if markers.time.size < 4:
         return
     both = ~np.isnan(position[1:]) & ~np.isnan(position[:-1])
     still = (~both | (position[1:] == position[:-1])).all(axis=1) & both.any(axis=1)
-    # A person who stands still as a whole is no fault of the recording.
+    # A subject who stands still as a whole is no fault of the recording.
     if not still.any() or still.mean() > 0.5:
         return
     repeated = np.concatenate([[False], still])
-    case.tell(
-        "frames_repeated",
-        "error",
-        f"{still.sum()} frames are exact copies of the ones before them: in a moving person no marker stands still, "
-        "so the capture lost frames and filled up with copies, or rows were pasted twice",
-        f"export the original recording again, or choose a range {REACH:g} s away from the copies ([time])",
-        file=markers.path,
-        times=stretches(repeated, markers.time),
-    )
-    kept = ~repeated
-    flat = at_times(markers.time[kept], position[kept], markers.time)
-    case.mend_markers(flat.reshape(markers.position.shape))
+    flat = at_times(markers.time[~repeated], position[~repeated], markers.time)
+    values = {"count": still.sum(), "reach": REACH}
+    where = Where(markers.path, times=stretches(repeated, markers.time))
+    repair = replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape)))
+    yield finding("frames_repeated", "error", values, where, repair)
 
 
-def skips(case: Case) -> None:
-    """Find instants at which all markers jump together: frames were lost and nobody told the time column."""
+@asked_at(Stage.LOST_FRAMES)
+def lost_frames(case: Case) -> Iterator[Finding]:
+    """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
     markers = case.trial.markers
     if markers.time.size < 8:
         return
@@ -141,45 +129,43 @@ def skips(case: Case) -> None:
     if not at.size or at.size > MOST_SKIPS:
         return
     lost = [max(1, round(float(np.nanmedian(ratio[k - 1]))) - 1) for k in at]
-    case.tell(
-        "frames_skipped",
-        "error",
-        f"all markers go {np.nanmedian(ratio[at[0] - 1]):.1f} times as far from one frame to the next as before and "
-        f"after: about {sum(lost)} frame{'s' if sum(lost) > 1 else ''} lost, which the time column does not show, so "
-        "that all later markers are early against the forces",
-        "export the original recording again, with the lost frames as empty rows",
-        file=markers.path,
-        times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at),
-        # What was lost before the time range shifts all of it against the forces.
-        anywhere=bool(markers.time[at[0]] < case.trial.time_range[1]),
-    )
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
         time[k + 1 :] += count / markers.rate
-    case.mend(markers=even(replace(markers, time=time)))
+    # What was lost before the time range shifts all of it against the forces.
+    values = {
+        "ratio": np.nanmedian(ratio[at[0] - 1]),
+        "lost": f"{sum(lost)} frame{'s' if sum(lost) > 1 else ''}",
+    }
+    where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
+    repair = replace_fields(markers=even(replace(markers, time=time)))
+    yield finding(
+        "frames_skipped",
+        "error",
+        values,
+        where,
+        repair,
+        anywhere=bool(markers.time[at[0]] < case.trial.time_range[1]),
+    )
 
 
-def rates(case: Case) -> None:
-    """Find sampling rates that are too low for the motion of a person."""
+@asked_at(Stage.UNITS)
+def sampling_rates(case: Case) -> Iterator[Finding]:
+    """Find sampling rates that are too low for the motion of a subject."""
     recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
     for plate in case.trial.forces[:1]:
         recorded["forces"] = (plate.rate, plate.path)
     for what, (rate, path) in recorded.items():
-        if rate < LOWEST_RATE_HZ[what]:
-            case.tell(
-                "low_rate",
-                "warning",
-                f"the {what} were recorded at {rate:.3g} Hz, walking needs {LOWEST_RATE_HZ[what]:g} Hz or more: "
-                "accelerations and the beginnings of contacts are lost",
-                "record at 100 Hz or more (forces at 1000 Hz), or export without reducing the rate",
-                file=path,
-            )
+        if rate < LOWEST_RATE_HZ:
+            values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
+            yield finding("low_rate", "warning", values, Where(path))
 
 
-def durations(case: Case) -> None:
+@asked_at(Stage.PLATE_POSITION)
+def durations(case: Case) -> Iterator[Finding]:
     """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
-    # That a file was cut is told with the file.
-    if not case.trial.forces or any(finding.code == "truncated" for finding in case.findings):
+    # That a file was cut is reported with the file.
+    if not case.trial.forces or case.found("truncated"):
         return
     walk, plate, (start, end) = case.trial.markers.time, case.trial.forces[0].time, case.trial.time_range
     ends = (
@@ -188,18 +174,7 @@ def durations(case: Case) -> None:
     )
     for what, one, other, near in ends:
         if near and abs(one - other) > LONGEST_DIFFERENCE:
-            case.tell(
-                "durations_differ",
-                "warning",
-                f"the markers {what} at {one:.2f} s, the forces at {other:.2f} s: one of the files is cut, or they "
-                "do not count time from the same instant",
-                "export both from the same trial and over the same time",
-                file=case.trial.markers.path,
-                times=((float(min(one, other)), float(max(one, other))),),
-            )
+            where = Where(case.trial.markers.path, times=((float(min(one, other)), float(max(one, other))),))
+            values = {"happen": what, "markers": one, "forces": other}
+            yield finding("durations_differ", "warning", values, where)
             return
-
-
-def all_of_time(case: Case) -> None:
-    """Examine the time of all files, each by itself."""
-    attempt(case, sampling, copies, skips, rates)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
 
 import numpy as np
 
 from musclesolve._util.arrays import Mask, true_runs
-from musclesolve.checking.case.case import Case
-from musclesolve.checking.case.containment import attempt
+from musclesolve.checking.case.case import Case, on_plate
 from musclesolve.checking.case.observed_body import landmark, shoulder
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.repair import ROLES, change_plate, in_order, scale_positions
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Markers, PlateForce
 
 # factor that a number must be multiplied with -> what unit it is in, read as metres, newtons.
-LENGTHS = {
-    1000.0: "a thousand times too small",
-    100.0: "a hundred times too small",
-    10.0: "ten times too small",
-}
-LENGTHS |= {
-    0.001: "a thousand times too large",
-    0.01: "a hundred times too large",
-    0.1: "ten times too large",
-}
-# As they stand under a header of metres, centimetres or millimetres.
-LENGTHS |= {0.0254 * per_metre: "in inches" for per_metre in (1.0, 100.0, 1000.0)}
-LENGTHS |= {0.3048 * per_metre: "in feet" for per_metre in (1.0, 100.0, 1000.0)}
+SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
+# As inches and feet stand under a header of metres, centimetres or millimetres.
+HEADERS = (1.0, 100.0, 1000.0)
+LENGTHS = (
+    {factor: f"{size} too small" for factor, size in SIZES.items()}
+    | {1.0 / factor: f"{size} too large" for factor, size in SIZES.items()}
+    | {0.0254 * per_metre: "in inches" for per_metre in HEADERS}
+    | {0.3048 * per_metre: "in feet" for per_metre in HEADERS}
+)
 FORCES = {
     1000.0: "kilonewtons",
     STANDARD_GRAVITY: "kilograms-force",
@@ -48,25 +46,19 @@ LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
 LARGEST_MOMENT = 500.0
 
 
-def marker_units(case: Case) -> None:
+@asked_at(Stage.UNITS)
+def marker_units(case: Case) -> Iterator[Finding]:
     """Compare the distance from feet to shoulders with the stature, for both recordings."""
-    for role in ("markers", "static"):
-        markers = getattr(case.trial, role)
+    stature = case.trial.subject.stature
+    for role in ROLES:
+        markers: Markers | None = getattr(case.trial, role)
         height = None if markers is None else _height(case, markers)
-        if height is None or not case.trial.subject.stature > 0.0:
+        if markers is None or height is None or not stature > 0.0:
             continue
-        factor = _factor(height / (SHARE * case.trial.subject.stature), LENGTHS, LENGTH_BAND)
-        if factor is None:
-            continue
-        case.tell(
-            "marker_units",
-            "error",
-            f"the shoulders are {height:.3g} m from the feet, on a person {case.trial.subject.stature:g} m tall "
-            f"about {SHARE * case.trial.subject.stature:.3g} m: the positions are {LENGTHS[factor]}",
-            "correct the unit that the file states, or export the positions in metres or millimetres",
-            file=markers.path,
-        )
-        case.mend(**{role: replace(markers, position=markers.position * factor)})
+        factor = _factor(height / (SHARE * stature), LENGTHS, LENGTH_BAND)
+        if factor is not None:
+            values = {"height": height, "stature": stature, "usual": SHARE * stature, "unit": LENGTHS[factor]}
+            yield finding("marker_units", "error", values, Where(markers.path), scale_positions(role, factor))
 
 
 def _height(case: Case, markers: Markers) -> float | None:
@@ -89,69 +81,57 @@ def _factor(ratio: float, known: dict[float, str], band: tuple[float, float]) ->
     return best if band[0] <= ratio * best <= band[1] else None
 
 
-def force_units(case: Case) -> None:
+@asked_at(Stage.UNITS)
+def force_units(case: Case) -> Iterator[Finding]:
     """Compare the greatest force with the body weight."""
-    weight = case.trial.subject.mass * STANDARD_GRAVITY
-    if not case.trial.forces or not weight > 0.0:
+    plates, weight = case.trial.forces, case.trial.subject.mass * STANDARD_GRAVITY
+    if not plates or not weight > 0.0:
         return
-    total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in case.trial.forces], axis=0)
+    total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in plates], axis=0)
     # Not the very greatest: one spike must not decide on a unit.
     peak = float(np.quantile(total, 0.98))
     factor = _factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
     if factor is None:
         return
-    case.tell(
-        "force_units",
-        "error",
-        f"the greatest force is {peak:.3g}, where a person of {case.trial.subject.mass:g} kg walks with about "
-        f"{PEAK * weight:.0f} N: the forces are in {FORCES[factor]}",
-        f"export the forces in newtons (multiply forces and moments by {factor:g})",
-        file=case.trial.forces[0].path,
-    )
-    for index, plate in enumerate(case.trial.forces):
-        case.mend_plate(index, force=plate.force * factor, moment=plate.moment * factor)
+    scaled = [
+        change_plate(index, force=plate.force * factor, moment=plate.moment * factor)
+        for index, plate in enumerate(plates)
+    ]
+    values = {
+        "peak": peak,
+        "mass": case.trial.subject.mass,
+        "usual": PEAK * weight,
+        "unit": FORCES[factor],
+        "factor": factor,
+    }
+    yield finding("force_units", "error", values, Where(plates[0].path), in_order(*scaled))
 
 
-def point_and_moment_units(case: Case) -> None:
+@asked_at(Stage.UNITS_OF_POINTS)
+def point_and_moment_units(case: Case) -> Iterator[Finding]:
     """Compare points of force and free moments with what fits under a foot."""
     for index, plate in enumerate(case.trial.forces):
         # Points of little force are quotients of small numbers, and a zero that drifts is little force throughout.
-        loaded = plate.force[:, 2] > max(
-            case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0)
-        )
+        least = max(case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0))
+        loaded = plate.force[:, 2] > least
         if loaded.sum() < 5:
             continue
         spread = _spread(plate, loaded)
         if spread > FARTHEST_POINT:
             factor, unit = min(POINTS.items(), key=lambda known: abs(np.log(spread * known[0] / TRACK)))
-            case.tell(
-                "point_units",
-                "error",
-                f"the point of force wanders by {spread:.3g} m under one foot, usually by about {TRACK:g} m: it is "
-                f"in {unit}",
-                f"export the points of force in metres (multiply them by {factor:g})",
-                file=plate.path,
-                plate=plate.side,
-            )
-            case.mend_plate(index, point=plate.point * factor)
+            values = {"spread": spread, "usual": TRACK, "unit": unit, "factor": factor}
+            repair = change_plate(index, point=plate.point * factor)
+            yield finding("point_units", "error", values, on_plate(plate), repair)
         moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
         if moment > LARGEST_MOMENT:
-            case.tell(
-                "moment_units",
-                "error",
-                f"the moment about the point of force reaches {moment:.3g} N m, in walking less than 50 N m: it is in "
-                "newton millimetres, or it is not the free moment",
-                "export the free moment in newton metres",
-                file=plate.path,
-                plate=plate.side,
-            )
-            case.mend_plate(index, moment=plate.moment * 0.001)
+            repair = change_plate(index, moment=plate.moment * 0.001)
+            yield finding("moment_units", "error", {"moment": moment}, on_plate(plate), repair)
 
 
 def _spread(plate: PlateForce, loaded: Mask) -> float:
     """Return how far the point of force goes under a foot that carries much [m].
 
-    Within a contact: from contact to contact the person walks on, and the origin may be anywhere. The middle nine
+    Within a contact: from contact to contact the subject walks on, and the origin may be anywhere. The middle nine
     tenths: single points may be anywhere as well.
     """
     contacts = [
@@ -160,8 +140,3 @@ def _spread(plate: PlateForce, loaded: Mask) -> float:
         if stop - first >= 5 and np.isfinite(plate.point[first:stop, :2]).all(axis=1).any()
     ]
     return float(np.median(contacts)) if contacts else 0.0
-
-
-def all_units(case: Case) -> None:
-    """Examine all units."""
-    attempt(case, marker_units, force_units, point_and_moment_units)

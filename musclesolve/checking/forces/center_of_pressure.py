@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
-from musclesolve.checking.case.case import Case, stretches
+from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import foot
+from musclesolve.checking.finding import Finding, Run, finding
+from musclesolve.checking.repair import change_plate
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.flight import flights
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
@@ -100,7 +104,8 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
     return ahead * track.axis + float(np.median(track.across)) * left
 
 
-def displacement(case: Case) -> None:
+@asked_at(Stage.PLATE_POSITION)
+def displaced_plates(case: Case) -> Iterator[Finding]:
     """Find plates whose center of pressure is off the foot by the same amount all the time."""
     runs = len(flights(case.trial)) > 0
     for index, plate in enumerate(case.trial.forces):
@@ -111,51 +116,40 @@ def displacement(case: Case) -> None:
         size = float(np.linalg.norm(off))
         if size < DISPLACED:
             continue
-        case.tell(
-            "pressure_offset",
-            "error" if size >= FAR else "warning",
-            f"the center of pressure lies {1000 * size:.0f} mm from where it passes under the {SIDE_NAMES[plate.side]} "
-            f"foot ({1000 * off[0]:+.0f} mm forward, {1000 * off[1]:+.0f} mm to the left), expected within "
-            f"{1000 * DISPLACED:.0f} mm",
-            "correct the place of the plate (its corners or origin) in the laboratory's calibration, or subtract this "
-            "from the points of force",
-            file=plate.path,
-            plate=plate.side,
-            times=tuple((float(t.time[0]), float(t.time[-1])) for t in found),
-            anywhere=True,
+        values = {
+            "size": size,
+            "side": SIDE_NAMES[plate.side],
+            "forward": off[0],
+            "left": off[1],
+            "limit": DISPLACED,
+        }
+        where = on_plate(plate, tuple((float(t.time[0]), float(t.time[-1])) for t in found))
+        repair = change_plate(index, point=plate.point - [*off, 0.0])
+        yield finding(
+            "pressure_offset", "error" if size >= FAR else "warning", values, where, repair, anywhere=True
         )
-        case.mend_plate(index, point=plate.point - [*off, 0.0])
 
 
-def outside(case: Case) -> None:
+@asked_at(Stage.SUPPORT)
+def pressure_outside_sole(case: Case) -> Iterator[Finding]:
     """Find times at which the center of pressure leaves the sole."""
+    first, last = case.trial.time_range
     for plate in case.trial.forces:
-        spans: list[tuple[float, float]] = []
+        spans: list[Run] = []
         farthest = 0.0
         for track in tracks(case, plate):
-            beyond = np.max(
-                [
-                    -BEHIND - track.along,
-                    track.along - track.length - AHEAD,
-                    np.abs(track.across) - BESIDE,
-                    np.zeros_like(track.along),
-                ],
-                axis=0,
+            sides = (
+                -BEHIND - track.along,
+                track.along - track.length - AHEAD,
+                np.abs(track.across) - BESIDE,
+                np.zeros_like(track.along),
             )
-            first, last = case.trial.time_range
+            beyond = np.max(sides, axis=0)
             inside = (track.time >= first) & (track.time <= last)
             for start, end in stretches((beyond > MARGIN) & inside, track.time):
                 if end - start >= SHORTEST:
                     spans.append((start, end))
                     farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))
         if spans:
-            case.tell(
-                "pressure_outside",
-                "warning",
-                f"the center of pressure leaves the {SIDE_NAMES[plate.side]} sole by up to {1000 * farthest:.0f} mm, "
-                f"expected within {1000 * MARGIN:.0f} mm of its outline",
-                "look whether the other foot touched the same plate, or a second plate carried part of the load",
-                file=plate.path,
-                plate=plate.side,
-                times=tuple(spans),
-            )
+            values = {"side": SIDE_NAMES[plate.side], "farthest": farthest, "limit": MARGIN}
+            yield finding("pressure_outside", "warning", values, on_plate(plate, tuple(spans)))

@@ -1,4 +1,4 @@
-"""Newton's second law for the whole person: the forces must accelerate the center of mass as the markers show it."""
+"""Newton's second law for the whole body: the forces must accelerate the center of mass as the markers show it."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Law:
     ahead: Array
 
 
-def law(case: Case, *, trusting: bool = False) -> Law | None:
+def law(case: Case, *, whole_range: bool = False) -> Law | None:
     """Return Newton's law for a case, None where markers or measured time do not suffice.
 
     Args:
         case: the case.
-        trusting: take all of the time range, also where the feet say that the plates do not tell everything.
+        whole_range: take all of the time range, also where the feet show that the plates do not hold everything.
     """
     center = center_of_mass(case.trial)
     if center is None or not case.trial.forces:
         return None
-    time, frames = case.trial.markers.time, within(case) if trusting else measured(case)
+    time, frames = case.trial.markers.time, within(case) if whole_range else measured(case)
     # The ends of the recording have no second derivative.
     frames[:3] = frames[-3:] = False
     if frames.sum() < SHORTEST * case.trial.markers.rate:

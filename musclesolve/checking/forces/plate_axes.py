@@ -1,35 +1,38 @@
-"""Horizontal axes of the plates: turned, mirrored or exchanged ones break Newton's law."""
+"""Horizontal axes of the plates: rotated, mirrored or exchanged ones break Newton's law."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, true_runs
-from musclesolve.checking.case.case import Case, stretches
-from musclesolve.checking.case.containment import attempt
+from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import between
+from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure import Track, tracks
-from musclesolve.checking.forces.newton import Law, along_way, law
+from musclesolve.checking.forces.newton import along_way, law
 from musclesolve.checking.forces.plate_rotation import Group, PlateRotation, best_rotation
 from musclesolve.checking.forces.support import away, sampled, smooth_force
+from musclesolve.checking.repair import Repair, change_plate
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 
 # What a horizontal force may have become: its forward and left parts, in the numbers of the file.
 CHANGES: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
-    "forward is turned over": ((-1, 0), (0, 1)),
-    "left is turned over": ((1, 0), (0, -1)),
-    "forward and left are turned over": ((-1, 0), (0, -1)),
+    "forward is reversed": ((-1, 0), (0, 1)),
+    "left is reversed": ((1, 0), (0, -1)),
+    "forward and left are reversed": ((-1, 0), (0, -1)),
     "forward and left are exchanged": ((0, 1), (1, 0)),
-    "forward and left are exchanged and turned over": ((0, -1), (-1, 0)),
-    "the axes are turned by a quarter to the left": ((0, -1), (1, 0)),
-    "the axes are turned by a quarter to the right": ((0, 1), (-1, 0)),
+    "forward and left are exchanged and reversed": ((0, -1), (-1, 0)),
+    "the axes are rotated by 90 degrees to the left": ((0, -1), (1, 0)),
+    "the axes are rotated by 90 degrees to the right": ((0, 1), (-1, 0)),
 }
 # A change must leave this share of the variation at most, and this share of what is left without it.
-LEFT, BETTER = 0.4, 0.5
-# Points are turned with the forces where that brings them so much nearer to a step [m].
+UNEXPLAINED, BETTER = 0.4, 0.5
+# Points are rotated with the forces where that brings them so much nearer to a step [m].
 CLEARLY = 0.02
 # A center of pressure that goes back under the foot by so much in a contact [m].
 BACK = -0.05
@@ -37,18 +40,12 @@ BACK = -0.05
 OVER = 0.2
 
 
-def horizontal_axes(case: Case) -> None:
-    """Find the change of axes of one plate, or of all, after which the forces accelerate the person as seen."""
-    attempt(case, _by_law, _by_pressure)
-
-
-def _by_law(case: Case) -> None:
+@asked_at(Stage.PLATE_AXES)
+def horizontal_axes(case: Case) -> Iterator[Finding]:
+    """Find the change of axes of one plate, or of all, after which the forces accelerate the subject as seen."""
     found, mass = law(case), case.trial.subject.mass
-    if found is not None and mass > 0.0:
-        _by_newton(case, found, mass)
-
-
-def _by_newton(case: Case, found: Law, mass: float) -> None:
+    if found is None or not mass > 0.0:
+        return
     at = found.time[found.frames]
     force = [sampled(plate, smooth_force(plate), at)[:, :2] for plate in case.trial.forces]
     due = mass * found.due[found.frames][:, :2]
@@ -56,26 +53,28 @@ def _by_newton(case: Case, found: Law, mass: float) -> None:
     if variation == 0.0:
         return
 
-    def left(parts: list[Array]) -> float:
+    def unexplained(parts: list[Array]) -> float:
         return float(np.sum((np.sum(parts, axis=0) - due) ** 2)) / variation
 
-    now, groups = left(force), _groups(len(force))
+    now, groups = unexplained(force), _groups(len(force))
     tried = {
-        (group, name): left(_changed(force, group, np.array(change)))
+        (group, name): unexplained(_changed(force, group, np.array(change)))
         for name, change in CHANGES.items()
         for group in groups
     }
     best = min(tried, key=lambda key: tried[key])
     along = [along_way(found, part) for part in force]
     rotation = best_rotation(along, along_way(found, due), groups)
-    if rotation is not None and left(_changed(force, rotation.plates, rotation.change)) < tried[best]:
-        _report_rotation(case, rotation)
+    if rotation is not None and unexplained(_changed(force, rotation.plates, rotation.change)) < tried[best]:
+        yield from _rotated(case, rotation)
         return
-    if now < LEFT or tried[best] > LEFT or tried[best] > BETTER * now:
+    if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
         return
     for index in best[0]:
-        _report_change(case, index, best[1], now, tried[best])
-        _repair(case, index, np.array(CHANGES[best[1]], float))
+        values = {"now": min(now, 9.99), "change": best[1], "then": tried[best]}
+        where = on_plate(case.trial.forces[index])
+        repair = _change_axes(case, index, np.array(CHANGES[best[1]], float))
+        yield finding("plate_axes.changed", "error", values, where, repair)
 
 
 def _groups(count: int) -> list[Group]:
@@ -88,52 +87,37 @@ def _changed(force: list[Array], group: Group, change: Array) -> list[Array]:
     return [f @ change if k in group else f for k, f in enumerate(force)]
 
 
-def _report_rotation(case: Case, rotation: PlateRotation) -> None:
+def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
     """Report plates that are rotated: an error where nothing else explains it, else a warning that changes nothing."""
     angle = np.degrees(rotation.angle)
     for index in rotation.plates:
-        plate = case.trial.forces[index]
-        case.tell(
-            "plate_axes",
+        values = {
+            "plates": "all plates seem" if len(rotation.plates) > 1 else "the plate seems",
+            "angle": abs(angle),
+            "direction": "left" if angle > 0.0 else "right",
+            "share": rotation.explained,
+        }
+        where = on_plate(case.trial.forces[index])
+        repair = _change_axes(case, index, rotation.change) if rotation.sure else None
+        yield finding(
+            "plate_axes.rotated" if rotation.sure else "plate_axes.perhaps_rotated",
             "error" if rotation.sure else "warning",
-            f"{'all plates seem' if len(rotation.plates) > 1 else 'the plate seems'} to be rotated: the horizontal "
-            f"forces accelerate the subject as the markers move when the axes are rotated by {abs(angle):.0f} degrees "
-            f"to the {'left' if angle > 0.0 else 'right'}, which explains "
-            f"{100 * rotation.explained:.0f} % of what is left unexplained",
-            "correct the axes of the plate in the laboratory's calibration, or order and sign of its columns"
-            if rotation.sure
-            else "see whether other recordings on this plate show the same angle; if they do, correct its axes in the "
-            "laboratory's calibration",
-            file=plate.path,
-            plate=plate.side,
+            values,
+            where,
+            repair,
         )
-        if rotation.sure:
-            _repair(case, index, rotation.change)
 
 
-def _report_change(case: Case, index: int, name: str, now: float, after: float) -> None:
-    plate = case.trial.forces[index]
-    case.tell(
-        "plate_axes",
-        "error",
-        f"the horizontal forces do not accelerate the person as the markers move ({100 * min(now, 9.99):.0f} % of the "
-        f"variation is left unexplained), but do when {name} ({100 * after:.0f} %)",
-        "correct the axes of the plate in the laboratory's calibration, or order and sign of its columns",
-        file=plate.path,
-        plate=plate.side,
-    )
-
-
-def _repair(case: Case, index: int, change: Array) -> None:
+def _change_axes(case: Case, index: int, change: Array) -> Repair:
     """Rotate or exchange the axes of a plate's forces, and of its points if that suits the foot better."""
     whole = np.eye(3)
     whole[:2, :2] = change
     plate = replace(case.trial.forces[index], force=case.trial.forces[index].force @ whole)
-    case.mend_plate(index, force=plate.force, point=_best_points(case, plate, whole))
+    return change_plate(index, force=plate.force, point=_best_points(case, plate, whole))
 
 
 def _best_points(case: Case, plate: PlateForce, change: Array) -> Array:
-    """Return the points of force (S, 3) as they are, or turned with the forces if that suits the foot better."""
+    """Return the points of force (S, 3) as they are, or rotated with the forces if that suits the foot better."""
     about = plate.point.copy()
     for first, stop in true_runs(plate.force[:, 2] > touch(case.trial)):
         middle = np.nanmedian(about[first:stop], axis=0)
@@ -143,11 +127,11 @@ def _best_points(case: Case, plate: PlateForce, change: Array) -> Array:
         found = _travel(case, replace(plate, point=point))
         return away(case, plate, point) - (float(np.median(found)) if found else 0.0)
 
-    kept, turned = badness(plate.point), {}
+    kept, rotated = badness(plate.point), {}
     for point in (plate.point @ change, about):
-        turned[badness(point)] = point
-    least = min(turned)
-    return turned[least] if least < kept - CLEARLY else plate.point
+        rotated[badness(point)] = point
+    least = min(rotated)
+    return rotated[least] if least < kept - CLEARLY else plate.point
 
 
 def _travel(case: Case, plate: PlateForce) -> list[float]:
@@ -171,26 +155,20 @@ def _goes_over(case: Case, track: Track) -> bool:
     return bool((last - first) @ track.axis > OVER)
 
 
-def _by_pressure(case: Case) -> None:
-    """A center of pressure travels forward under a walking foot."""
+@asked_at(Stage.PRESSURE_DIRECTION)
+def pressure_direction(case: Case) -> Iterator[Finding]:
+    """Find a center of pressure that travels backward under a walking foot."""
     for index, plate in enumerate(case.trial.forces):
         travel = _travel(case, plate)
         if travel and np.median(travel) < BACK:
-            case.tell(
-                "plate_axes",
-                "error",
-                f"the center of pressure goes {-1000 * np.median(travel):.0f} mm backwards under the foot in a "
-                "contact; in walking it goes forward by more than 100 mm",
-                "turn the sign of the axis of the plate along which the person walks, in the points of force",
-                file=plate.path,
-                plate=plate.side,
-            )
             axis = np.abs(np.sum([track.axis for track in tracks(case, plate)], axis=0)).argmax()
-            case.mend_plate(index, point=_turned_over(plate, touch(case.trial), int(axis)))
+            values = {"distance": -np.median(travel)}
+            repair = change_plate(index, point=_reversed_points(plate, touch(case.trial), int(axis)))
+            yield finding("plate_axes.pressure", "error", values, on_plate(plate), repair)
 
 
-def _turned_over(plate: PlateForce, least: float, axis: int) -> Array:
-    """Return the points of force (S, 3) turned over along an axis, about the middle of every contact."""
+def _reversed_points(plate: PlateForce, least: float, axis: int) -> Array:
+    """Return the points of force (S, 3) reversed along an axis, about the middle of every contact."""
     point = plate.point.copy()
     for start, end in stretches(plate.force[:, 2] > least, plate.time):
         samples = (plate.time >= start) & (plate.time <= end)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times
-from musclesolve.checking.case.case import Case, stretches
+from musclesolve.checking.case.case import Case, on_plate, stretches
 from musclesolve.checking.case.observed_body import Foot, case_feet
+from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.support import eroded, from_middle
+from musclesolve.checking.repair import change_plate
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
@@ -17,16 +23,18 @@ ZERO, DRIFT = 5.0, 10.0
 AXES = ("forward", "to the left", "upwards")
 # A greater force is that of somebody who stands there [N].
 LARGEST_ZERO = 150.0
-# Time with the foot in the air that tells the zero of a plate [s], and the margin to its ends.
+# Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.
 SWING, MARGIN = 0.1, 0.03
 # A peak that keeps exactly its height for so long is cut off [s].
 FLAT = 0.02
 # Distance from the middle of its foot [m]: a force that is farther away and near the other foot belongs to that.
 REACH = 0.2
 SHORTEST_CONTACT = 0.1
+OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
-def baseline(case: Case) -> None:
+@asked_at(Stage.PLATE_ZERO)
+def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while their foot is in the air: a wrong zero, or one that does not stay."""
     feet = case_feet(case)
     for index, plate in enumerate(case.trial.forces):
@@ -34,17 +42,26 @@ def baseline(case: Case) -> None:
         if not zeros:
             continue
         at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
-        level, spread = np.abs(np.median(force, axis=0)), np.ptp(force, axis=0)
-        if ((level <= ZERO).all() and (spread <= DRIFT).all()) or np.abs(force).max() > LARGEST_ZERO:
+        level, spread = np.median(force, axis=0), np.ptp(force, axis=0)
+        within = (np.abs(level) <= ZERO).all() and (spread <= DRIFT).all()
+        if within or np.abs(force).max() > LARGEST_ZERO:
             continue
         zero = _zero_over_time(plate, at, force)
         drift = zero[-1] - zero[0]
         axis = int(np.abs(drift).argmax())
-        if max(abs(drift[axis]), spread[axis]) > DRIFT:
-            _tell_drift(case, plate, zeros, axis, float(drift[axis]))
-        else:
-            _tell_level(case, plate, zeros, np.median(force, axis=0))
-        case.mend_plate(index, force=plate.force - zero)
+        drifts = max(abs(drift[axis]), spread[axis]) > DRIFT
+        values = {
+            "drift": drift[axis],
+            "axis": AXES[axis],
+            "zeros": ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros),
+            "level": " and ".join(f"{level[k]:.1f} N {AXES[k]}" for k in range(3) if abs(level[k]) > ZERO),
+            "limit": ZERO,
+        }
+        where = on_plate(plate, tuple((t, t) for t, _ in zeros))
+        repair = change_plate(index, force=plate.force - zero)
+        yield finding(
+            "plate_drift" if drifts else "plate_baseline", "error", values, where, repair, anywhere=True
+        )
 
 
 def _zero_over_time(plate: PlateForce, at: Array, force: Array) -> Array:
@@ -55,38 +72,6 @@ def _zero_over_time(plate: PlateForce, at: Array, force: Array) -> Array:
     if np.abs(at[:, None] * slope + level - force).max() <= ZERO:
         return np.asarray(plate.time[:, None] * slope + level)
     return at_times(at, force, plate.time)
-
-
-def _tell_drift(
-    case: Case, plate: PlateForce, zeros: list[tuple[float, Array]], axis: int, drift: float
-) -> None:
-    case.tell(
-        "plate_drift",
-        "error",
-        f"the zero of the plate changes by {drift:+.0f} N {AXES[axis]} over the recording: while the foot is "
-        "in the air it shows " + ", ".join(f"{f[axis]:.0f} N at {t:.2f} s" for t, f in zeros),
-        "zero the plate before every trial and let it warm up; subtract what lies between the unloaded samples, and "
-        "compute the points of force anew",
-        file=plate.path,
-        plate=plate.side,
-        times=tuple((t, t) for t, _ in zeros),
-        anywhere=True,
-    )
-
-
-def _tell_level(case: Case, plate: PlateForce, zeros: list[tuple[float, Array]], level: Array) -> None:
-    off = " and ".join(f"{level[k]:.1f} N {AXES[k]}" for k in range(3) if abs(level[k]) > ZERO)
-    case.tell(
-        "plate_baseline",
-        "error",
-        f"the plate shows {off} while its foot is in the air, expected 0 to within {ZERO:g} N",
-        "zero the plate, or subtract the mean of the unloaded samples from force and moment, and compute the points of "
-        "force anew",
-        file=plate.path,
-        plate=plate.side,
-        times=tuple((t, t) for t, _ in zeros),
-        anywhere=True,
-    )
 
 
 def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
@@ -108,7 +93,8 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     return found
 
 
-def clipping(case: Case) -> None:
+@asked_at(Stage.PLATES)
+def clipped_peaks(case: Case) -> Iterator[Finding]:
     """Find plates whose greatest force stays exactly the same for a while."""
     for plate in case.trial.forces:
         vertical = plate.force[:, 2]
@@ -119,47 +105,30 @@ def clipping(case: Case) -> None:
         step = 1.0 / plate.rate
         spans = tuple((a, b) for a, b in stretches(flat, plate.time) if b - a + step > max(FLAT, 3 * step))
         if spans:
-            case.tell(
-                "plate_clipped",
-                "error",
-                f"the vertical force stays at exactly {peak:.0f} N for {sum(b - a + step for a, b in spans):.2f} s: "
-                "the amplifier is at its limit and the peak is cut off",
-                "record with a greater range of the amplifier; the peaks of this recording are lost",
-                file=plate.path,
-                plate=plate.side,
-                times=spans,
-            )
+            duration = sum(b - a + step for a, b in spans)
+            values = {"peak": peak, "duration": duration}
+            yield finding("plate_clipped", "error", values, on_plate(plate, spans))
 
 
-def ownership(case: Case) -> None:
+@asked_at(Stage.PLATES)
+def plate_sides(case: Case) -> Iterator[Finding]:
     """Find contacts whose force acts under the other foot."""
     feet = case_feet(case)
     if len(feet) < 2:
         return
-    wrong: dict[int, list[tuple[float, float]]] = {}
-    whole: dict[int, bool] = {}
     for index, plate in enumerate(case.trial.forces):
         contacts = _contacts(case, plate)
         spans = [span for span, samples in contacts if _under_other(case, plate, samples, feet)]
-        if spans:
-            wrong[index], whole[index] = spans, len(spans) == len(contacts)
-    for index, spans in wrong.items():
-        plate = case.trial.forces[index]
-        other: Side = "l" if plate.side == "r" else "r"
-        case.tell(
-            "plates_swapped",
-            "error",
-            f"the force that the trial file gives to the {SIDE_NAMES[plate.side]} foot acts under the "
-            f"{SIDE_NAMES[other]} one" + ("" if whole[index] else " in these contacts"),
-            f'write side = "{other}" in this [[force]], or exchange the columns of the plates'
-            if whole[index]
-            else "give every contact to its own foot when the forces are exported",
-            key=("force", "side", index),
-            plate=plate.side,
-            times=tuple(spans),
+        if not spans:
+            continue
+        all_contacts = len(spans) == len(contacts)
+        other = OTHER[plate.side]
+        values = {"side": SIDE_NAMES[plate.side], "other": SIDE_NAMES[other], "letter": other}
+        where = replace(case.key("force", "side", index, plate=plate), times=tuple(spans))
+        repair = change_plate(index, side=other) if all_contacts else None
+        yield finding(
+            "plates_swapped" if all_contacts else "plates_swapped.contacts", "error", values, where, repair
         )
-        if whole[index]:
-            case.mend_plate(index, side=other)
 
 
 def _contacts(case: Case, plate: PlateForce) -> list[tuple[tuple[float, float], Mask]]:
@@ -177,5 +146,5 @@ def _under_other(case: Case, plate: PlateForce, samples: Mask, feet: dict[Side, 
         side: from_middle(case, foot, plate.time[samples], plate.point[samples])
         for side, foot in feet.items()
     }
-    other: Side = "l" if plate.side == "r" else "r"
+    other = OTHER[plate.side]
     return away[plate.side] > REACH and away[other] < 0.5 * away[plate.side] and away[other] < 2 * REACH

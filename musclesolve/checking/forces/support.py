@@ -1,4 +1,4 @@
-"""What the plates say beside what the feet do: forces on the frames of the motion, and the frames that are measured."""
+"""What the plates show beside what the feet do: forces on frames of the motion, and the frames that are measured."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _recorded(trial: Trial) -> Mask:
 
 
 def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
-    """Return the frames (T,) in which the plates hold all that carries the person, as far as the feet show it."""
+    """Return the frames (T,) in which the plates hold all that carries the subject, as far as the feet show it."""
     feet = case_feet(case) if feet is None else feet
     trial, whole = case.trial, within(case) & clearly_seen(case.trial, list(case.trial.mapping))
     count = round(DEEP * trial.markers.rate)
@@ -70,7 +70,7 @@ def measured(case: Case, feet: dict[Side, Foot] | None = None) -> Mask:
         loaded = vertical_force(trial, side) > touch(trial)
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)
-    # Contacts that the time range leaves out for what their plates lack say nothing of the others.
+    # Contacts that the time range leaves out for what their plates lack show nothing of the others.
     lost = unmeasured_contacts(trial) if trial.legs else {}
     for frames in lost.values():
         whole &= ~grown(frames, 2 * count)

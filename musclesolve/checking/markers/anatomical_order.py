@@ -1,8 +1,9 @@
-"""Do the landmarks lie to each other as on a person: toes ahead of heels, knees above ankles, medial inside lateral?"""
+"""Do the landmarks lie to each other as on a body: toes ahead of heels, knees above ankles, medial inside lateral?"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
@@ -11,7 +12,9 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, landmark
-from musclesolve.checking.markers.left_right_labels import exchanged
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.repair import ROLES, Repair, Role, exchange_labels, exchange_landmarks
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 _WORDS = {
@@ -77,52 +80,60 @@ def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
     return unit
 
 
-def all_order(case: Case) -> None:
-    """Find landmarks in an order that no person has; those that are clearly exchanged are, for what follows."""
+@asked_at(Stage.LANDMARK_ORDER)
+def landmark_order(case: Case) -> Iterator[Finding]:
+    """Find landmarks in an order that no subject has.
+
+    What else is out of order may follow from two that are clearly exchanged: repaired before more is reported.
+    """
+    reported: set[str] = set()
     for _ in range(MOST):
-        found = {
-            role: {(one, other): (way, size) for one, other, way, size in violations(case.trial, markers)}
-            for role in ("markers", "static")
-            if (markers := getattr(case.trial, role)) is not None
-        }
-        pairs = list(dict.fromkeys(pair for broken in found.values() for pair in broken))
-        told = {finding.what for finding in case.findings}
-        for one, other in pairs:
-            roles = [role for role, broken in found.items() if (one, other) in broken]
-            direction, size = found[roles[0]][one, other]
-            what = (
-                f"{one} should lie {_WORDS[direction]} {other}, but lies {1000 * size:.0f} mm on the other side on "
-                f"average" + (", in the motion and standing" if len(roles) > 1 else "")
-            )
-            if what in told:
+        repaired = False
+        for found in _out_of_order(case):
+            if found.what in reported:
                 continue
-            exchange = not size <= EXCHANGED * case.trial.subject.stature
-            case.tell(
-                "landmark_order",
-                "error" if exchange else "warning",
-                what,
-                f"check which markers are mapped to {one} and {other}"
-                if len(roles) > 1 or case.trial.static is None
-                else f"check the labels of {one} and {other} in this file; the other recording has them right",
-                file=getattr(case.trial, roles[0]).path,
-                markers=tuple(m for name in (one, other) for m in case.trial.mapping[name]),
-            )
-            if exchange:
-                _exchange(case, one, other, roles)
-                # What else is out of order may follow from this.
+            reported.add(found.what)
+            yield found
+            if found.severity == "error":
+                case, repaired = case.repaired(found), True
                 break
-        else:
+        if not repaired:
             return
 
 
-def _exchange(case: Case, one: str, other: str, roles: list[str]) -> None:
+def _out_of_order(case: Case) -> Iterator[Finding]:
+    """Report all rules that a recording breaks."""
+    trial = case.trial
+    broken: dict[tuple[str, str], dict[Role, tuple[str, float]]] = {}
+    for role in ROLES:
+        markers: Markers | None = getattr(trial, role)
+        for one, other, direction, size in violations(trial, markers) if markers else []:
+            broken.setdefault((one, other), {})[role] = direction, size
+    for (one, other), found in broken.items():
+        role, (direction, size) = next(iter(found.items()))
+        in_all = len(found) > 1 or trial.static is None
+        exchange = not size <= EXCHANGED * trial.subject.stature
+        markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
+        values = {
+            "one": one,
+            "other": other,
+            "direction": _WORDS[direction],
+            "size": size,
+            "recordings": ", in the motion and standing" if len(found) > 1 else "",
+            "remedy": f"check which markers are mapped to {one} and {other}"
+            if in_all
+            else f"check the labels of {one} and {other} in this file; the other recording has them right",
+        }
+        where = Where(getattr(trial, role).path, markers=markers_of)
+        repair = _exchange(trial, (one, other), role, in_all) if exchange else None
+        yield finding("landmark_order", "error" if exchange else "warning", values, where, repair)
+
+
+def _exchange(trial: Trial, names: tuple[str, str], role: Role, in_all: bool) -> Repair | None:
     """Exchange two landmarks: in the mapping where every recording is out of order, else in the one that is."""
-    mapping = dict(case.trial.mapping)
-    if len(roles) > 1 or case.trial.static is None:
-        mapping[one], mapping[other] = mapping[other], mapping[one]
-        case.mend(mapping=mapping)
-        return
-    markers = getattr(case.trial, roles[0])
-    names = [list(mapping[name]) for name in (one, other)]
-    if all(len(own) == 1 and own[0] in markers for own in names):
-        case.mend(**{roles[0]: exchanged(markers, names[0][0], names[1][0])})
+    if in_all:
+        return exchange_landmarks(*names)
+    own = [list(trial.mapping[name]) for name in names]
+    if all(len(markers) == 1 and markers[0] in getattr(trial, role) for markers in own):
+        return exchange_labels(own[0][0], own[1][0], role=role)
+    return None

@@ -19,7 +19,7 @@ def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
     """Return pair of markers -> the frames at which they take each other's place, whatever body they are on.
 
     A marker is expected where the two frames before, or the two frames after, lead along a straight line; on a
-    moving person it is within centimetres of that.
+    moving subject it is within centimetres of that.
 
     Args:
         position: (T, n, 3) [m], NaN in gaps.
@@ -40,13 +40,13 @@ def _forwards(path: Array) -> dict[Pair, NDArray[np.int_]]:
         return {}
     expected, here = 2.0 * path[1:-1] - path[:-2], path[2:]
     off = np.nan_to_num(np.linalg.norm(here - expected, axis=-1))
-    leaping = off > LEAST
+    jumping = off > LEAST
     found = {}
-    for one in np.flatnonzero(leaping.any(axis=0)):
-        for other in np.flatnonzero((leaping & leaping[:, [one]]).any(axis=0)):
+    for one in np.flatnonzero(jumping.any(axis=0)):
+        for other in np.flatnonzero((jumping & jumping[:, [one]]).any(axis=0)):
             if other <= one:
                 continue
-            at = np.flatnonzero(leaping[:, one] & leaping[:, other])
+            at = np.flatnonzero(jumping[:, one] & jumping[:, other])
             crossed = np.maximum(
                 np.linalg.norm(here[at, one] - expected[at, other], axis=-1),
                 np.linalg.norm(here[at, other] - expected[at, one], axis=-1),

@@ -1,23 +1,32 @@
-"""Right and left: whole recordings, and single pairs where no standing trial tells more."""
+"""Right and left: whole recordings, and single pairs where no standing trial shows more."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import ahead, facing, landmark
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.repair import (
+    ROLES,
+    change_markers,
+    exchange_labels,
+    exchange_landmarks,
+    replace_fields,
+)
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import BODY_CLUSTERS, Markers, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.left_right import NEIGHBOUR
 
 Named = TypeVar("Named")
 
-# Pairs whose right landmark lies right of the left one on any walking person; feet may cross.
+# Pairs whose right landmark lies right of the left one on any walking subject; feet may cross.
 WIDE = (
     "asis",
     "psis",
@@ -30,53 +39,50 @@ WIDE = (
 )
 # From this share of reversed pairs on, the sides are swapped as a whole.
 WHOLE = 0.7
-# So many other pairs must tell that one pair is swapped.
+# So many other pairs must show that one pair is swapped.
 FEWEST_OTHERS = 4
 
 
-def whole_sides(case: Case) -> None:
+@asked_at(Stage.SIDES)
+def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""
-    ahead = facing(case.trial)
+    trial, ahead = case.trial, facing(case.trial)
     if ahead is None:
         return
-    pairs = _pairs(case.trial, case.trial.markers)
-    reversed_walk = _reversed(pairs, ahead)
-    static = case.trial.static
-    reversed_static = _reversed_standing(case.trial, static) if static is not None else []
-    swapped = [
-        len(r) >= WHOLE * n > 2 for r, n in ((reversed_walk, len(pairs)), (reversed_static, len(pairs)))
-    ]
-    if not any(swapped):
+    pairs = _pairs(trial, trial.markers)
+    reversed_pairs = {"markers": _reversed(pairs, ahead)}
+    if trial.static is not None:
+        reversed_pairs["static"] = _reversed_standing(trial, trial.static)
+    wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
+    if not wrong:
         return
-    both = swapped[0] and (swapped[1] or static is None)
-    files = [case.trial.markers.path] if swapped[0] else [static.path] if static is not None else []
-    many = reversed_walk if swapped[0] else reversed_static
-    case.tell(
-        "sides_swapped",
-        "error",
-        f"right and left are swapped: {len(many)} of {len(pairs)} pairs of landmarks ({', '.join(many[:4])} ...) "
-        "have their right one on the left of the person",
-        "swap the labels of right and left in both files"
-        if both and not case.content["mapping"]
+    both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.content["mapping"])
+    many = reversed_pairs[wrong[0]]
+    # As likely the mapping as the labels; the repair is the same.
+    values = {
+        "count": len(many),
+        "pairs": len(pairs),
+        "names": ", ".join(many[:4]),
+        "remedy": "swap the labels of right and left in this file; the other recording has them right"
+        if not both
         else "swap the markers of right and left in [mapping], [clusters] and [carried]"
+        if in_mapping
+        else "swap the labels of right and left in both files",
+    }
+    where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
+    repair = (
+        replace_fields(mapping=_mirrored_names(trial.mapping), clusters=_mirrored_names(trial.clusters))
         if both
-        else "swap the labels of right and left in this file; the other recording has them right",
-        **({"key": ("mapping", "asis_r")} if both and case.content["mapping"] else {"file": files[0]}),  # type: ignore[arg-type]
+        else change_markers(wrong[0], lambda markers: _mirrored_labels(trial, markers))
     )
-    if both:
-        # As likely the mapping as the labels; what is mended is the same.
-        case.mend(mapping=_mirrored_names(case.trial.mapping), clusters=_mirrored_names(case.trial.clusters))
-    elif swapped[0]:
-        case.mend(markers=_mirrored_labels(case.trial, case.trial.markers))
-    elif static is not None:
-        case.mend(static=_mirrored_labels(case.trial, static))
+    yield finding("sides_swapped", "error", values, where, repair)
 
 
 def _mirrored_names(table: Mapping[str, Named]) -> dict[str, Named]:
     """Return a table with the keys of right and left exchanged, where the clusters of the feet are bodies by name."""
-    turned = {"_r": "_l", "_l": "_r"}
+    other = {"_r": "_l", "_l": "_r"}
     return {
-        name[:-2] + turned[name[-2:]] if name[-2:] in turned and not _is_cluster_of_leg(name) else name: value
+        name[:-2] + other[name[-2:]] if name[-2:] in other and not _is_cluster_of_leg(name) else name: value
         for name, value in table.items()
     }
 
@@ -146,20 +152,13 @@ def _mirrored_labels(trial: Trial, markers: Markers) -> Markers:
     return replace(markers, position=markers.position[:, order])
 
 
-def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = slice(None)) -> Markers:
-    """Return markers with two of them exchanged in some frames."""
-    position = markers.position.copy()
-    a, b = markers.names.index(one), markers.names.index(other)
-    position[frames, a], position[frames, b] = markers.position[frames, b], markers.position[frames, a]
-    return replace(markers, position=position)
-
-
-def pelvis_pair(case: Case) -> None:
-    """Find front spines of the pelvis that are swapped, from which ``single_pairs`` measures all others."""
+@asked_at(Stage.FRONT_SPINES)
+def front_spines(case: Case) -> Iterator[Finding]:
+    """Find front spines of the pelvis that are swapped, from which all other pairs are measured."""
     trial = case.trial
     if _front_is_swapped(trial, trial.markers):
         standing = trial.static is not None and _front_is_swapped(trial, trial.static)
-        _tell_pair(case, "asis", "the pairs of the other landmarks point the other way", standing)
+        yield _swapped_pair(case, "asis", "the pairs of the other landmarks point the other way", standing)
 
 
 def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
@@ -181,45 +180,42 @@ def _mean(vector: Array) -> Array:
     return seen.mean(axis=0) if len(seen) else np.full(3, np.nan)
 
 
-def _tell_pair(case: Case, name: str, why: str, standing: bool) -> None:
-    """Tell that right and left of a landmark are swapped, and exchange them: in the motion if standing is right."""
+def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
+    """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
     trial, names = case.trial, (f"{name}_r", f"{name}_l")
     own = [list(trial.mapping[landmark]) for landmark in names]
     single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
     # Without a standing trial that has them right, mapping and labels are as likely.
     in_file = single and trial.static is not None and not standing
-    labels = f"swap the labels {own[0][0]} and {own[1][0]} in this file"
-    has_mapping = set(names) <= set(case.content["mapping"])
-    case.tell(
-        "pair_swapped",
-        "error",
-        f"{names[0]} and {names[1]} are swapped: {why}",
-        f"{labels}; the standing trial has them right"
+    in_mapping = set(names) <= set(case.content["mapping"]) and not in_file
+    labels = f"swap the labels {own[0][0]} and {own[1][0]} in"
+    place = case.key("mapping", names[0]) if in_mapping else Where(trial.markers.path)
+    values = {
+        "right": names[0],
+        "left": names[1],
+        "why": why,
+        "remedy": f"{labels} this file; the standing trial has them right"
         if in_file
         else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
-        if has_mapping or not single
-        else labels.replace("this file", "the files"),
-        markers=tuple(m for markers in own for m in markers),
-        **(  # type: ignore[arg-type]
-            {"key": ("mapping", names[0])} if has_mapping and not in_file else {"file": trial.markers.path}
-        ),
-    )
-    if in_file:
-        case.mend(markers=exchanged(trial.markers, own[0][0], own[1][0]))
-        return
-    mapping = dict(trial.mapping)
-    mapping[names[0]], mapping[names[1]] = mapping[names[1]], mapping[names[0]]
-    case.mend(mapping=mapping)
+        if in_mapping or not single
+        else f"{labels} the files",
+    }
+    where = replace(place, markers=tuple(m for markers in own for m in markers))
+    repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
+    return finding("pair_swapped", "error", values, where, repair)
 
 
-def single_pairs(case: Case) -> None:
-    """Find pairs that are nearer to the neighbour of the other side; see ``recording.sides.check_sides``."""
-    pelvis_pair(case)
+@asked_at(Stage.PAIRS_OF_LANDMARKS)
+def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
+    """Find pairs that are nearer to the neighbour of the other side."""
     for name, neighbour in NEIGHBOUR.items():
         if _is_across(case.trial, case.trial.markers, name, neighbour):
             static = case.trial.static
             standing = static is not None and _is_across(case.trial, static, name, neighbour)
-            _tell_pair(case, name, f"each lies nearer to {neighbour} of the other side", standing)
+            found = _swapped_pair(case, name, f"each lies nearer to {neighbour} of the other side", standing)
+            yield found
+            # Another pair may be measured from this one.
+            case = case.repaired(found)
 
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbour: str) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough
-from musclesolve.checking.case.case import REACH, Case, Run, stretches
+from musclesolve.checking.case.case import REACH, Case, stretches
+from musclesolve.checking.finding import Finding, Run, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances
+from musclesolve.checking.stages import Stage, asked_at
 
-# A step that exceeds the steps around it by so much more than a person can move [m], [m/s^2] is a jump.
+# A step that exceeds the steps around it by so much more than a subject can move [m], [m/s^2] is a jump.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
 # So many standard deviations of the noise of a coordinate are no noise; the median length of a vector of noise is
 # 1.538 of them (chi distribution of three degrees of freedom).
@@ -22,38 +26,43 @@ TOGETHER, BACK = 5, 0.25
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it.
 STRETCHED = 0.035
 FEWEST_FRAMES = 3
+# First frame, last frame, how far a marker moved in all (3,) [m], how far it went [m].
+Event = tuple[int, int, Array, float]
 
 
-def all_lengths(case: Case) -> None:
-    """Find slipped markers first; what else stretches is told then."""
-    blamed = _jumps(case)
-    _stretched(case, blamed)
+@dataclass(frozen=True)
+class Jumps:
+    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3.
+
+    Args:
+        size: marker -> how far it jumps [m].
+        single: marker -> which of its steps stand out among the steps around them.
+        noisy: marker -> which of its steps are high among others that are as high.
+    """
+
+    size: dict[str, Array]
+    single: dict[str, Mask]
+    noisy: dict[str, Mask]
+
+
+def find_jumps(case: Case) -> Jumps:
+    """Return which markers jump on the body."""
+    found = Jumps({} if case.trial.markers.time.size < 8 else _sizes(case), {}, {})
+    for name, size in found.size.items():
+        usual = _limit(case, float(np.median(size)))
+        high = size > usual
+        jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
+        if jumped.any():
+            found.single[name] = jumped & _stands_out(size)
+        elif high.any():
+            found.noisy[name] = high
+    return found
 
 
 def _jump(path: Array) -> Array:
     """Return by how much each step exceeds the mean of the steps around it, (T - 3, ...), for steps 1 to T - 3."""
     step = np.diff(path, axis=0)
     return step[1:-1] - 0.5 * (step[:-2] + step[2:])
-
-
-def _jumps(case: Case) -> set[str]:
-    """Tell which markers jump on the body, and return their names."""
-    markers, noisy = case.trial.markers, dict[str, Mask]()
-    if markers.time.size < 8:
-        return set()
-    blamed = set[str]()
-    for name, size in _sizes(case).items():
-        usual = _limit(case, float(np.median(size)))
-        high = size > usual
-        jumped = high & (size > np.maximum(usual, _limit(case, _around(size))))
-        if jumped.any():
-            blamed.add(name)
-            _tell_jumps(case, name, jumped & _stands_out(size))
-        elif high.any():
-            noisy[name] = high
-    if noisy:
-        _tell_noise(case, noisy)
-    return blamed | set(noisy)
 
 
 def _sizes(case: Case) -> dict[str, Array]:
@@ -92,13 +101,33 @@ def _around(size: Array) -> Array:
     return np.maximum(median[: size.size], after)
 
 
-def _tell_jumps(case: Case, name: str, jumped: Mask) -> None:
-    """Tell where a marker slips, and where it only leaves its place for a while."""
-    time = case.trial.markers.time
+@asked_at(Stage.SLIPS)
+def slips_and_ghosts(case: Case) -> Iterator[Finding]:
+    """Find where a marker slips, and where it only leaves its place for a while."""
+    markers = case.trial.markers
+    for name, jumped in find_jumps(case).single.items():
+        events = _events(markers[name], jumped)
+        slips, ghosts = _sorted_events(markers.time, events)
+        if slips:
+            values = {
+                "name": name,
+                "size": max(size for _, size in slips),
+                "times": f", {len(slips)} times" if len(slips) > 1 else "",
+                "reach": REACH,
+            }
+            where = Where(markers.path, markers=(name,), times=tuple(span for span, _ in slips))
+            yield finding("marker_slipped", "error", values, where)
+        if ghosts:
+            values = {"name": name, "size": max(event[3] for event in events)}
+            where = Where(markers.path, markers=(name,), times=tuple(sorted(ghosts)))
+            yield finding("leap.back", "warning", values, where)
+
+
+def _sorted_events(time: Array, events: list[Event]) -> tuple[list[tuple[Run, float]], list[Run]]:
+    """Return (time from the slip on, size [mm]) of each slip, and first and last time of each ghost."""
     ghosts: list[Run] = []
-    slips: list[tuple[Run, float]] = []
     left: list[tuple[int, int, Array]] = []
-    for first, stop, moved, far in _events(case.trial.markers[name], jumped):
+    for first, stop, moved, far in events:
         before = left[-1] if left else None
         if np.linalg.norm(moved) < 0.5 * far:
             ghosts.append((float(time[first]), float(time[stop])))
@@ -108,22 +137,10 @@ def _tell_jumps(case: Case, name: str, jumped: Mask) -> None:
         else:
             left.append((first, stop, moved))
     slips = [((float(time[stop]), float(time[-1])), 1000 * float(np.linalg.norm(m))) for _, stop, m in left]
-    if slips:
-        _tell_slip(case, name, slips)
-    if ghosts:
-        far = 1000 * max(event[3] for event in _events(case.trial.markers[name], jumped))
-        case.tell(
-            "leap",
-            "warning",
-            f"'{name}' jumps by up to {far:.0f} mm and back again: a ghost was taken for it",
-            "delete these frames of the marker in the capture software, and fill the gap",
-            file=case.trial.markers.path,
-            markers=(name,),
-            times=tuple(sorted(ghosts)),
-        )
+    return slips, ghosts
 
 
-def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
+def _events(path: Array, jumped: Mask) -> list[Event]:
     """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
 
     The steps of the path around tell how far it would have gone without; the marker leaves the frame ``first`` and is
@@ -150,56 +167,39 @@ def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
     ]
 
 
-def _tell_slip(case: Case, name: str, slips: list[tuple[Run, float]]) -> None:
-    far = max(size for _, size in slips)
-    often = f", {len(slips)} times" if len(slips) > 1 else ""
-    case.tell(
-        "marker_slipped",
-        "error",
-        f"'{name}' moves by {far:.0f} mm on the body from one frame to the next and stays there{often}",
-        f"the marker slipped or its label jumped to another marker: choose a range that ends {REACH:g} s before "
-        "it ([time]), or map the landmark through a cluster without it",
-        file=case.trial.markers.path,
-        markers=(name,),
-        times=tuple(span for span, _ in slips),
-    )
-
-
-def _tell_noise(case: Case, noisy: dict[str, Mask]) -> None:
-    """Tell markers that jitter in some frames: none of their jumps stands out among its neighbours."""
-    size = _sizes(case)
-    worst = sorted(noisy, key=lambda name: -float(size[name].max()))
-    frames = np.concatenate([[False], np.any(list(noisy.values()), axis=0), [False, False]])
+@asked_at(Stage.SLIPS)
+def noise_for_a_while(case: Case) -> Iterator[Finding]:
+    """Find markers that jitter in some frames: none of their jumps stands out among its neighbours."""
+    found, time = find_jumps(case), case.trial.markers.time
+    if not found.noisy:
+        return
+    size = found.size
+    worst = sorted(found.noisy, key=lambda name: -float(size[name].max()))
+    frames = np.concatenate([[False], np.any(list(found.noisy.values()), axis=0), [False, False]])
     spans = np.flatnonzero(frames)
     groups = np.split(spans, np.flatnonzero(np.diff(spans) > AROUND) + 1)
-    time = case.trial.markers.time
-    case.tell(
-        "noise",
-        "warning",
-        f"{len(noisy)} of {len(size)} markers jitter in these frames far more than elsewhere: '{worst[0]}' is up to "
-        f"{1000 * float(size[worst[0]].max()):.0f} mm off from one frame to the next",
-        "look up these frames in the capture software: few cameras saw the markers; delete what was reconstructed "
-        "badly, or choose a range without it ([time])",
-        file=case.trial.markers.path,
-        markers=tuple(worst[:5]),
-        times=tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups),
-    )
+    times = tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups)
+    values = {
+        "noisy": len(found.noisy),
+        "count": len(size),
+        "worst": worst[0],
+        "jitter": float(size[worst[0]].max()),
+    }
+    where = Where(case.trial.markers.path, markers=tuple(worst[:5]), times=times)
+    yield finding("noise.frames", "warning", values, where)
 
 
-def _stretched(case: Case, blamed: set[str]) -> None:
-    markers = case.trial.markers
-    pairs = distances(case.trial)
+@asked_at(Stage.SLIPS)
+def segment_lengths(case: Case) -> Iterator[Finding]:
+    """Find segments that stretch for another reason than that a marker jumps."""
+    markers, pairs = case.trial.markers, distances(case.trial)
     if pairs is None:
         return
-    error = pairs.measured(markers.position) - pairs.usual
-    error[
-        :,
-        [
-            pairs.names[a] in blamed or pairs.names[b] in blamed
-            for a, b in zip(pairs.one, pairs.other, strict=True)
-        ],
-    ] = 0.0
-    far = np.abs(np.nan_to_num(error)) > STRETCHED
+    jumps = find_jumps(case)
+    jumping = np.isin(pairs.names, [*jumps.single, *jumps.noisy])
+    error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
+    error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0
+    far = np.abs(error) > STRETCHED
     while far.any():
         # The marker of most of the stretched pairs is the first to look at.
         count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
@@ -208,19 +208,18 @@ def _stretched(case: Case, blamed: set[str]) -> None:
         stretched: Mask = np.asarray(far[:, own].any(axis=1))
         frames = long_enough(stretched, FEWEST_FRAMES)
         if frames.any():
-            pair = int(np.flatnonzero(own)[np.abs(np.nan_to_num(error[:, own])).max(axis=0).argmax()])
-            greatest = float(error[np.abs(np.nan_to_num(error[:, pair])).argmax(), pair])
-            names = pairs.names[pairs.one[pair]], pairs.names[pairs.other[pair]]
-            other = names[0] if pairs.names[worst] == names[1] else names[1]
-            case.tell(
-                "segment_length",
-                "warning",
-                f"'{pairs.names[worst]}' and '{other}', usually {1000 * pairs.usual[pair]:.0f} mm apart, come to "
-                f"{1000 * (pairs.usual[pair] + greatest):.0f} mm: the markers of one segment keep their distances to "
-                f"{1000 * STRETCHED:.0f} mm",
-                "check the label of the marker in these frames, and that it is on the segment it is mapped to",
-                file=markers.path,
-                markers=(pairs.names[worst], other),
-                times=stretches(frames, markers.time),
+            pair = int(np.flatnonzero(own)[np.abs(error[:, own]).max(axis=0).argmax()])
+            greatest = float(error[np.abs(error[:, pair]).argmax(), pair])
+            other = pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
+            values = {
+                "one": pairs.names[worst],
+                "other": other,
+                "usual": pairs.usual[pair],
+                "length": pairs.usual[pair] + greatest,
+                "limit": STRETCHED,
+            }
+            where = Where(
+                markers.path, markers=(pairs.names[worst], other), times=stretches(frames, markers.time)
             )
+            yield finding("segment_length", "warning", values, where)
         far[:, own] = False

@@ -1,13 +1,17 @@
-"""Front and back of one side of the pelvis exchanged: told by vote of the body before anything is turned by them."""
+"""Front and back of one side of the pelvis exchanged: decided by vote of the body before any axis is read from it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import between, landmark, upwards
-from musclesolve.checking.markers.left_right_labels import exchanged
+from musclesolve.checking.finding import Finding, Where, finding
+from musclesolve.checking.repair import exchange_labels, exchange_landmarks
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 
 # Directions with a cosine below this point opposite ways.
@@ -16,48 +20,39 @@ OPPOSITE = -0.5
 TRAVELS = 0.3
 
 
-def front_and_back(case: Case) -> None:
+@asked_at(Stage.PELVIS_LABELS)
+def front_and_back(case: Case) -> Iterator[Finding]:
     """Find one side of the pelvis that faces against the other side and both feet, or a pelvis that does as a whole.
 
-    The way the subject faces is read from these markers: with them exchanged everything else seems turned.
+    The way the subject faces is read from these markers: with them exchanged everything else seems rotated.
     """
     trial = case.trial
     wrong = _against_the_others(trial, trial.markers)
     if not wrong or (len(wrong) == 2 and not _goes_where_feet_point(trial)):
         return
     standing = trial.static is not None and _against_the_others(trial, trial.static) == wrong
-    for side in wrong:
-        _exchange(case, side, standing, whole=len(wrong) == 2)
-
-
-def _exchange(case: Case, side: Side, standing: bool, whole: bool) -> None:
-    """Report the exchanged landmarks of a side, in the motion or in both recordings, and exchange them back."""
-    trial, names = case.trial, (f"asis_{side}", f"psis_{side}")
-    own = [list(trial.mapping[name]) for name in names]
-    single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
-    in_file = single and not standing
     against = (
         "but the subject walks the way that both feet point, against the pelvis"
-        if whole
+        if len(wrong) == 2
         else "but the other side of the pelvis and both feet point the other way"
     )
-    case.tell(
-        "labels_exchanged",
-        "error",
-        f"{names[0]} lies behind {names[1]}, {against}: they "
-        "carry each other's label" + ("" if in_file else ", in the motion and standing" if standing else ""),
-        f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
-        if in_file
-        else f"check which markers are mapped to {names[0]} and {names[1]}",
-        file=trial.markers.path,
-        markers=tuple(marker for markers in own for marker in markers),
-    )
-    if in_file:
-        case.mend(markers=exchanged(trial.markers, own[0][0], own[1][0]))
-    else:
-        mapping = dict(trial.mapping)
-        mapping[names[0]], mapping[names[1]] = mapping[names[1]], mapping[names[0]]
-        case.mend(mapping=mapping)
+    for side in wrong:
+        names = f"asis_{side}", f"psis_{side}"
+        own = [list(trial.mapping[name]) for name in names]
+        single = all(len(markers) == 1 and markers[0] in trial.markers for markers in own)
+        in_file = single and not standing
+        values = {
+            "front": names[0],
+            "back": names[1],
+            "against": against,
+            "recordings": ", in the motion and standing" if standing and not in_file else "",
+            "remedy": f"exchange the labels {own[0][0]} and {own[1][0]} in this file"
+            if in_file
+            else f"check which markers are mapped to {names[0]} and {names[1]}",
+        }
+        where = Where(trial.markers.path, markers=tuple(marker for markers in own for marker in markers))
+        repair = exchange_labels(own[0][0], own[1][0]) if in_file else exchange_landmarks(*names)
+        yield finding("labels_exchanged.pelvis", "error", values, where, repair)
 
 
 def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:

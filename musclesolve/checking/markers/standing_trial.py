@@ -1,13 +1,17 @@
-"""Is the standing trial of this person, with the same markers in the same places?"""
+"""Is the standing trial of this subject, with the same markers in the same places?"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from musclesolve.checking.case.case import Case
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.marker_distances import bodies, distances, middle
+from musclesolve.checking.repair import change_markers
+from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
@@ -15,16 +19,17 @@ from musclesolve.recording.gaps.rigid_registration import register
 # Only distances this long say something of size [m]; from which difference of sizes on it is reported, and is an error;
 # how many must agree on it.
 LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
-# A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that. So many others tell.
+# A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.
 MOVED, FEWEST_LEFT = 0.03, 3
 
 
-def all_standing(case: Case) -> None:
-    """Compare the segments between standing trial and motion."""
+@asked_at(Stage.STANDING_PLACES)
+def moved_markers(case: Case) -> Iterator[Finding]:
+    """Find markers that sit elsewhere on their segment than in the standing trial."""
     static = case.trial.static
     if static is None:
         return
-    told = {m for f in case.findings for m in f.where.markers}
+    reported = {m for f in case.findings for m in f.where.markers}
     for markers, standing in bodies(case.trial).values():
         names = [name for name in markers if name in static] if standing else []
         # Without one of them the others must still show the segment.
@@ -35,24 +40,18 @@ def all_standing(case: Case) -> None:
             off = fits[worst][0]
             if off < MOVED:
                 break
-            if worst not in told:
-                case.tell(
-                    "marker_moved",
-                    "warning",
-                    f"'{worst}' sits {1000 * off:.0f} mm from where the other markers of its segment expect it "
-                    f"from the standing trial, usual is less than {1000 * MOVED:.0f} mm",
-                    "record the standing trial with the markers as they are in the motion, or leave the marker out",
-                    file=static.path,
-                    markers=(worst,),
-                )
-                told.add(worst)
+            if worst not in reported:
+                where = Where(static.path, markers=(worst,))
+                values = {"name": worst, "size": off, "limit": MOVED}
+                yield finding("marker_moved", "warning", values, where)
+                reported.add(worst)
             names.remove(worst)
 
 
 def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[float, float]:
     """Return how far a marker is from its standing place among others, and how far these are from theirs [m].
 
-    Medians over the motion; where it cannot be told, the marker is in its place and the others are not.
+    Medians over the motion; where it cannot be measured, the marker is in its place and the others are not.
     """
     still = np.stack([middle(static[other]) for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
@@ -68,7 +67,8 @@ def _fit(trial: Trial, static: Markers, name: str, others: list[str]) -> tuple[f
     return float(np.median(off)), float(np.median(poses.residual))
 
 
-def another_person(case: Case) -> None:
+@asked_at(Stage.SIZE_WHEN_STANDING)
+def size_when_standing(case: Case) -> Iterator[Finding]:
     """Find a standing trial in which all segments are longer, or all shorter, than in the motion."""
     pairs, static = distances(case.trial), case.trial.static
     if pairs is None or static is None:
@@ -78,17 +78,20 @@ def another_person(case: Case) -> None:
     if ratio.size < FEWEST:
         return
     size = float(np.median(ratio))
-    # A marker or two that moved do not make another person: most distances must agree on the ratio.
+    # A marker or two that moved do not make another subject: most distances must agree on the ratio.
     agreeing = np.mean((ratio - 1.0) * np.sign(size - 1.0) > 0.5 * abs(size - 1.0))
     if abs(size - 1.0) < SIZE or agreeing < 0.8:
         return
-    case.tell(
+    values = {
+        "difference": abs(size - 1.0),
+        "longer": "longer" if size > 1 else "shorter",
+        "count": ratio.size,
+    }
+    repair = change_markers("static", lambda markers: replace(markers, position=markers.position / size))
+    yield finding(
         "static_of_another",
         "error" if abs(size - 1.0) > FAR_SIZE else "warning",
-        f"in the standing trial the segments are {100 * abs(size - 1.0):.0f} % {'longer' if size > 1 else 'shorter'} "
-        f"than in the motion, {ratio.size} distances between markers of one segment agree on it: it is of another "
-        "person, or calibrated differently",
-        "name the standing trial of this person, recorded with the same calibration",
-        file=static.path,
+        values,
+        Where(static.path),
+        repair,
     )
-    case.mend(static=replace(static, position=static.position / size))

@@ -1,83 +1,65 @@
-"""Single markers: frozen, missing, leaping, merged with another one. What is found is taken as a gap from then on."""
+"""Single markers: held, missing, jumping, merged with another one; what is found is a gap for later checks."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough
 from musclesolve.checking.case.case import Case, stretches
-from musclesolve.checking.case.containment import attempt
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.markers.marker_distances import distances
-from musclesolve.recording.gaps.marker_jumps import jumps, largest_jump
+from musclesolve.checking.repair import remove_samples
+from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.recording.gaps.marker_jumps import jumps as jump_frames
+from musclesolve.recording.gaps.marker_jumps import largest_jump
 from musclesolve.recording.markers.body_regions import upper_markers
 from musclesolve.recording.trial.trial_file import completed_trial, filled_trial
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbours
 # change so much [m], is frozen.
 FROZEN_FRAMES, FROZEN_FOR, NEIGHBOURS_GO = 4, 0.03, 0.01
-# A marker that was held leaps when it is seen again: by more than so many of the smallest steps of the file, which a
+# A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
 # resting marker does not.
 HELD_STEPS = 2.5
-# Jitter from frame to frame that is worth a word [m], and how many frames show it.
+# Jitter from frame to frame that is worth a warning [m], and how many frames show it.
 NOISY, FEWEST_FOR_NOISE = 0.0025, 20
 # Two markers nearer than this [m] for so many frames are one.
 MERGED, MERGED_FRAMES = 0.003, 3
 
 
-def all_trajectories(case: Case) -> None:
-    """Examine every marker that the analysis uses."""
-    attempt(case, noise, frozen, gaps, merged, leaping, refill)
-
-
-def _lose(case: Case, name: str, frames: Mask) -> None:
-    position = case.trial.markers.position.copy()
-    position[frames, case.trial.markers.names.index(name)] = np.nan
-    case.mend_markers(position)
-
-
-def _inside(case: Case) -> Mask:
-    inside = np.zeros(case.trial.markers.time.size, bool)
-    inside[case.trial.frames()] = True
-    return inside
-
-
-def frozen(case: Case) -> None:
+@asked_at(Stage.HELD_SAMPLES)
+def held_samples(case: Case) -> Iterator[Finding]:
     """Find markers that stand exactly still while the markers around them go elsewhere."""
     markers, pairs = case.trial.markers, distances(case.trial)
     length = None if pairs is None else pairs.measured(markers.position)
     shortest = max(FROZEN_FRAMES, 1 + round(FROZEN_FOR * markers.rate))
     for name in case.trial.used_markers:
         path = markers[name]
-        still = long_enough(
-            np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)]), shortest - 1
-        )
-        stuck = np.zeros_like(still)
+        still = np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)])
+        held = np.zeros_like(still)
         own = None if pairs is None else pairs.of(markers.names.index(name))
-        for start, end in stretches(still, np.arange(still.size)):
+        for start, end in stretches(long_enough(still, shortest - 1), np.arange(still.size)):
             first, last = int(start) - 1, int(end)
             if length is not None and own is not None and own.any():
-                # Not how far the neighbours go: a foot turns about a toe that stands still.
+                # Not how far the neighbours go: a foot rotates about a toe that stands still.
                 gone = np.abs(length[last, own] - length[first, own])
             else:
                 gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)
-            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO and _leaps_after(path, last):
-                stuck[first : last + 1] = True
-        if stuck.any():
-            case.tell(
-                "frozen",
-                "error",
-                f"'{name}' keeps exactly the same place for {stuck.sum()} frames while the markers around it move",
-                "the capture software held the last place of a lost marker: delete these frames of the marker, and "
-                "fill the gap",
-                file=markers.path,
-                markers=(name,),
-                times=stretches(stuck, markers.time),
-            )
+            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBOURS_GO and _jumps_after(path, last):
+                held[first : last + 1] = True
+        if held.any():
             # The first of the equal frames was measured.
-            _lose(case, name, stuck & np.roll(stuck, 1))
+            values = {"name": name, "count": held.sum()}
+            where = Where(markers.path, markers=(name,), times=stretches(held, markers.time))
+            repair = remove_samples(name, held & np.roll(held, 1))
+            yield finding("frozen", "error", values, where, repair)
 
 
-def _leaps_after(path: Array, last: int) -> bool:
+def _jumps_after(path: Array, last: int) -> bool:
     """Return whether a path (T, 3) goes on from a frame with more than the smallest step that its digits allow."""
     if last + 1 >= len(path) or np.isnan(path[last + 1]).any():
         return True
@@ -86,8 +68,9 @@ def _leaps_after(path: Array, last: int) -> bool:
     return bool(np.abs(path[last + 1] - path[last]).max() > HELD_STEPS * smallest)
 
 
-def noise(case: Case) -> None:
-    """Tell how much the noisiest markers jitter from frame to frame."""
+@asked_at(Stage.HELD_SAMPLES)
+def noise(case: Case) -> Iterator[Finding]:
+    """Find markers that jitter from frame to frame."""
     markers = case.trial.markers
     if markers.time.size < FEWEST_FOR_NOISE:
         return
@@ -101,19 +84,18 @@ def noise(case: Case) -> None:
     }
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     if noisy:
-        case.tell(
-            "noise",
-            "warning",
-            f"{len(noisy)} of {len(jitter)} markers jitter by more than {1000 * NOISY:.1f} mm from frame to frame, "
-            f"'{noisy[0]}' by {1000 * jitter[noisy[0]]:.1f} mm (root mean square of a coordinate); optical systems "
-            "stay below 1 mm",
-            "calibrate the cameras anew, or let the data choose the cut-off of the filter ([filter])",
-            file=markers.path,
-            markers=tuple(noisy[:5]),
-        )
+        values = {
+            "noisy": len(noisy),
+            "count": len(jitter),
+            "limit": NOISY,
+            "worst": noisy[0],
+            "jitter": jitter[noisy[0]],
+        }
+        yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 
-def merged(case: Case) -> None:
+@asked_at(Stage.MERGED_MARKERS)
+def merged_markers(case: Case) -> Iterator[Finding]:
     """Find two markers in one place: one of them is a ghost."""
     names, markers = case.trial.used_markers, case.trial.markers
     position = np.stack([markers[name] for name in names], axis=1) if names else np.zeros((1, 0, 3))
@@ -121,18 +103,15 @@ def merged(case: Case) -> None:
         apart = np.linalg.norm(position[:, k + 1 :] - position[:, k : k + 1], axis=-1)
         for other, near in zip(names[k + 1 :], (apart < MERGED).T, strict=True):
             together = long_enough(near, MERGED_FRAMES)
-            if together.any():
-                case.tell(
-                    "markers_merged",
-                    "error",
-                    f"'{name}' and '{other}' are within {1000 * MERGED:.0f} mm of each other in {together.sum()} "
-                    "frames: one of them is a ghost, or two labels were given to one marker",
-                    "look up which of the two is real in the capture software, and delete the other one there",
-                    file=markers.path,
-                    markers=(name, other),
-                    times=stretches(together, markers.time),
-                )
-                _lose(case, _ghost(case, name, other, together), together)
+            if not together.any():
+                continue
+            values = {"one": name, "other": other, "limit": MERGED, "count": together.sum()}
+            where = Where(markers.path, markers=(name, other), times=stretches(together, markers.time))
+            repair = remove_samples(_ghost(case, name, other, together), together)
+            found = finding("markers_merged", "error", values, where, repair)
+            yield found
+            # Which one is a ghost is decided without the ghosts that are known.
+            case = case.repaired(found)
 
 
 def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
@@ -151,76 +130,69 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
     return max(off, key=lambda name: off[name])
 
 
-def gaps(case: Case) -> None:
-    """Tell which gaps within the time range are filled, and how well, and which cannot be."""
-    frozen_ones = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
+@asked_at(Stage.GAPS)
+def gaps(case: Case) -> Iterator[Finding]:
+    """Report which gaps within the time range are filled, and how well, and which cannot be."""
+    held = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
     start, end = case.trial.time_range
-    whole, completed = completed_trial(case.trial, case.content)
+    filled, completed = completed_trial(case.trial, case.content)
     above = upper_markers(case.trial)
-    for gap in whole.gaps:
-        if gap.marker in frozen_ones or gap.last < start or gap.first > end:
+    path = case.trial.markers.path
+    for gap in filled.gaps:
+        if (
+            gap.marker in held
+            or gap.last < start
+            or gap.first > end
+            or (gap.marker in above and not gap.filled)
+        ):
             continue
-        if gap.marker in above and not gap.filled:
-            continue
-        span = f"'{gap.marker}' is missing for {gap.frames} frames"
-        if gap.filled:
-            case.tell(
-                "gap_filled",
-                "note",
-                f"{span}: filled by {gap.account}, to within about {1000 * gap.error:.1f} mm",
-                "keep it in mind when reading the results",
-                file=case.trial.markers.path,
-                markers=(gap.marker,),
-                times=((gap.first, gap.last),),
-            )
-        else:
-            case.tell(
-                "gap",
-                "error",
-                f"{span}, which cannot be filled: {gap.account}",
-                "fill the gap in the capture software, or choose a range without it ([time])",
-                file=case.trial.markers.path,
-                markers=(gap.marker,),
-                times=((gap.first, gap.last),),
-            )
+        where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
+        values: dict[str, Any] = {
+            "name": gap.marker,
+            "count": gap.frames,
+            "account": gap.account,
+            "error": gap.error,
+        }
+        yield (
+            finding("gap_filled", "note", values, where)
+            if gap.filled
+            else finding("gap", "error", values, where)
+        )
     for marker in completed:
-        if marker.marker not in frozen_ones:
-            case.tell(
-                "gap",
-                "warning",
-                marker.sentence,
-                "fill the gap in the capture software; the moments of the legs do not depend on it",
-                file=case.trial.markers.path,
-                markers=(marker.marker,),
-                times=((marker.first, marker.last),),
-            )
-    case.mend(markers=whole.markers, mapping=whole.mapping)
+        if marker.marker not in held:
+            where = Where(path, markers=(marker.marker,), times=((marker.first, marker.last),))
+            yield finding("gap.completed", "warning", {"sentence": marker.sentence}, where)
 
 
-def refill(case: Case) -> None:
-    """Fill the gaps that frozen, merged and leaping markers have left."""
-    case.mend_markers(filled_trial(case.trial, case.content).markers.position)
+def fill_and_complete(case: Case) -> Case:
+    """Return the case with gaps filled and markers above the hips completed."""
+    filled, _ = completed_trial(case.trial, case.content)
+    return case.with_trial(replace(case.trial, markers=filled.markers, mapping=filled.mapping))
 
 
-def leaping(case: Case) -> None:
-    """Find markers that leap within the time range."""
-    markers, inside = case.trial.markers, _inside(case)
+@asked_at(Stage.JUMPS)
+def jumps(case: Case) -> Iterator[Finding]:
+    """Find markers that jump within the time range; the samples are removed wherever they are."""
+    markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
+    inside[case.trial.frames()] = True
     limit = largest_jump(markers.rate)
     for name in case.trial.used_markers:
-        frames = jumps(markers[name], markers.rate)
-        if not frames.any():
+        frames = jump_frames(markers[name], markers.rate)
+        if not (frames & inside).any():
             continue
-        if (frames & inside).any():
-            change = np.linalg.norm(np.diff(markers[name], n=2, axis=0), axis=1)
-            size = float(np.nanmax(np.where(inside[1:-1], change, 0.0)))
-            case.tell(
-                "leap",
-                "error",
-                f"'{name}' leaps: one step differs from the next by {1000 * size:.0f} mm, on a moving person by less "
-                f"than {1000 * limit:.0f} mm",
-                "correct its label in the capture software, or delete these frames of the marker and fill the gap",
-                file=markers.path,
-                markers=(name,),
-                times=stretches(frames & inside, markers.time),
-            )
-        _lose(case, name, frames)
+        change = np.linalg.norm(np.diff(markers[name], n=2, axis=0), axis=1)
+        size = float(np.nanmax(np.where(inside[1:-1], change, 0.0)))
+        values = {"name": name, "size": size, "limit": limit}
+        where = Where(markers.path, markers=(name,), times=stretches(frames & inside, markers.time))
+        yield finding("leap", "error", values, where)
+
+
+def remove_and_fill_jumps(case: Case) -> Case:
+    """Return the case without jumps, in and outside of the time range, and with the gaps filled that are left."""
+    markers, recorded = case.trial.markers, case.recorded
+    for name in case.trial.used_markers:
+        frames = jump_frames(markers[name], markers.rate)
+        if frames.any():
+            recorded = remove_samples(name, frames)(recorded)
+    filled = filled_trial(recorded.trial, case.content).markers
+    return case.with_trial(replace(recorded.trial, markers=filled))

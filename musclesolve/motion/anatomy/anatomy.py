@@ -39,6 +39,7 @@ from musclesolve.motion.anatomy.upper_body import completed, elbow_axes, upper_b
 from musclesolve.motion.body_weight import weight_notes
 from musclesolve.motion.motion_warnings import (
     check_rigid,
+    cutoff_notes,
     filter_notes,
     length_notes,
     loose_notes,
@@ -70,6 +71,7 @@ class Anatomy:
         uncertain: those of the notes that say which joints stand on points that do not move as a body does.
         filter: the filter that the markers went through.
         unusual: proportions that few people have, which are among the notes too.
+        notes_by_cause: those of the notes that are about the "mass", the "stature" or the "cutoff".
     """
 
     time: Array
@@ -81,6 +83,7 @@ class Anatomy:
     uncertain: list[str]
     filter: FilterChoice
     unusual: list[Unusual]
+    notes_by_cause: dict[str, list[str]]
 
 
 @dataclass(frozen=True)
@@ -123,9 +126,14 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     found = measured_body(trial, walk, standing)
     firm, offsets = _leading(trial, found.firm), found.offsets
     uncertain = [*loose_notes(firm), *length_notes(found.points, offsets)]
+    by_cause = {
+        "mass": weight_notes(trial, walk.time, found.moving),
+        "stature": stature_notes(trial, offsets),
+        "cutoff": cutoff_notes(trial),
+    }
     serious = [
-        *weight_notes(trial, walk.time, found.moving),
-        *stature_notes(trial, offsets),
+        *by_cause["mass"],
+        *by_cause["stature"],
         *(str(unusual) for unusual in found.unusual),
         *uncertain,
         *filter_notes(trial, chosen),
@@ -133,7 +141,16 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     notes = [*serious, *trial.notes, *found.stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
     parts = completed(found.moving, found.points)
     return Anatomy(
-        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, found.unusual
+        walk.time,
+        found.points,
+        found.directions,
+        offsets,
+        parts,
+        notes,
+        uncertain,
+        chosen,
+        found.unusual,
+        by_cause,
     )
 
 

@@ -2,53 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
-from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One fault.
-
-    Args:
-        name: of the fault.
-        about: what was done wrong.
-        code: the finding of ``musclesolve.check`` that it should lead to.
-        spoil: does it to a copy.
-    """
-
-    name: str
-    about: str
-    code: str
-    spoil: Callable[[Copy], None]
-
-
-_PLANTABLE: dict[str, Fault] = {}
-
-
-def fault(code: str) -> Callable[[Callable[[Copy], None]], Callable[[Copy], None]]:
-    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong."""
-
-    def register(spoil: Callable[[Copy], None]) -> Callable[[Copy], None]:
-        name = spoil.__name__
-        _PLANTABLE[name] = Fault(name, (spoil.__doc__ or "").strip(), code, spoil)
-        return spoil
-
-    return register
+from musclesolve._util.names import unknown_name
+from musclesolve.synthetic.faults import force_faults, marker_faults, trial_faults
+from musclesolve.synthetic.faults.fault import Fault, registered
+from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
 
 
 def faults() -> dict[str, Fault]:
     """Return every fault by its name."""
-    # The faults register themselves.
-    from musclesolve.synthetic.faults import force_faults, marker_faults, trial_faults
-
-    del force_faults, marker_faults, trial_faults
-    return dict(_PLANTABLE)
+    return {
+        name: fault
+        for module in (force_faults, marker_faults, trial_faults)
+        for name, fault in registered(module.__name__).items()
+    }
 
 
 def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
@@ -84,19 +53,11 @@ def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) 
     Raises:
         InputError: no such fault, or a trial that cannot be read.
     """
-    chosen = [_known(name) for name in names]
+    known, chosen = faults(), list(names)
+    for name in chosen:
+        if name not in known:
+            raise unknown_name(name, "fault", known)
     copy = open_copy(Path(trial_path))
-    for each in chosen:
-        each.spoil(copy)
+    for name in chosen:
+        known[name].spoil(copy)
     return write_copy(copy, Path(folder))
-
-
-def _known(name: str) -> Fault:
-    known = faults()
-    if name not in known:
-        raise InputError(
-            f"there is no fault '{name}'",
-            expected=f"one of {', '.join(known)}",
-            remedy=suggestion(name, known) or "choose one of these",
-        )
-    return known[name]

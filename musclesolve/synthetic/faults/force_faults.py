@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.synthetic.faults.faults import fault
+from musclesolve.synthetic.faults.fault import fault
 from musclesolve.synthetic.faults.trial_copy import FORCES, Copy
 from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
 
 SHOWS = 2.0
-"""Below this vertical force software gives no centre of pressure [N]."""
+"""Below this vertical force software gives no center of pressure [N]."""
 
 
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
@@ -27,7 +27,7 @@ def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
 def _lift(copy: Copy, plate: int, extra: Array) -> None:
     """Add a vertical force (S,) [N] that the sensors of a plate show together: it acts at the middle of the plate.
 
-    As on a real plate, what was wrong in the channels goes on into the centre of pressure and the free moment.
+    As on a real plate, what was wrong in the channels goes on into the center of pressure and the free moment.
     """
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
     middle = plate_middles(force[:, 2], point)

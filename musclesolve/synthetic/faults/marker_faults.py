@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve.synthetic.faults.faults import fault
+from musclesolve.synthetic.faults.fault import fault
 from musclesolve.synthetic.faults.trial_copy import STATIC, WALK, Copy
 
 # Way that is shown in the tests: 30 mm in a direction that no segment is square to [m].
@@ -104,7 +104,7 @@ def two_labels_on_one_marker(copy: Copy) -> None:
 
 @fault("static_of_another")
 def static_of_another(copy: Copy) -> None:
-    """The standing trial is that of a person 8 % larger."""
+    """The standing trial is that of a subject 8 % larger."""
     if copy.static is not None:
         copy.put(1.08 * copy.static.position, static=True)
 

@@ -52,8 +52,8 @@ class Copy:
 
     def in_file(self, vector: tuple[float, float, float]) -> Array:
         """Return a vector (3,) of the global frame in the axes of the files."""
-        turned: Array = np.asarray(vector) @ self.rotation
-        return turned
+        in_file: Array = np.asarray(vector) @ self.rotation
+        return in_file
 
     def marker(self, landmark: str) -> str:
         """Return the marker that shows a landmark; the first where there are several.
@@ -65,6 +65,7 @@ class Copy:
         if not shown:
             raise InputError(
                 f"no marker of the motion shows '{landmark}'",
+                code="missing_marker",
                 file=self.walk.path,
                 expected="a trial with a marker on it",
                 remedy="choose a fault of another marker",

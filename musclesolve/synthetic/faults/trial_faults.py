@@ -1,11 +1,11 @@
-"""Faults of the trial file: axes, sides, the person, the filter."""
+"""Faults of the trial file: axes, sides, the subject, the filter."""
 
 from __future__ import annotations
 
 import re
 
 from musclesolve.errors import InputError
-from musclesolve.synthetic.faults.faults import fault
+from musclesolve.synthetic.faults.fault import fault
 from musclesolve.synthetic.faults.trial_copy import Copy
 
 
@@ -19,10 +19,10 @@ def up_axis_wrong(copy: Copy) -> None:
 
 @fault("walking_direction")
 def walks_backwards(copy: Copy) -> None:
-    """The trial file says that the person walks against the way she does."""
+    """The trial file says that the subject walks against the true direction."""
     forward = copy.content["laboratory"]["forward"]
-    turned = ("-" if forward[0] == "+" else "+") + forward[1]
-    copy.set_key("laboratory", "forward", f'"{turned}"')
+    other = ("-" if forward[0] == "+" else "+") + forward[1]
+    copy.set_key("laboratory", "forward", f'"{other}"')
 
 
 @fault("sides_swapped")
@@ -38,6 +38,7 @@ def sides_swapped(copy: Copy) -> None:
     if not changed:
         raise InputError(
             "the trial file has no [mapping] of its own",
+            code="missing_key",
             expected="landmarks that are mapped in the trial file",
             remedy="choose another fault, or write out the mapping",
         )

@@ -14,7 +14,7 @@ from musclesolve.recording.cameras.camera_writing import write_camera_file
 from musclesolve.recording.data import Markers
 from musclesolve.synthetic.recording.recording_options import RecordingOptions
 
-ROOM = 0.4
+CLEARANCE = 0.4
 """How far the control points reach beyond the markers [m]."""
 
 NEAREST = 5.0
@@ -36,7 +36,7 @@ def write_views(
         axes: R (3, 3) with p_global = R p_file.
     """
     seen = np.concatenate([markers.position.reshape(-1, 3) @ axes.T for markers in recordings.values()])
-    low, high = np.nanmin(seen, axis=0) - ROOM, np.nanmax(seen, axis=0) + ROOM
+    low, high = np.nanmin(seen, axis=0) - CLEARANCE, np.nanmax(seen, axis=0) + CLEARANCE
     low[2] = 0.0
     middle = 0.5 * (low + high)
     target = [middle[0], middle[1], 0.9]
@@ -47,7 +47,7 @@ def write_views(
     for number, (name, markers) in enumerate(recordings.items()):
         write_camera_file(
             folder,
-            [_turned(camera, axes) for camera in cameras],
+            [_in_file_axes(camera, axes) for camera in cameras],
             control @ axes,
             markers,
             options.noise_px,
@@ -56,7 +56,7 @@ def write_views(
         )
 
 
-def _turned(camera: Camera, axes: Array) -> Camera:
+def _in_file_axes(camera: Camera, axes: Array) -> Camera:
     """The same camera for points in the axes of the files: a . p_global = (a R) . p_file."""
     rows = np.append(camera.coefficients, 1.0).reshape(3, 4)
     rows = np.column_stack([rows[:, :3] @ axes, rows[:, 3]])

@@ -1,4 +1,4 @@
-"""Where the markers of a set sit on the person of the reference stride."""
+"""Where the markers of a set sit on the subject of the reference stride."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Places:
 
     Args:
         names: n markers.
-        standing: (n, 3) their places on the standing person, from the middle of the hips [m].
+        standing: (n, 3) their places on the standing subject, from the middle of the hips [m].
         bodies: n bodies that carry them.
         removed: markers that are taken off before walking.
     """
@@ -98,7 +98,7 @@ def _is_weighted(way: Any) -> bool:
 def _remaining(
     weights: Mapping[str, float], places: Mapping[str, tuple[Array, str]], at: Array, body: str
 ) -> dict[str, tuple[Array, str]]:
-    """The marker that is not placed yet, where the weighted sum of all is the landmark on the standing person."""
+    """The marker that is not placed yet, where the weighted sum of all is the landmark on the standing subject."""
     (marker,) = set(weights) - set(places)
     others = sum(
         (weight * places[name][0] for name, weight in weights.items() if name != marker), np.zeros(3)

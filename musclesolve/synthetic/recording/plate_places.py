@@ -19,7 +19,7 @@ def plate_middles(vertical: Array, point: Array) -> Array:
 
     Args:
         vertical: (T,) vertical force of one foot [N].
-        point: (T, 3) its centre of pressure [m], of which only what is loaded counts.
+        point: (T, 3) its center of pressure [m], of which only what is loaded counts.
 
     Returns:
         (T, 3) the mean place of the pressure of the nearest contact [m]; zero where there is none at all.
@@ -53,6 +53,7 @@ def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Arra
         if number > len(contacts):
             raise InputError(
                 f"there is no contact {side}{number}",
+                code="unknown_name",
                 where="steps",
                 expected=f"{side}1 to {side}{len(contacts)}",
                 remedy="choose one of these, or record more strides",

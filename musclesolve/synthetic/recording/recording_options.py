@@ -15,7 +15,7 @@ from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.synthetic.faults.faults import faults
 from musclesolve.synthetic.recording.marker_noise import NOISES
 
-WORDS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
+CUTOFF_METHODS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
 
 CUTOFF_HZ = {"walk": 6.0, "run": 15.0}
@@ -58,7 +58,7 @@ class RecordingOptions:
         marker_set: name of a marker set (`musclesolve markers`); a marker on every landmark when None.
         cameras: how many cameras see the markers; with 0 the files hold the markers themselves.
         noise_px: standard deviation of every pixel coordinate of the cameras [px].
-        forward: axis of the files along which the person walks.
+        forward: axis of the files along which the subject walks.
         up: axis of the files that points up.
         heading_deg: direction in which the subject sets out, to the left of that axis [deg].
         turn_deg: how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to
@@ -72,7 +72,7 @@ class RecordingOptions:
         decimals: of a marker coordinate in the file [mm].
 
     Raises:
-        InputError: an option that makes no recording; says which.
+        InputError: an option that makes no recording; names it.
     """
 
     motion: str = "walk"
@@ -133,7 +133,9 @@ class RecordingOptions:
             "turn_deg", self._turns, f"at most {MOST_TURN_DEG:g} degrees to either side for every stride"
         )
         self._need("seed", whole(0), "a whole number from 0 on")
-        self._need("cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(WORDS))
+        self._need(
+            "cutoff_hz", self._cuts, "below half the marker rate, or one of " + ", ".join(CUTOFF_METHODS)
+        )
         top = 0.5 * self.force_rate_hz
         below = "above 0 and below half the rate of the plates"
         self._need("force_cutoff_hz", lambda v: v is None or (number(0.0, top)(v) and 0.0 < v < top), below)
@@ -163,7 +165,11 @@ class RecordingOptions:
         top = 0.5 * self.marker_rate_hz
         if value is None:
             return True
-        return value in WORDS if isinstance(value, str) else number(0.0, top)(value) and 0.0 < value < top
+        return (
+            value in CUTOFF_METHODS
+            if isinstance(value, str)
+            else number(0.0, top)(value) and 0.0 < value < top
+        )
 
     def _need(self, name: str, good: Test, expected: str) -> None:
         value = getattr(self, name)
@@ -172,7 +178,13 @@ class RecordingOptions:
                 return
         except (TypeError, ValueError):
             pass
-        raise InputError(f"{name} is {value!r}", where=name, expected=expected, remedy="choose another value")
+        raise InputError(
+            f"{name} is {value!r}",
+            code="bad_value",
+            where=name,
+            expected=expected,
+            remedy="choose another value",
+        )
 
 
 def number(low: float = -inf, high: float = inf) -> Test:
@@ -215,6 +227,7 @@ def parse_gap(text: str) -> Gap:
     except (IndexError, ValueError):
         raise InputError(
             f"{text!r} is no gap",
+            code="bad_format",
             where="--gap",
             expected="MARKER:FROM:TO with the times in seconds",
             remedy="write knee_lateral_r:0.5:0.6",

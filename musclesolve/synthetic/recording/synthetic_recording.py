@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -38,7 +38,7 @@ SAME_TIME = 1e-9
 MOMENT_NOISE = 0.01
 """Noise of a moment of a plate [N m] for each newton of the noise of its force: an arm of a centimetre.
 
-Both act at the middle of the plate, as the sensors do: the noise of the centre of pressure is the same anywhere.
+Both act at the middle of the plate, as the sensors do: the noise of the center of pressure is the same anywhere.
 """
 
 
@@ -76,10 +76,7 @@ def recording_files(stride: Stride | None = None, truth: bool = True, **options:
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set)
     _check_gaps(stride, chosen, places)
-    recordings = {
-        WALK: walking(stride, chosen, places),
-        STANDING: standing(stride, chosen, places),
-    }
+    recordings = {WALK: walking(stride, chosen, places), STANDING: standing(stride, chosen, places)}
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         beside = Path(name)
         if chosen.cameras:
@@ -104,6 +101,7 @@ def on_path(stride: Stride, options: RecordingOptions) -> Stride:
     if type(stride) is not Stride:
         raise InputError(
             f"{stride.about} is given another direction",
+            code="conflict",
             where="heading_deg, turn_deg",
             expected="the strides of a walk, which alone are carried along another path",
             remedy="leave out heading_deg and turn_deg",
@@ -122,6 +120,7 @@ def check_free(folder: Path, names: Iterable[str]) -> None:
     if there and not (folder / TRUTH).is_file():
         raise InputError(
             f"there is another recording: {', '.join(there)}",
+            code="occupied_folder",
             file=folder,
             expected=f"a new folder, or one with a synthetic recording and its {TRUTH}",
             remedy="choose another folder with -o",
@@ -132,12 +131,7 @@ def _options(given: dict[str, object]) -> RecordingOptions:
     known = tuple(RecordingOptions.__dataclass_fields__)
     for name in given:
         if name not in known:
-            raise InputError(
-                f"there is no option {name!r}",
-                where="synthetic_recording",
-                expected="one of " + ", ".join(known),
-                remedy=suggestion(name, known) or "leave it out",
-            )
+            raise unknown_name(name, "option", known, where="synthetic_recording")
     return RecordingOptions(**given)  # type: ignore[arg-type]
 
 
@@ -146,15 +140,11 @@ def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> No
     names = tuple(name for name in places.names if name not in places.removed)
     for marker, first, last in options.gaps:
         if marker not in names:
-            raise InputError(
-                f"there is no marker {marker!r} to have a gap",
-                where="gaps",
-                expected="one of " + ", ".join(names),
-                remedy=suggestion(marker, names) or "choose one of these",
-            )
+            raise unknown_name(marker, "marker", names, where="gaps")
         if not inside(seen, first, last).any():
             raise InputError(
                 f"no frame lies in the gap of {marker} from {first:g} to {last:g} s",
+                code="bad_range",
                 where="gaps",
                 expected=f"times from 0 to {seen[-1]:.2f} s, with a frame every {1.0 / options.marker_rate_hz:.2g} s",
                 remedy="choose other times, or record more strides",
@@ -189,10 +179,10 @@ def walking(stride: Stride, options: RecordingOptions, places: Places) -> Marker
 
 
 def standing(stride: Stride, options: RecordingOptions, places: Places) -> Markers:
-    """Markers of the standing person, soles on the ground."""
+    """Markers of the standing subject, soles on the ground."""
     count = options.standing_frames
     position = np.repeat((places.standing + stride.standing_origin)[None], count, axis=0)
-    # He stands still: skin does not slide, the cameras alone are left.
+    # Standing still: skin does not slide, the cameras alone are left.
     noise = white(np.random.default_rng([options.seed, 2]), position.shape, np.zeros(count))
     position = position + options.noise_mm * MILLIMETRE * noise
     time = np.arange(count) / options.marker_rate_hz
@@ -200,7 +190,7 @@ def standing(stride: Stride, options: RecordingOptions, places: Places) -> Marke
 
 
 def plates(stride: Stride, options: RecordingOptions) -> Table:
-    """Force, centre of pressure and free moment of the plates of each foot, zero while unloaded."""
+    """Force, center of pressure and free moment of the plates of each foot, zero while unloaded."""
     time = times(stride, options, options.force_rate_hz)
     rng = np.random.default_rng([options.seed, 3])
     names, columns = [], []
@@ -219,7 +209,7 @@ def plates(stride: Stride, options: RecordingOptions) -> Table:
 
 
 def pressure(force: AnyArray, moment: AnyArray, unloaded_below: float) -> tuple[AnyArray, AnyArray]:
-    """Centre of pressure on the ground and moment about it, (T, 3) each, zero while unloaded."""
+    """Center of pressure on the ground and moment about it, (T, 3) each, zero while unloaded."""
     loaded = force[:, 2] >= unloaded_below
     vertical = np.where(loaded, force[:, 2], np.inf)
     point = np.stack([-moment[:, 1] / vertical, moment[:, 0] / vertical, np.zeros(len(force))], axis=1)

@@ -20,9 +20,9 @@ VARIABLES: dict[str, tuple[tuple[str, ...], str, str]] = {
     "center_of_pressure": (("time", "side", "axis"), "m", "where it acts; NaN below 20 N"),
     "free_moment": (("time", "side"), "N m", "moment about the vertical through it"),
     "marker": (("time", "landmark", "axis"), "m", "landmark without noise"),
-    "pelvis_residual": (("time", "component"), "N, N m", "what nobody has to supply"),
+    "pelvis_residual": (("time", "component"), "N, N m", "force and moment that nothing supplies"),
 }
-"""Dimensions, units and meaning of what is told."""
+"""Dimensions, units and meaning of the variables."""
 
 
 def truth_bytes(stride: Stride, options: RecordingOptions, time: Array) -> bytes:

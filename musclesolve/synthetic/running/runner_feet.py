@@ -1,6 +1,6 @@
 """Where the right foot of a runner is: planted, rolling over its ball, swinging through under the pelvis.
 
-The stance follows from the ground forces: the centre of pressure lies below the centre of mass at mid-stance, and there
+The stance follows from the ground forces: the center of pressure lies below the center of mass at mid-stance, and there
 is the middle of the foot. The swing is a periodic cubic spline through a few plausible places, seen from a point that
 goes on at the mean speed. Where the foot goes in the swing is no more than plausible; what matters is its smoothness.
 """
@@ -17,7 +17,7 @@ from musclesolve.synthetic.stride.stride_subject import Person
 BESIDE = 0.05
 """Distance of the planted foot from the line of progression [m]."""
 MIDDLE = 0.045
-"""The middle of the centre of pressure ahead of the ankle [m]."""
+"""The middle of the center of pressure ahead of the ankle [m]."""
 HEEL_OFF, LIFTED = 0.1, np.deg2rad(38.0)
 """Where in the stance (u) the heel begins to rise, and how far the foot is pitched at its end [rad]."""
 SWING = (
@@ -49,7 +49,7 @@ def foot_path(person: Person, ground: RunGround) -> CubicSpline:
     for share, ahead, height, pitch in SWING:
         time.append(ground.contact + share * (ground.period - ground.contact))
         places.append((0.5 * ahead * reach, height, pitch))
-    # The moving point starts level with the centre of mass.
+    # The moving point starts level with the center of mass.
     return CubicSpline([*time, ground.period], [*places, places[0]], bc_type="periodic")
 
 
@@ -62,7 +62,7 @@ def _over_ball(person: Person, pitch: float) -> tuple[float, float]:
     """How far the ankle has moved ahead, and its height, once the foot is pitched over its ball [m]."""
     ball = np.array(person.settings["foot"]["ball"])
     sine, cosine = np.sin(pitch), np.cos(pitch)
-    # From the ball to the ankle, turned forward.
+    # From the ball to the ankle, pitched forward.
     x = -ball[0] * cosine - ball[2] * sine
     z = ball[0] * sine - ball[2] * cosine
     return float(ball[0] + x), float(z)

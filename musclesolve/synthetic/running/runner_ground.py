@@ -1,12 +1,12 @@
-"""What the ground does to a runner, in closed form, and what follows from it for the centre of mass.
+"""What the ground does to a runner, in closed form, and what follows from it for the center of mass.
 
 In a stance of duration t_s, with u from -1 to 1 over it and tau the time from its middle, the right foot is pushed by
 
     F_z = A (1 - u^2)^2,  F_x = k tau F_z,  F_y = b F_z,
 
-zero with its slope at both ends. A follows from carrying the body weight on average, k from how fast the centre of
-pressure travels under the foot: no moment about the left axis through the centre of mass C is left where it lies at
-C_x - C_z F_x / F_z. The left foot does the same half a stride later, mirrored. The angular momentum about the centre of
+zero with its slope at both ends. A follows from carrying the body weight on average, k from how fast the center of
+pressure travels under the foot: no moment about the left axis through the center of mass C is left where it lies at
+C_x - C_z F_x / F_z. The left foot does the same half a stride later, mirrored. The angular momentum about the center of
 mass is constant in flight; about the forward and the upward axis it goes over into its opposite in proportion to the
 impulse, which takes the moment M = dH/dt.
 """
@@ -31,15 +31,15 @@ MIRROR = np.array([1.0, -1.0, 1.0])
 
 @dataclass(frozen=True)
 class RunGround:
-    """Ground forces and path of the centre of mass of a run.
+    """Ground forces and path of the center of mass of a run.
 
     Args:
         mass: of the runner [kg].
         speed: mean speed [m/s].
         period: of a stride [s].
         stance: share of the stride in which a foot is on the ground, below one half.
-        height: mean height of the centre of mass [m].
-        pressure_travel: how far the centre of pressure travels under the foot [m].
+        height: mean height of the center of mass [m].
+        pressure_travel: how far the center of pressure travels under the foot [m].
     """
 
     mass: float
@@ -90,7 +90,7 @@ class RunGround:
         return sign * (1.0 - 2.0 * done / scale), -2.0 * sign * rate / scale
 
     def center(self, time: Array) -> tuple[Array, Array]:
-        """Position (T, 3) [m] and velocity (T, 3) [m/s] of the centre of mass."""
+        """Position (T, 3) [m] and velocity (T, 3) [m/s] of the center of mass."""
         half = 0.5 * self.period
         step, since = _whole(time, half)
         sign = 1.0 - 2.0 * (step % 2)

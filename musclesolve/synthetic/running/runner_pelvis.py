@@ -1,7 +1,7 @@
 """How the pelvis of a runner moves, given the joint angles and what the ground does: by conservation of momentum.
 
-With joint angles as functions of time, the momentum of the whole body about its centre of mass is H = R (I w + h):
-R turns the pelvis, I is the inertia of the body and h the momentum of the joints' motion, both in the axes of the
+With joint angles as functions of time, the momentum of the whole body about its center of mass is H = R (I w + h):
+R rotates the pelvis, I is the inertia of the body and h the momentum of the joints' motion, both in the axes of the
 pelvis, w its angular velocity there. H is known from the ground forces, so dR/dt = R [w] follows. After half a stride
 the pelvis has to be its mirror image: that settles the three unknown amounts of H.
 """
@@ -35,7 +35,7 @@ class Carried:
     """What a body has in the axes of its pelvis while the joints move, T instants.
 
     Args:
-        center: (T, 3) centre of mass from mid-hip [m], and its rate `drift` (T, 3) [m/s].
+        center: (T, 3) center of mass from mid-hip [m], and its rate `drift` (T, 3) [m/s].
         inertia: (T, 3, 3) about it [kg m2].
         spin: (T, 3) angular momentum of the joints' motion about it [kg m2/s].
     """
@@ -51,9 +51,9 @@ class Carried:
         base = np.zeros((len(joints[0]), 6))
         still = motion_from(model, base[:, 0], *(np.column_stack([part, base]) for part in joints))
         linear, spin = momentum(model, still.q, still.qd)
-        turned = [momentum(model, still.q, np.cross(axis, still.q))[1] for axis in np.eye(3)]
+        columns = [momentum(model, still.q, np.cross(axis, still.q))[1] for axis in np.eye(3)]
         center = mass_center(model, still.q)
-        return cls(center, linear / model.mass.total, np.stack(turned, axis=2), spin)
+        return cls(center, linear / model.mass.total, np.stack(columns, axis=2), spin)
 
     def angular_velocity(self, rotation: Array, angular_momentum: Array) -> Array:
         """Angular velocity w (T, 3) in the axes of the pelvis."""
@@ -81,7 +81,7 @@ class Base:
         return nearest_rotation(matrices)
 
     def angular_momentum(self, time: Array) -> tuple[Array, Array]:
-        """H (T, 3) about the centre of mass, and dH/dt (T, 3)."""
+        """H (T, 3) about the center of mass, and dH/dt (T, 3)."""
         left, rate = self.ground.turning(time)
         alternating = self.amount * [1.0, 0.0, 1.0]
         return left[:, None] * alternating + self.amount * [0.0, 1.0, 0.0], rate[:, None] * alternating
@@ -103,11 +103,11 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
     left[-1] = -1.0
     start = from_cardan(np.array([tilt]), np.zeros(1), np.zeros(1))[0]
 
-    def turned(amounts: Array) -> Array:
+    def rotations(amounts: Array) -> Array:
         return _integrated(body, left, amounts, start, half / STEPS)
 
     def misfit(amounts: Array) -> Array:
-        ends = turned(amounts)[-1]
+        ends = rotations(amounts)[-1]
         return to_vector(start.T @ (MIRROR[:, None] * ends * MIRROR))
 
     amount = np.zeros(3)
@@ -116,7 +116,7 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
         if np.abs(off[0]).max() < PRECISE:
             break
         amount = amount - np.linalg.solve((off[1:] - off[0]).T / NEARBY, off[0])
-    first = turned(amount[None])[:, 0]
+    first = rotations(amount[None])[:, 0]
     second = MIRROR[:, None] * first * MIRROR
     matrices = np.concatenate([first[:-1], second]).reshape(-1, 9)
     matrices[-1] = matrices[0]
@@ -137,17 +137,17 @@ def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: 
         rates: list[Array] = []
         for k, share in ((2 * n, 0.0), (2 * n + 1, 0.5), (2 * n + 1, 0.5), (2 * n + 2, 1.0)):
             vector = share * step * rates[-1] if rates else vector
-            rotation = here @ _turn(vector)
+            rotation = here @ _rotation(vector)
             momenta = steady + left[k] * alternating
             spin = (np.einsum("nyx,ny->nx", rotation, momenta) - body.spin[k]) @ inverse[k].T
             half = 0.5 * np.cross(vector, spin)
             rates.append(spin + half + np.cross(vector, half) / 6.0)
         mean = (rates[0] + 2.0 * rates[1] + 2.0 * rates[2] + rates[3]) / 6.0
-        found.append(here @ _turn(step * mean))
+        found.append(here @ _rotation(step * mean))
     return np.array(found)
 
 
-def _turn(vector: Array) -> Array:
+def _rotation(vector: Array) -> Array:
     """Rotations (n, 3, 3) about vectors (n, 3) by their length [rad] (Rodrigues)."""
     angle = np.linalg.norm(vector, axis=1)[:, None, None]
     skew = np.cross(np.eye(3), vector[:, None, :])

@@ -47,9 +47,9 @@ KNEE = np.deg2rad([-8.0, 140.0])
 """Where a knee may go [rad]: straight, and some noise of the series about it."""
 ROUNDS, FRAMES = 8, 96
 PRESSURE_TRAVEL = 0.16
-"""How far the centre of pressure travels under the foot [m]."""
+"""How far the center of pressure travels under the foot [m]."""
 HEIGHT = 0.53
-"""Mean height of the centre of mass in statures."""
+"""Mean height of the center of mass in statures."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class RunningStride(Stride):
         if order == 0:
             rotation = self.base.rotation(time)
             body = Carried.of(self.model, self.joints(time))
-            place = self.contact.center(time)[0] - _turned(rotation, body.center)
+            place = self.contact.center(time)[0] - _rotated(rotation, body.center)
             base = np.column_stack([place, *to_cardan(rotation)])
         return np.column_stack([angles, base])
 
@@ -106,10 +106,10 @@ class RunningStride(Stride):
         momentum, _ = self.base.angular_momentum(time)
         spin = body.angular_velocity(rotation, momentum)
         center, drift = self.contact.center(time)
-        place = center - _turned(rotation, body.center)
-        velocity = drift - _turned(rotation, body.drift + np.cross(spin, body.center))
+        place = center - _rotated(rotation, body.center)
+        velocity = drift - _rotated(rotation, body.drift + np.cross(spin, body.center))
         rates, rate_rates = tree.speeds(*joints)
-        speeds = np.column_stack([rates, velocity, _turned(rotation, spin)])
+        speeds = np.column_stack([rates, velocity, _rotated(rotation, spin)])
         q = tree.pose(joints[0], place, rotation)
         qd = tree.velocity(q, speeds, place)
         cardan = np.column_stack(to_cardan(rotation))
@@ -163,7 +163,7 @@ class RunningStride(Stride):
 
 @cache
 def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.36) -> RunningStride:
-    """A run of the person of the reference stride.
+    """A run of the subject of the reference stride.
 
     Args:
         speed: mean speed [m/s].
@@ -171,7 +171,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
         stance: share of the stride in which a foot is on the ground, below one half.
 
     Raises:
-        InputError: the legs of this person do not reach from one place to the next like that.
+        InputError: the legs of this subject do not reach from one place to the next like that.
     """
     given = f"{speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance"
     if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):
@@ -203,6 +203,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
 def _no_run(given: str) -> InputError:
     return InputError(
         f"no run of {given} is found",
+        code="bad_number",
         where="running_stride",
         expected="a stance that the legs can reach over: 1.8 to 3.5 m/s, 0.3 to 0.4 of 0.65 to 0.75 s",
         remedy="take a lower speed, or a shorter stance",
@@ -249,12 +250,12 @@ def _joints(layout: Layout, coefficients: AnyArray, time: AnyArray) -> tuple[Any
 
 
 def _runner(period: float, stance: float) -> Person:
-    """The person of the reference stride, with the timing of a run."""
+    """The subject of the reference stride, with the timing of a run."""
     person = Person.load()
     rate = person.settings["timing"]["marker_rate_hz"]
     timing = person.settings["timing"] | {"frames": period * rate, "toe_off": stance}
     return replace(person, settings=person.settings | {"timing": timing})
 
 
-def _turned(rotation: AnyArray, vectors: AnyArray) -> AnyArray:
+def _rotated(rotation: AnyArray, vectors: AnyArray) -> AnyArray:
     return np.einsum("txy,ty->tx", rotation, vectors)

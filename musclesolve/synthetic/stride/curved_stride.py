@@ -1,10 +1,10 @@
 """A stride on a curved path: the whole straight walk is carried along it, and leans into the curve.
 
-At time t the subject has gone s = v t. What lies at x in the straight walk lies at P(s) + R(s) (x - (s, 0, 0)): R turns
-by the heading phi(s) = phi_0 + curvature * s about the vertical and leans by atan(v^2 curvature / g) about the path, so
+At time t the subject has gone s = v t. What lies at x in the straight walk lies at P(s) + R(s) (x - (s, 0, 0)): R is
+the heading phi(s) = phi_0 + curvature * s about the vertical and a lean of atan(v^2 curvature / g) about the path, so
 that gravity and the force that bends the path act together along the body's long axis. Joint angles stay as they are;
 the ground forces follow from the laws of motion again, nothing being left for the pelvis to be held by. The feet on the
-ground turn with the subject, by some degrees in a stance.
+ground rotate with the subject, by some degrees in a stance.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class CurvedStride(Stride):
         return motion_with(self.model, time, self.coordinates(time), q, qd, qdd)
 
     def fitted(self, motion: Motion, side: int) -> Wrench:
-        """What the splines say of a foot on the straight path, carried along the curve."""
+        """The wrench of the splines on a foot on the straight path, carried along the curve."""
         rotation, _ = self.frame(motion.time)
         phase = motion.time / self.period + 0.5 * side
         wrench = self.person.weight * self.layout.wrench(self.coefficients, phase) * (MIRROR if side else 1.0)
@@ -102,5 +102,5 @@ class CurvedStride(Stride):
 def _carried(base: Array, rotation: Array, place: Array, gone: Array) -> Array:
     """Position and Cardan angles (T, 6) of the base, carried from the straight path."""
     position = base[:, :3] - gone[:, None] * _FORWARD
-    turned = rotation @ from_cardan(*base[:, 3:].T)
-    return np.column_stack([place + np.einsum("txy,ty->tx", rotation, position), *to_cardan(turned)])
+    rotated = rotation @ from_cardan(*base[:, 3:].T)
+    return np.column_stack([place + np.einsum("txy,ty->tx", rotation, position), *to_cardan(rotated)])

@@ -28,11 +28,11 @@ COEFFICIENTS = Path(data.__file__).with_name("reference_stride") / "coefficients
 
 @dataclass(frozen=True)
 class GroundForce:
-    """What the ground does to one foot, as a plate tells it, global frame, T instants.
+    """What the ground does to one foot, as a plate measures it, global frame, T instants.
 
     Args:
         force: (T, 3) [N].
-        point: (T, 3) centre of pressure on the ground [m], NaN where the foot is not loaded.
+        point: (T, 3) center of pressure on the ground [m], NaN where the foot is not loaded.
         free_moment: (T,) about the vertical through it [N m], zero where the foot is not loaded.
     """
 
@@ -43,7 +43,7 @@ class GroundForce:
 
 @dataclass(frozen=True)
 class Stride:
-    """A periodic stride of one person.
+    """A periodic stride of one subject.
 
     Args:
         layout: which coefficients there are.
@@ -70,12 +70,12 @@ class Stride:
 
     @property
     def person(self) -> Person:
-        """Who walks."""
+        """The subject."""
         return self.layout.person
 
     @property
     def model(self) -> Model:
-        """The person's model, standing."""
+        """The model of the subject, standing."""
         return self.person.model
 
     @property
@@ -143,12 +143,12 @@ class Stride:
 
     @property
     def standing_origin(self) -> Array:
-        """Where the middle of the hips is while the person stands upright, soles on the ground (3,) [m]."""
+        """Where the middle of the hips is while the subject stands upright, soles on the ground (3,) [m]."""
         return np.array([0.0, 0.0, -self.model.standing[self.person.slot("heel_r"), 2]])
 
     @property
     def standing(self) -> Array:
-        """Landmarks (n, 3) [m] of the person standing upright, soles on the ground."""
+        """Landmarks (n, 3) [m] of the subject standing upright, soles on the ground."""
         return self.person.markers[1] + self.standing_origin
 
     def ground(self, time: Array, loaded_above: float = 20.0) -> dict[Side, GroundForce]:
@@ -156,7 +156,7 @@ class Stride:
 
         Args:
             time: (T,) [s].
-            loaded_above: vertical force from which on the centre of pressure is given [N].
+            loaded_above: vertical force from which on the center of pressure is given [N].
         """
         return {
             side: ground_force(wrench, loaded_above)
@@ -164,7 +164,7 @@ class Stride:
         }
 
     def events(self, start: float = 0.0, end: float | None = None) -> tuple[Event, ...]:
-        """Heel strikes and toe-offs from start to before end [s]; of the first stride unless told otherwise."""
+        """Heel strikes and toe-offs from start to before end [s]; of the first stride by default."""
         end = self.period if end is None else end
         found = []
         for side, lag in (("r", 0.0), ("l", 0.5)):
@@ -196,7 +196,7 @@ class Stride:
         ]
 
     def fitted(self, motion: Motion, side: int) -> Wrench:
-        """What the splines alone say of the right foot (0) or the left one (1): the balance but for the remainder."""
+        """The wrench of the splines alone on the right foot (0) or the left one (1), without the remainder."""
         phase = motion.time / self.period + 0.5 * side
         wrench = self.person.weight * self.layout.wrench(self.coefficients, phase)
         wrench = wrench * (MIRROR if side else 1.0)
@@ -205,7 +205,7 @@ class Stride:
 
 
 def ground_force(wrench: Wrench, loaded_above: float) -> GroundForce:
-    """A wrench as a plate on the ground tells it: x = -My / Fz, y = Mx / Fz, and what moment is left."""
+    """A wrench as a plate on the ground measures it: x = -My / Fz, y = Mx / Fz, and what moment is left."""
     loaded = wrench.force[:, 2] >= loaded_above
     vertical = np.where(loaded, wrench.force[:, 2], np.nan)
     point = np.stack(

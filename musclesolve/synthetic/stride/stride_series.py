@@ -28,7 +28,7 @@ class Layout:
     """Which coefficients a stride has, and where they lie in the vector of all of them.
 
     Args:
-        person: who walks.
+        person: the subject.
         series: the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml).
         head: what the joints of the neck take back, degree of freedom -> series -> factor.
         splines: how many cubic B-splines describe a component of the wrench over a stance.

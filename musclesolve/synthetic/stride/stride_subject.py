@@ -1,4 +1,4 @@
-"""The person of the reference stride: model, feet, timing, and where the markers are."""
+"""The subject of the reference stride: model, feet, timing, and where the markers are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PERSON = Path(__file__).with_name("person.toml")
 
 @dataclass(frozen=True)
 class Person:
-    """Model and settings of the person who walks.
+    """Model and settings of the subject.
 
     Args:
         model: the standing model, feet turned out.

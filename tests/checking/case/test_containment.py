@@ -13,12 +13,14 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.checking.case.case import Case
-from musclesolve.checking.check import check
+from musclesolve.checking.check import all_checks, check, findings_of
 from musclesolve.checking.finding import Finding, Report, Where
+from musclesolve.checking.repair import Recorded
+from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
 from musclesolve.cli.check_report import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
-from musclesolve.synthetic.faults.faults import plant
+from musclesolve.synthetic.faults.faults import plant, plant_all
 from musclesolve.synthetic.faults.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -33,52 +35,47 @@ RAISED = {
 }
 
 
-@pytest.fixture
-def faulty(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording with two faults that different checks find."""
-    return plant("mass_wrong", plant("gap", STRIDE, tmp_path / "one"), tmp_path / "two")
+    return plant_all(["gap", "mass_wrong"], STRIDE, tmp_path_factory.mktemp("faulty"))
 
 
-@pytest.mark.parametrize("kind", RAISED)
-@pytest.mark.parametrize("place", [0, len(checking.CHECKS) // 2, len(checking.CHECKS)])
+@pytest.fixture(scope="module")
+def usual(faulty: Path) -> list[Finding]:
+    return findings_of(faulty, all_checks())
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage"), zip(RAISED, (Stage.UNITS, Stage.GAPS, Stage.PLATES, Stage.ANATOMY), strict=True)
+)
 def test_a_check_that_raises_is_a_finding_beside_the_others(
-    place: int, kind: str, faulty: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, stage: Stage, faulty: Path, usual: list[Finding]
 ) -> None:
     error, code = RAISED[kind]
 
-    def broken(case: Case) -> None:
+    def broken(case: Case) -> list[Finding]:
         raise error
 
-    usual = check(faulty)
-    monkeypatch.setattr(checking, "CHECKS", (*checking.CHECKS[:place], broken, *checking.CHECKS[place:]))
-    report = check(faulty)
-    (own,) = [f for f in report.findings if f.code == code]
+    found = findings_of(faulty, (Check(broken, stage), *all_checks()))
+    (own,) = [f for f in found if f.code == code]
     assert own.severity == ("warning" if code == "check_failed" else "error")
     assert str(error).partition("\n")[0] in own.what
-    assert {f for f in report.findings if f is not own} == set(usual.findings)
+    assert {f for f in found if f is not own} == set(usual)
     if kind == "unexpected":
         assert "'broken'" in own.what and "ZeroDivisionError" in own.what
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("files.subject_check", "mass"),
-        ("files.subject_check", "subject"),
-        ("files.time_base", "rates"),
-        ("files.file_axes_check", "_up"),
-        ("files.unit_scale", "marker_units"),
-        ("markers.trajectories", "noise"),
-        ("markers.label_exchanges", "_throughout"),
-        ("forces.plate_axes", "_by_law"),
-        ("case.analysis_checks", "_stature"),
-        ("case.analysis_checks", "check_size"),
-        ("case.analysis_checks", "_uncertain"),
-    ],
-)
+@pytest.mark.parametrize("name", ["check_size", "fitting_stature", "flights"])
 def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
-    module: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    module = {
+        "check_size": "analysis.analysis_refusals",
+        "fitting_stature": "analysis.measured_anatomy",
+        "flights": "forces.center_of_pressure",
+    }[name]
+
     def broken(*arguments: object, **options: object) -> None:
         raise IndexError("of a list")
 
@@ -86,6 +83,17 @@ def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     monkeypatch.setattr(f"musclesolve.checking.{module}.{name}", broken)
     report = check(trial)
     assert set(report.codes) == {"check_failed", "strength"}, str(report)
+
+
+def test_a_repair_that_raises_is_a_finding(faulty: Path, usual: list[Finding]) -> None:
+    def broken(recorded: Recorded) -> Recorded:
+        raise IndexError("of a list")
+
+    def detect(case: Case) -> list[Finding]:
+        return [Finding("gap", "note", "", "", repair=broken)]
+
+    found = findings_of(faulty, (*all_checks(), Check(detect, Stage.UNITS)))
+    assert {f.code for f in found} == {f.code for f in usual} | {"check_failed"}
 
 
 def test_reading_that_fails_by_itself_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,13 +108,15 @@ def test_reading_that_fails_by_itself_is_an_error(tmp_path: Path, monkeypatch: p
 def spinning(copy: Copy) -> None:
     """The right forearm goes round the elbow three times a second."""
     angle = 20.0 * copy.walk.time
-    turn = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(-1, 2, 2)
+    rotation = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(
+        -1, 2, 2
+    )
     elbow = copy.walk[copy.marker("elbow_lateral_r")]
     for part in ("wrist", "hand_radial", "hand_ulnar"):
         marker = copy.marker(f"{part}_r")
         away = copy.walk[marker] - elbow
         change = np.zeros_like(away)
-        change[:, :2] = np.einsum("tij,tj->ti", turn, away[:, :2]) - away[:, :2]
+        change[:, :2] = np.einsum("tij,tj->ti", rotation, away[:, :2]) - away[:, :2]
         copy.move(marker, slice(None), change)
 
 
@@ -165,9 +175,9 @@ def _without_files(folder: Path) -> Path:
 @pytest.mark.parametrize("make", [_nothing, _folder, _nonsense, _without_files])
 def test_input_errors_are_json_too(make, tmp_path: Path) -> None:
     answer = RUNNER.invoke(app, ["check", str(make(tmp_path)), "--json"])
-    told = json.loads(answer.stdout)
+    printed = json.loads(answer.stdout)
     assert answer.exit_code == 2
-    assert told["ok"] is False and told["findings"][0]["severity"] == "error"
+    assert printed["ok"] is False and printed["findings"][0]["severity"] == "error"
 
 
 def test_json_holds_what_it_can(tmp_path: Path) -> None:
@@ -175,5 +185,6 @@ def test_json_holds_what_it_can(tmp_path: Path) -> None:
     report = Report(tmp_path, (Finding("gap", "error", "≥ 3", "ü", where),))
     text = json_text(report)
     assert text.isascii()
-    (told,) = json.loads(text)["findings"]
-    assert told["where"]["times"] == [[0.5, None]] and told["where"]["line"] == 3 and told["what"] == "≥ 3"
+    (printed,) = json.loads(text)["findings"]
+    assert printed["where"]["times"] == [[0.5, None]]
+    assert printed["where"]["line"] == 3 and printed["what"] == "≥ 3"

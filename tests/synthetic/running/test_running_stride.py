@@ -165,7 +165,7 @@ def test_only_a_walk_can_be_carried_along_another_path(tmp_path: Path) -> None:
 
 
 def test_a_runner_may_land_on_the_forefoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The centre of pressure stays within 5 cm about the ball of the foot; in walking its plate would be displaced."""
+    """The center of pressure stays within 5 cm about the ball of the foot; in walking its plate would be displaced."""
     monkeypatch.setattr("musclesolve.synthetic.running.runner_feet.MIDDLE", 0.12)
     monkeypatch.setattr("musclesolve.synthetic.running.running_stride.PRESSURE_TRAVEL", 0.05)
     forefoot = running_stride.__wrapped__()

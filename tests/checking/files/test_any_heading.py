@@ -12,12 +12,9 @@ from musclesolve.synthetic.recording.synthetic_recording import synthetic_record
 
 HEADINGS = {"oblique": {"heading_deg": 35.0}, "curve": {"heading_deg": -25.0, "turn_deg": 50.0, "strides": 2}}
 FAULTS = (
-    "forces_late_50ms",
     "forces_early_30ms",
     "plate_turned",
-    "plates_mirrored",
     "pressure_runs_backwards",
-    "plates_swapped",
     "heel_and_toe_exchanged",
     "sides_swapped",
     "mass_wrong",

@@ -28,8 +28,8 @@ def mirrored(landmark: str, *offset: float) -> Moved:
     return {f"{landmark}_{side}": np.array(offset) * [1.0, sign, 1.0] for side, sign in (("r", 1), ("l", -1))}
 
 
-def turned_out(degrees: float) -> Moved:
-    """The markers of the feet turned outwards about the ankles, with the toe marker on the tip."""
+def toed_out(degrees: float) -> Moved:
+    """The markers of the feet rotated outwards about the ankles, with the toe marker on the tip."""
     names, standing, _ = Person.load().markers
     at = dict(zip(names, standing, strict=True))
     moved = {}
@@ -62,12 +62,16 @@ PLACES = {
     "toe on the second metatarsal": mirrored("toe", 0.0, 0.0, 0.01),
     "toe beside the fifth metatarsal": mirrored("toe", -0.03, -0.045, 0.01),
     "toe on the tip": mirrored("toe", 0.065, 0.0, 0.0),
-    "feet far out": turned_out(35.0),
+    "feet far out": toed_out(35.0),
 }
 
 
+# Examined with the line of the warning below.
+UNUSUAL = "PSIS 49 mm apart"
+
+
 def examined(path: Path, hips: bool = True) -> Report:
-    """What check says of a recording that gives forces."""
+    """What check finds in a recording that gives forces."""
     if not hips:
         lines = path.read_text(encoding="utf-8").splitlines()
         path.write_text("\n".join(line for line in lines if "hip_center" not in line), encoding="utf-8")
@@ -80,7 +84,12 @@ def examined(path: Path, hips: bool = True) -> Report:
 
 @pytest.mark.parametrize(
     ("name", "subject"),
-    [*((name, subject) for name in PLACES for subject in (ADULT, CHILD)), ("ASIS on fat", HEAVY)],
+    [
+        *((name, ADULT) for name in PLACES if name != UNUSUAL),
+        ("ASIS on fat", HEAVY),
+        (UNUSUAL, CHILD),
+        ("feet far out", CHILD),
+    ],
 )
 def test_unusual_proportions_are_warnings_and_give_forces(
     name: str, subject: tuple[float, float], tmp_path: Path
@@ -88,8 +97,7 @@ def test_unusual_proportions_are_warnings_and_give_forces(
     examined(subject_recording(tmp_path, PLACES[name], stature=subject[0], mass=subject[1]))
 
 
-@pytest.mark.parametrize("subject", [ADULT, CHILD, SMALL])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "subject"), [(0, ADULT), (1, CHILD), (2, SMALL)])
 def test_markers_beside_their_places_are_warnings_and_give_forces(
     seed: int, subject: tuple[float, float], tmp_path: Path
 ) -> None:
@@ -98,7 +106,7 @@ def test_markers_beside_their_places_are_warnings_and_give_forces(
 
 
 def test_a_narrow_pelvis_is_a_warning_with_its_line(tmp_path: Path) -> None:
-    (found,) = examined(subject_recording(tmp_path, PLACES["PSIS 49 mm apart"])).of("warning")
+    (found,) = examined(subject_recording(tmp_path, PLACES[UNUSUAL])).of("warning")
     assert found.code == "proportions" and found.where.field == "[mapping] psis_r" and found.where.line
     assert "measures 49 mm" in found.what
 
@@ -133,7 +141,7 @@ def scaled(factor: float) -> Copy:
     return copy
 
 
-@pytest.mark.parametrize("factor", [0.001, 0.01, 0.1, 0.5, 2.0, 10.0, 100.0, 1000.0])
+@pytest.mark.parametrize("factor", [0.001, 0.5, 2.0, 100.0])
 def test_lengths_by_a_factor_are_errors(factor: float, tmp_path: Path) -> None:
     path = write_copy(scaled(factor), tmp_path)
     assert not check(path).ok

@@ -1,0 +1,129 @@
+"""The body as the analysis measures it: what it refuses, the stature that fits, and what it warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from musclesolve.checking.case.case import Case, finding_of, stretches
+from musclesolve.checking.case.containment import contained
+from musclesolve.checking.finding import Finding, Run, Severity, Where, finding
+from musclesolve.checking.stages import Stage, asked_at
+from musclesolve.errors import InputError
+from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
+from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
+from musclesolve.pipeline.run import MARGIN, moved
+
+# Too little to measure a subject on [s].
+SHORTEST = 0.2
+# Why a motion cannot be that of the subject, and what that finds.
+MOTION_CODES = {"leap": "joint_leap", "foot": "foot_displaced"}
+# What a refusal is about by its place in the trial file.
+PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
+# Faults of markers and of their filter that make points of one body move apart.
+MARKER_CODES = (
+    "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
+    "markers_merged", "leap", "marker_slipped", "segment_length", "static_of_another", "marker_moved", "proportions",
+)  # fmt: skip
+
+
+@asked_at(Stage.ANATOMY)
+def measured_anatomy(case: Case) -> Iterator[Finding]:
+    """Measure the body where every marker is seen, and the motion that fits it."""
+    trial = case.trial
+    known = np.isfinite([trial.subject.mass, trial.subject.stature]).all()
+    # Where landmarks or files are missing, all that could be measured would be their want.
+    if not known or not trial.forces or case.found("mapping", "unreadable"):
+        return
+    stretch = _seen_stretch(case)
+    if stretch is None:
+        return
+    case = replace(case, recorded=replace(case.recorded, trial=replace(trial, time_range=stretch)))
+    try:
+        body = anatomy(case.trial, MARGIN)
+    except InputError as error:
+        code = _code(error)
+        if not case.found(code, "landmark_order", severity="error"):
+            yield finding_of(code, error)
+        return
+    questions: dict[str, Callable[[Case, Anatomy], Iterator[Finding]]] = {
+        "stature": _stature,
+        "proportions": _proportions,
+        "rigid bodies": _uncertain,
+        "pose": _consistent,
+        "warnings of the analysis": _remarks,
+    }
+    for about, question in questions.items():
+        found: list[Finding] = []
+        with contained(found, f"check of {about}", case):
+            found.extend(question(case, body))
+        yield from found
+        # What was found may be the cause of what is found next.
+        case = case.with_findings(found)
+
+
+def _code(error: InputError) -> str:
+    """Return what a refusal of the anatomy is about."""
+    if error.code == "not_rigid":
+        return "marker_moved"
+    return next((code for part, code in PLACE_CODES.items() if part in (error.where or "")), "proportions")
+
+
+def _seen_stretch(case: Case) -> Run | None:
+    """Return the longest part of the time range in which every needed marker is seen, None where it is too short."""
+    markers, inside = case.trial.markers, np.zeros(case.trial.markers.time.size, bool)
+    inside[case.trial.frames()] = True
+    for name in case.trial.used_markers:
+        inside &= np.isfinite(markers[name]).all(axis=1)
+    spans = stretches(inside, markers.time)
+    longest = max(spans, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
+    return longest if longest[1] - longest[0] > SHORTEST else None
+
+
+def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
+    fitting, given = fitting_stature(body.offsets), case.trial.subject.stature
+    off = fitting / given - 1.0
+    if abs(off) > OFF_STATURE:
+        values = {"fitting": fitting, "given": given, "off": off, "limit": OFF_STATURE}
+        yield finding("stature", "warning", values, case.key("subject", "stature_m"))
+
+
+def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report lengths that few people have; no more than notes where a stature that was reported is why."""
+    severity: Severity = "note" if case.found("stature") else "warning"
+    for unusual in body.unusual:
+        what = f"{unusual.what} (expected: {unusual.expected})"
+        yield Finding("proportions", severity, what, unusual.remedy, case.key("mapping", unusual.landmark))
+
+
+def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report joints on points that do not move as a body: a warning unless what was found may be why."""
+    explained = any(case.found(*MARKER_CODES, severity=severity) for severity in ("error", "warning"))
+    for sentence in body.uncertain:
+        yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
+
+
+def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Make the motion consistent; report what is refused, or implausible unless faults of markers may be why."""
+    try:
+        recorded = moved(case.trial, body)
+    except InputError as error:
+        yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
+        return
+    if case.found(*MARKER_CODES, severity="error"):
+        return
+    for doubt in recorded.doubts(case.trial):
+        severity: Severity = "error" if doubt.invalid else "warning"
+        yield Finding(MOTION_CODES[doubt.kind], severity, doubt.what, doubt.remedy, Where(times=doubt.times))
+
+
+def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report what else the analysis would warn of, unless it was reported in another form."""
+    known = {*body.uncertain, *(str(unusual) for unusual in body.unusual)}
+    for cause, notes in body.notes_by_cause.items():
+        known.update(notes if case.found(cause) else ())
+    for note in body.notes:
+        if note not in known:
+            yield finding("caution", "note", {"sentence": note})

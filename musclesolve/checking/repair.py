@@ -1,0 +1,144 @@
+"""Repairs of a recording under examination: values that a finding proposes. They change nothing on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve.recording.data import Markers, Trial
+
+Role = Literal["markers", "static"]
+ROLES: tuple[Role, ...] = ("markers", "static")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What a repair may change.
+
+    Args:
+        trial: the recording.
+        laboratory: which axes of the files point forward and up.
+    """
+
+    trial: Trial
+    laboratory: Mapping[str, str]
+
+
+Repair = Callable[[Recorded], Recorded]
+
+
+def in_order(*repairs: Repair) -> Repair:
+    """Return the repair that applies some others one after the other."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        for each in repairs:
+            recorded = each(recorded)
+        return recorded
+
+    return repair
+
+
+def replace_fields(**changes: Any) -> Repair:
+    """Replace fields of the trial."""
+    return lambda recorded: replace(recorded, trial=replace(recorded.trial, **changes))
+
+
+def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
+    """Change the motion or the standing trial."""
+    return lambda recorded: replace_fields(**{role: change(getattr(recorded.trial, role))})(recorded)
+
+
+def scale_positions(role: Role, factor: float) -> Repair:
+    """Multiply all positions."""
+    return change_markers(role, lambda markers: replace(markers, position=markers.position * factor))
+
+
+def exchange_labels(
+    one: str, other: str, frames: Mask | slice = slice(None), role: Role = "markers"
+) -> Repair:
+    """Exchange two markers in some frames."""
+    return change_markers(role, lambda markers: exchanged(markers, one, other, frames))
+
+
+def exchanged(markers: Markers, one: str, other: str, frames: Mask | slice = slice(None)) -> Markers:
+    """Return markers with two of them exchanged in some frames."""
+    a, b = markers.names.index(one), markers.names.index(other)
+    return replace(markers, position=swapped(markers.position, a, b, frames))
+
+
+def swapped(position: Array, one: int, other: int, frames: Mask | slice = slice(None)) -> Array:
+    """Return positions (T, n, 3) with two markers exchanged in some frames."""
+    changed = position.copy()
+    changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
+    return changed
+
+
+def exchange_landmarks(one: str, other: str) -> Repair:
+    """Exchange two landmarks of the mapping."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        mapping = dict(recorded.trial.mapping)
+        mapping[one], mapping[other] = mapping[other], mapping[one]
+        return replace_fields(mapping=mapping)(recorded)
+
+    return repair
+
+
+def remove_samples(name: str, frames: Mask) -> Repair:
+    """Take a marker as not seen in some frames (T,)."""
+
+    def change(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[frames, markers.names.index(name)] = float("nan")
+        return replace(markers, position=position)
+
+    return change_markers("markers", change)
+
+
+def change_plate(index: int, **changes: Any) -> Repair:
+    """Replace fields of one plate."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        plates = list(recorded.trial.forces)
+        plates[index] = replace(plates[index], **changes)
+        return replace_fields(forces=tuple(plates))(recorded)
+
+    return repair
+
+
+def rotate_plate(index: int, rotation: Array) -> Repair:
+    """Rotate forces, points and moments of one plate by a rotation (3, 3)."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        plate = recorded.trial.forces[index]
+        columns = {name: getattr(plate, name) @ rotation.T for name in ("force", "point", "moment")}
+        return change_plate(index, **columns)(recorded)
+
+    return repair
+
+
+def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> Repair:
+    """Rotate all recordings by a rotation (3, 3).
+
+    Args:
+        rotation: the rotation.
+        laboratory: the axes of the files that are right; None where those of the forces are right as they are.
+    """
+
+    def repair(recorded: Recorded) -> Recorded:
+        trial = recorded.trial
+        changes: dict[str, Any] = {
+            role: markers.rotated(rotation) for role in ROLES if (markers := getattr(trial, role)) is not None
+        }
+        changes["functional"] = {
+            side: markers.rotated(rotation) for side, markers in trial.functional.items()
+        }
+        recorded = replace_fields(**changes)(recorded)
+        if laboratory is None:
+            return recorded
+        plates = in_order(*(rotate_plate(index, rotation) for index in range(len(trial.forces))))
+        return replace(plates(recorded), laboratory=laboratory)
+
+    return repair

@@ -1,0 +1,135 @@
+"""In which state of the recording a check looks at it: faults of earlier stages are repaired, in memory only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum, auto
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from musclesolve.checking.case.case import Case
+from musclesolve.checking.case.containment import contained
+from musclesolve.checking.finding import Finding
+
+
+class Stage(IntEnum):
+    """The faults that are looked for together: none of them can be the consequence of another one of its stage.
+
+    A check sees the recording with the faults of all earlier stages repaired, and what was found in them.
+    """
+
+    SAMPLE_TIMES = auto()
+    COPIED_FRAMES = auto()
+    LOST_FRAMES = auto()
+    UNITS = auto()
+    UNITS_OF_POINTS = auto()
+    # The axes are read from the pelvis.
+    PELVIS_LABELS = auto()
+    VERTICAL_AXIS = auto()
+    FORWARD_AXIS = auto()
+    OTHER_VERTICAL_AXES = auto()
+    SIDES = auto()
+    SIZE_WHEN_STANDING = auto()
+    LABELS_THROUGHOUT = auto()
+    LABELS_AT_CROSSINGS = auto()
+    LABELS_BETWEEN_GAPS = auto()
+    # All other pairs are measured from the front spines.
+    FRONT_SPINES = auto()
+    PAIRS_OF_LANDMARKS = auto()
+    LANDMARK_ORDER = auto()
+    HELD_SAMPLES = auto()
+    GAPS = auto()
+    MERGED_MARKERS = auto()
+    JUMPS = auto()
+    SLIPS = auto()
+    STANDING_PLACES = auto()
+    PLATES = auto()
+    # The zero of the plates is looked for while a foot swings.
+    SYNCHRONY = auto()
+    PLATE_ZERO = auto()
+    PLATE_AXES = auto()
+    PRESSURE_DIRECTION = auto()
+    SYNCHRONY_IN_RIGHT_AXES = auto()
+    # A shift of the forces makes them begin and end at other times: that is no fault of its own.
+    PLATE_POSITION = auto()
+    SUPPORT = auto()
+    ANALYSIS = auto()
+    ANATOMY = auto()
+
+
+Detect = Callable[[Case], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question asked of a recording.
+
+    Args:
+        detect: returns what is wrong; changes nothing.
+        stage: when it is asked.
+    """
+
+    detect: Detect
+    stage: Stage
+
+    @property
+    def name(self) -> str:
+        """What it is called where it fails."""
+        return self.detect.__name__
+
+
+_CHECKS: dict[str, list[Check]] = {}
+
+
+def asked_at(*stages: Stage) -> Callable[[Detect], Detect]:
+    """Make a function a check that is asked at one stage or at several."""
+
+    def register(detect: Detect) -> Detect:
+        _CHECKS.setdefault(detect.__module__, []).extend(Check(detect, stage) for stage in stages)
+        return detect
+
+    return register
+
+
+def checks_of(*folders: ModuleType) -> tuple[Check, ...]:
+    """Return the checks of all modules in some folders."""
+    found = [
+        f"{folder.__name__}.{module.name}" for folder in folders for module in iter_modules(folder.__path__)
+    ]
+    for name in found:
+        import_module(name)
+    return tuple(check for name in found for check in _CHECKS.get(name, ()))
+
+
+def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callable[[Case], Case]]) -> Case:
+    """Ask all questions stage by stage; after each stage repair what was found.
+
+    Within a stage every check looks at the same recording, and findings are put in the order of the names of the
+    checks: the order of ``checks`` does not matter.
+
+    Args:
+        case: the recording.
+        checks: the questions.
+        prepare: what is done with the case before a stage.
+    """
+    ordered = sorted(checks, key=lambda check: check.name)
+    for stage in Stage:
+        found: list[Finding] = []
+        if stage in prepare:
+            with contained(found, f"preparation of {stage.name.lower()}", case):
+                case = prepare[stage](case)
+        for check in ordered:
+            if check.stage == stage:
+                with contained(found, f"check '{check.name}'", case):
+                    # One by one: what was found before a failure is kept.
+                    for finding in check.detect(case):
+                        found.append(finding)
+        case = case.with_findings(found)
+        for finding in found:
+            failed: list[Finding] = []
+            with contained(failed, f"repair of '{finding.code}'", case):
+                case = case.repaired(finding)
+            case = case.with_findings(failed)
+    return case
