@@ -15,7 +15,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
-from musclesolve.pipeline.run import MARGIN, moved
+from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
@@ -35,7 +35,7 @@ PLATE_CODES = {
     "strays": "pressure_outside",
 }
 # Why a motion cannot be that of the person, and what that finds.
-DOUBT_CODES = {"leap": "joint_leap", "foot": "foot_displaced"}
+WARNING_CODES = {"jump": "joint_leap", "foot": "foot_displaced"}
 # Faults of markers and of their filter that make points of one body move apart.
 MARKER_CODES = {
     "cutoff", "marker_units", "sides_swapped", "pair_swapped", "labels_exchanged", "landmark_order", "noise", "frozen",
@@ -180,15 +180,15 @@ def _uncertain(case: Case, found: Anatomy) -> None:
 def _consistent(case: Case, found: Anatomy) -> None:
     """Make the motion consistent, and tell what is refused or cannot be unless markers were told that may be why."""
     try:
-        recorded = moved(case.trial, found)
+        recorded = mechanics_of(case.trial, found)
     except InputError as error:
         case.refuse("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return
     if any(f.code in MARKER_CODES and f.severity == "error" for f in case.findings):
         return
-    for doubt in recorded.doubts(case.trial):
-        severity: Severity = "error" if doubt.invalid else "warning"
-        case.tell(DOUBT_CODES[doubt.kind], severity, doubt.what, doubt.remedy, times=doubt.times)
+    for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
+        severity: Severity = "error" if warning.invalid else "warning"
+        case.tell(WARNING_CODES[warning.kind], severity, warning.what, warning.remedy, times=warning.times)
 
 
 def _code(error: InputError) -> str:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, at_times
+from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import Walk, walk
 from musclesolve.motion.events.strides import Stride, hip_passages, strides
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.data import SIDES, Event
-
-if TYPE_CHECKING:
-    from musclesolve.motion.anatomy.anatomy import Anatomy
-    from musclesolve.recording.data import Trial
+from musclesolve.recording.data import SIDES, Event, Trial
 
 Variable = tuple[tuple[str, ...], Array]
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve.pipeline.types import LegResult
 from musclesolve.results.dataset.direction_names import directions
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
 from musclesolve.sharing.status import Status
-
-if TYPE_CHECKING:
-    from musclesolve.pipeline.run import LegResult
-
 
 MOST = 3
 """Stretches of frames that are explained, those with the largest reserves."""

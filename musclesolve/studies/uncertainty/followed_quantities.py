@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.pipeline.run import LegResult
+from musclesolve.pipeline.types import LegResult
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
 

@@ -16,10 +16,9 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.processes import cores
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.pipeline import run as pipeline
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.run import loaded, prepare, share
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.tables import error_shares as shares
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
@@ -110,23 +109,23 @@ def uncertainty(
     report = progress or (lambda stage, fraction: None)
     samples, seed = _whole(samples, "samples", 2), _whole(seed, "seed", 0)
     count = cores() if workers is None else _whole(workers, "workers", 1)
-    if not isinstance(trial, Trial):
-        trial = read_trial(trial)
-    options = find_options(trial, cost, solver, side)
-    chosen = standard_deviations(trial, sd)
     report("nominal result", 0.0)
-    result = pipeline.run(trial, options.cost, options.solver, side)
+    trial = loaded(trial)
+    chosen = standard_deviations(trial, sd)
+    prepared = prepare(trial, cost, solver, side)
+    options = prepared.options
+    result = labelled.assemble(share(prepared))
     counted = np.stack([shares.counted(result, side) for side in options.sides], axis=1)
-    common = Samples(Replay.of(trial, options, chosen), counted, seed)
+    common = Samples(Replay.of(prepared, chosen), counted, seed)
     wanted, why_not = _differentiable(common) if contributions else ([], "not asked for")
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
-    share = SAMPLES_SHARE if wanted else 1.0
+    part = SAMPLES_SHARE if wanted else 1.0
     with closing(ordered(work, common, tasks, count)) as answers:
         done = itertools.chain.from_iterable(answers)
         statistics, reserve, reasons = _gathered(
-            done, samples, counted, lambda f: report("samples", share * f)
+            done, samples, counted, lambda f: report("samples", part * f)
         )
         answered = _told(zip(wanted, done, strict=True), len(wanted), report)
         found = Found(statistics, reserve, seed, reasons, summed(chosen, answered), why_not)

@@ -23,18 +23,12 @@ from musclesolve.motion.anatomy.landmark_positions import filtered_markers, stan
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.leg_muscles import LEG_DOFS, LegMuscles, place_muscles
-from musclesolve.muscles.leg_state import MuscleState, muscle_state
+from musclesolve.muscles.leg_state import muscle_state
 from musclesolve.muscles.via_point_switches import settle_switches
-from musclesolve.pipeline.run import (
-    MARGIN,
-    JointLoads,
-    LegResult,
-    joint_loads,
-    measured_moments,
-    mechanics,
-    share_leg,
-)
+from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
+from musclesolve.pipeline.mechanics import MARGIN, measured_moments
 from musclesolve.pipeline.run_options import Options
+from musclesolve.pipeline.types import LegMechanics, LegResult, Prepared
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
 from musclesolve.studies.uncertainty.uncertain_parameters import Parameters
@@ -80,15 +74,14 @@ class Replay:
     usable: dict[str, AnyArray]
 
     @classmethod
-    def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
-        """Run the road once and keep what the samples need.
+    def of(cls, prepared: Prepared, sd: dict[str, float]) -> Replay:
+        """Keep what the samples need.
 
         Args:
-            trial: the trial.
-            options: what is computed of it.
+            prepared: the trial without errors.
             sd: source -> standard deviation, SI.
         """
-        recorded = mechanics(trial)
+        trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
         walk = filtered_markers(trial, MARGIN, measured.filter)
         standing = standing_trial(trial)
@@ -97,9 +90,7 @@ class Replay:
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = segment_names(model.topology)
-        moments = measured_moments(trial, model, recorded.motion, recorded.wrenches)
-        validity = recorded.validity(moments)
-        usable: dict[str, AnyArray] = {side: validity.of_leg(side) for side in SIDES}
+        usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
 
@@ -139,7 +130,7 @@ class Replay:
     def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
         side = self.options.sides[leg]
-        muscles = place_muscles(model, self.options.database, side, self.trial.muscles.strength_factor)
+        muscles = place_muscles(model, self.options.database, side, self.options.strength_factor)
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
@@ -153,21 +144,19 @@ class Replay:
             tendon_slack_length=np.maximum(slack, 0.0),
         )
 
-    def leg(self, body: Body, errors: Errors, leg: int) -> tuple[MuscleState, JointLoads]:
-        """The muscles of one leg along the motion, and what its joints bear."""
+    def leg(self, body: Body, errors: Errors, leg: int) -> LegMechanics:
+        """One leg, by its number among the analysed ones, with errors of its muscles."""
+        side = self.options.sides[leg]
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
-        return state, joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        loads = joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        return LegMechanics(state, loads, leg_moments(body.model, body.moments, side), self.usable[side])
 
     def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
-        """The whole road with standard normal numbers (count,) for errors; zeros give the nominal result."""
+        """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
-        legs = []
-        for leg, side in enumerate(self.options.sides):
-            state, loads = self.leg(body, errors, leg)
-            given = (state, body.moments, body.model, loads, self.usable[side])
-            legs.append(share_leg(self.trial, self.options, *given))
-        return body, legs
+        legs = range(len(self.options.sides))
+        return body, [share_leg(self.leg(body, errors, leg), self.options) for leg in legs]
 
 
 def _on_other_paths(model: Model, muscles: LegMuscles, shift: AnyArray) -> LegMuscles:

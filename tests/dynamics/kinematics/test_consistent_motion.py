@@ -25,7 +25,7 @@ from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.serial_chains import random_chain
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.trial.trial_file import read_trial
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

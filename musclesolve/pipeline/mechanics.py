@@ -1,0 +1,94 @@
+"""From the recording to the mechanics: anatomy, model, consistent motion, ground reactions, inverse dynamics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.names import unknown_name
+from musclesolve.dynamics.inverse.external_wrenches import Wrench
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
+from musclesolve.dynamics.kinematics.measured_targets import Targets
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
+from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.muscles.leg_muscles import LEG_DOFS
+from musclesolve.pipeline.types import Mechanics, Progress
+from musclesolve.recording.data import SIDES, Trial
+
+MARGIN = 0.1
+"""Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
+
+
+def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
+    """The measured anatomy, the subject's model, the consistent motion and the ground reactions.
+
+    Args:
+        trial: a checked trial.
+        progress: as in `run`.
+        start: as in `mechanics_of`.
+    """
+    report = progress or (lambda stage, fraction: None)
+    report("markers", 0.05)
+    measured = anatomy(trial, MARGIN)
+    report("kinematics", 0.15)
+    return mechanics_of(trial, measured, start)
+
+
+def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) -> Mechanics:
+    """The mechanics that follow from the anatomy on a recording.
+
+    Args:
+        trial: a checked trial.
+        measured: its anatomy.
+        start: (T, K+6) coordinates from which the fit starts, such as `fit.coordinates` of the same frames with other
+            markers or another subject; they save iterations and do not change the answer.
+
+    Raises:
+        InputError: a weight of a point that the recording does not show.
+        MuscleSolveError: frames that do not converge.
+    """
+    subject, consistency = trial.subject, trial.consistency
+    model = human_model(subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass)
+    targets = _targets(trial, model, measured)
+    fit, motion = consistent_motion(
+        model, targets, measured.time, consistency.method, consistency.derivatives, start
+    )
+    motion = motion.frames(_inside(trial, measured.time))
+    return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time, measured.filter))
+
+
+def _targets(trial: Trial, model: Model, measured: Anatomy) -> Targets:
+    weights, names = trial.consistency.weights, [*measured.points, *measured.directions]
+    if unknown := [name for name in weights if name not in names]:
+        error = unknown_name(unknown[0], "point or axis of the model", names, " that this recording shows")
+        raise trial.document.placed(error, "consistency", "weights")
+    return Targets.build(model, measured.points, measured.directions, weights)
+
+
+def _inside(trial: Trial, time: Array) -> Mask:
+    half = 0.5 / trial.markers.rate
+    return (time > trial.time_range[0] - half) & (time < trial.time_range[1] + half)
+
+
+def measured_moments(trial: Trial, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+    """The generalized forces (T, K+6) of inverse dynamics in the frames that were measured, NaN elsewhere.
+
+    Those of a leg depend on its own foot alone, those of the pelvis on both.
+
+    Args:
+        trial: says when which leg was measured.
+        model: the subject.
+        motion: T frames.
+        wrenches: ground reactions on the feet.
+    """
+    moments = projected_moments(model, motion, wrenches)
+    legs = {side: trial.measured(side, motion.time) for side in SIDES}
+    known = np.ones(moments.shape, bool)
+    for side, measured in legs.items():
+        known[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]] = measured[:, None]
+    known[:, model.tree.joint_count :] = np.all(list(legs.values()), axis=0)[:, None]
+    return np.where(known, moments, np.nan)
