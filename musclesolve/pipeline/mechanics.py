@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -17,7 +19,8 @@ from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.muscles.leg_muscles import LEG_DOFS
 from musclesolve.pipeline.types import Mechanics, Progress
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.data import SIDES, Recording, Trial
+from musclesolve.recording.trial.schema import Document
 
 MARGIN = 0.1
 """Motion kept before and after the time range, so that derivatives are good to its ends [s]."""
@@ -53,40 +56,37 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     """
     subject, consistency = trial.subject, trial.consistency
     model = human_model(subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass)
-    targets = _targets(trial, model, measured)
+    targets = _targets(trial.document, consistency.weights, model, measured)
     fit, motion = consistent_motion(
         model, targets, measured.time, consistency.method, consistency.derivatives, start
     )
-    motion = motion.frames(_inside(trial, measured.time))
-    return Mechanics(measured, model, fit, motion, ground_reactions(trial, motion.time, measured.filter))
+    motion = motion.frames(trial.inside(measured.time, *trial.time_range))
+    return Mechanics(
+        measured, model, fit, motion, ground_reactions(trial.forces, motion.time, measured.filter)
+    )
 
 
-def _targets(trial: Trial, model: Model, measured: Anatomy) -> Targets:
-    weights, names = trial.consistency.weights, [*measured.points, *measured.directions]
+def _targets(document: Document, weights: Mapping[str, float], model: Model, measured: Anatomy) -> Targets:
+    names = [*measured.points, *measured.directions]
     if unknown := [name for name in weights if name not in names]:
         error = unknown_name(unknown[0], "point or axis of the model", names, " that this recording shows")
-        raise trial.document.placed(error, "consistency", "weights")
+        raise document.placed(error, "consistency", "weights")
     return Targets.build(model, measured.points, measured.directions, weights)
 
 
-def _inside(trial: Trial, time: Array) -> Mask:
-    half = 0.5 / trial.markers.rate
-    return (time > trial.time_range[0] - half) & (time < trial.time_range[1] + half)
-
-
-def measured_moments(trial: Trial, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """The generalized forces (T, K+6) of inverse dynamics in the frames that were measured, NaN elsewhere.
 
     Those of a leg depend on its own foot alone, those of the pelvis on both.
 
     Args:
-        trial: says when which leg was measured.
+        recording: says when which leg was measured.
         model: the subject.
         motion: T frames.
         wrenches: ground reactions on the feet.
     """
     moments = projected_moments(model, motion, wrenches)
-    legs = {side: trial.measured(side, motion.time) for side in SIDES}
+    legs = {side: recording.measured(side, motion.time) for side in SIDES}
     known = np.ones(moments.shape, bool)
     for side, measured in legs.items():
         known[:, [model.dof(f"{dof}_{side}") for dof in LEG_DOFS]] = measured[:, None]

@@ -14,6 +14,8 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, moving_landmarks
 from musclesolve.motion.body_weight import carried_share
+from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.signals.filter_choice import filter_choice
 from musclesolve.recording.data import Trial
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
@@ -94,8 +96,14 @@ def test_a_loose_cluster_that_leads_nothing_makes_nothing_uncertain(tmp_path: Pa
 def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path))
     accelerated = trial_on_a_lift(trial, 2.0)
-    walk = filtered_markers(accelerated, 0.1)
-    share = carried_share(accelerated, walk.time, moving_landmarks(accelerated, walk, {}, {}))
+    walk = filtered_markers(accelerated, filter_choice(accelerated, accelerated.filter), 0.1)
+    share = carried_share(
+        accelerated,
+        FootLoads.of(accelerated),
+        walk.time,
+        moving_landmarks(accelerated, walk, {}, {}),
+        accelerated.time_range,
+    )
     assert share == pytest.approx(1.0, abs=0.01)
 
 

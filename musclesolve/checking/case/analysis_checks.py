@@ -14,6 +14,7 @@ from musclesolve.checking.finding import Severity
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
 from musclesolve.pipeline.run_options import find_options
@@ -58,7 +59,7 @@ def cutoff(case: Case) -> None:
             key=("filter", "cutoff_hz"),
         )
         return
-    if (found := cutoff_with_flight(case.trial)) is not None:
+    if (found := cutoff_with_flight(case.trial, chosen, FootLoads.of(case.trial))) is not None:
         case.tell("cutoff", "warning", *found, key=("filter", "cutoff_hz"))
 
 

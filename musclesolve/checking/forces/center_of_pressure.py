@@ -11,6 +11,7 @@ from musclesolve.checking.case.case import Case, stretches
 from musclesolve.checking.case.observed_body import foot
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 
@@ -102,7 +103,7 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
 
 def displacement(case: Case) -> None:
     """Find plates whose center of pressure is off the foot by the same amount all the time."""
-    runs = len(flights(case.trial)) > 0
+    runs = len(flights(case.trial, FootLoads.of(case.trial))) > 0
     for index, plate in enumerate(case.trial.forces):
         found = [track for track in tracks(case, plate) if track.whole]
         if not found:

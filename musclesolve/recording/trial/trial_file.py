@@ -122,7 +122,7 @@ def assembled(
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
     return Trial(
-        path=document.path,
+        document=document,
         subject=subject,
         markers=meaning.walk,
         static=meaning.static,

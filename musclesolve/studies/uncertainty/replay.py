@@ -83,9 +83,9 @@ class Replay:
         """
         trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
-        walk = filtered_markers(trial, MARGIN, measured.filter)
+        walk = filtered_markers(trial, measured.filter, MARGIN)
         standing = standing_trial(trial)
-        neutral = measured_body(trial, walk, standing).stance.pelvis_axes
+        neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
@@ -104,8 +104,8 @@ class Replay:
         walk, standing, hips = self.markers.moved(
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
-        person, how = self.trial.subject, self.trial.consistency
-        seen = measured_body(self.trial, walk, standing, hips, checked=False)
+        trial, person, how = self.trial, self.trial.subject, self.trial.consistency
+        seen = measured_body(trial, person, trial.hip_regression, walk, standing, hips, checked=False)
         factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
         model = human_model(
             person.mass, person.stature, person.sex, seen.offsets, person.shoe_mass, mass_factors=factors

@@ -90,7 +90,9 @@ def found(trial: Trial) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], l
     standing = standing_markers(trial.static)
     pelvis = standing_landmarks(trial, standing)
     regression = standing_hips(pelvis, trial.hip_regression, {})
-    hips, notes = functional_hips(trial, standing, pelvis, regression)
+    hips, notes = functional_hips(
+        trial, trial.subject.stature, standing, pelvis, regression, trial.hip_regression
+    )
     turn = Rotation.from_euler("z", 70.0, degrees=True)
     truth = {
         f"hip_{side}": regression[f"hip_{side}"]
@@ -153,7 +155,7 @@ def test_one_file_may_show_both_hips(tmp_path: Path) -> None:
 
 def test_a_center_far_from_the_regression_is_noted_and_one_out_of_reach_refused(tmp_path: Path) -> None:
     _, _, notes = found(functional_trial(tmp_path, offset=np.array([0.03, 0.0, 0.02])))
-    assert "36 mm away: that is far, look at both." in notes[0]
+    assert "36 mm away: that is far, check both." in notes[0]
     message = refused(tmp_path, offset=np.array([0.165, 0.0, 0.02]))
     assert "166 mm from where harrington_2007 puts the hip" in message
 
