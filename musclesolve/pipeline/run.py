@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.motion.events.gait import Gait
 from musclesolve.pipeline.legs import leg_mechanics, leg_moments, share_leg
 from musclesolve.pipeline.mechanics import measured_moments, mechanics
 from musclesolve.pipeline.run_options import Options, find_options
@@ -55,7 +56,8 @@ def prepare_legs(
         state, loads = leg_mechanics(options, recorded, segments, side)
         own = leg_moments(model, moments, side)
         legs.append(LegMechanics(state, loads, own, validity.of_leg(side)))
-    return Prepared(trial, options, recorded, moments, validity, tuple(legs))
+    gait = Gait.of(trial, recorded.measured)
+    return Prepared(trial, options, recorded, moments, validity, gait, tuple(legs))
 
 
 def share(prepared: Prepared, options: Options | None = None, progress: Progress | None = None) -> Analysis:

@@ -17,6 +17,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy
+from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.motion.motion_plausibility import (
     MotionValidity,
@@ -186,6 +187,7 @@ class Prepared:
         moments: (T, K+6) generalized forces [N m, N] of inverse dynamics; the last six are the residual at the
             pelvis. NaN where a foot that they depend on was not measured.
         validity: of the frames.
+        gait: events, strides and walking direction.
         legs: the analysed ones.
     """
 
@@ -194,6 +196,7 @@ class Prepared:
     mechanics: Mechanics
     moments: Array
     validity: MotionValidity
+    gait: Gait
     legs: tuple[LegMechanics, ...]
 
 

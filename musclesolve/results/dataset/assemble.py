@@ -24,7 +24,7 @@ from musclesolve.results.dataset.filter_variables import (
     filter_variables,
     name_verdicts,
 )
-from musclesolve.results.dataset.gait_variables import Gait
+from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.results.files.storable import storable
 from musclesolve.sharing.status import Status
@@ -50,22 +50,22 @@ def assemble(analysis: Analysis) -> xr.Dataset:
     """Label everything an analysis computed."""
     prepared, legs = analysis.prepared, analysis.legs
     measured, time = prepared.mechanics.measured, prepared.mechanics.motion.time
-    gait = Gait.of(prepared.trial, measured)
+    gait = prepared.gait
     variables = {
         **_body_variables(prepared),
         **_remainders(legs, prepared),
         **_muscle_variables(legs, _dofs(prepared.mechanics.model)),
         **_side_variables(analysis),
         **_ground_variables(analysis),
-        **gait.variables(),
+        **gait_variables(gait),
         "heading": (("time",), gait.heading_at(time)),
         **filter_variables(measured.filter),
     }
-    attributes = _provenance(analysis) | gait.strike_times() | _reasons(analysis)
+    attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
     attributes["notes"] = [*_warnings(prepared), *measured.notes, *gait.notes]
     result = xr.Dataset(
         variables,
-        _coordinates(analysis) | gait.coords() | filter_coordinates(measured.filter),
+        _coordinates(analysis) | gait_coordinates(gait) | filter_coordinates(measured.filter),
         {key: storable(value) for key, value in attributes.items()},
     )
     result["status"].attrs |= {
