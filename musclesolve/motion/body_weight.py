@@ -61,6 +61,7 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
             f"the ground carries {share:.3g} times what a person of {mass:g} kg weighs, on average over the range",
             "subject",
             "mass_kg",
+            code="bad_forces",
             expected="about once: forces and mass of one person",
             remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
         )

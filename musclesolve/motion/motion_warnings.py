@@ -41,6 +41,7 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
                 f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
                 table,
                 key,
+                code="not_rigid",
                 expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
                 remedy="check that the markers have the same names in the standing trial and in the motion",
             )

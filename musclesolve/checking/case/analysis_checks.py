@@ -195,7 +195,7 @@ def _consistent(case: Case, found: Anatomy) -> None:
 def _code(error: InputError) -> str:
     """Return what a refusal of the anatomy is about."""
     place = error.where or ""
-    if "keep their standing shape" in error.problem:
+    if error.code == "not_rigid":
         return "marker_moved"
     if "[filter]" in place:
         return "cutoff"

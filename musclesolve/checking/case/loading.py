@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,13 +122,13 @@ def _trial(
     forces, said = _forces(document, content, files, meaning, rotation, findings)
     subject = _subject(content["subject"])
     time_range = _time_range(document, content, walk, forces, findings)
-    notes = (*marker_notes(walk, static), *said)
     try:
-        return assembled(document, content, files, meaning, functional, forces, subject, time_range, notes)
+        trial = assembled(document, content, files, meaning, functional, forces, subject, time_range)
     except InputError as error:
         # Events that a file states and that cannot be read: the rest is examined without them.
         findings.append(finding_of("unreadable", error))
-        return assembled(document, content, {}, meaning, functional, forces, subject, time_range, notes)
+        trial = assembled(document, content, {}, meaning, functional, forces, subject, time_range)
+    return replace(trial, notes=(*trial.notes, *marker_notes(walk, static), *said))
 
 
 def _subject(given: dict[str, Any]) -> Subject:

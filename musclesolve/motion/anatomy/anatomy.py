@@ -272,6 +272,7 @@ def _check_axes(recording: Recording, directions: Points) -> None:
                     f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
                     "mapping",
                     landmark,
+                    code="sides_swapped",
                     expected=expected,
                     remedy=remedy,
                 )

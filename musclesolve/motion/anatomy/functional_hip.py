@@ -112,6 +112,7 @@ def _smooth(recording: Recording, position: Array, markers: Markers, side: Side)
             f"{SHORTEST_S:g} s",
             "files",
             f"functional_{side}",
+            code="missing_samples",
             expected="stretches without gaps and leaps in these markers",
             remedy="fill the gaps in the capture software, or take a marker that is often lost out of the cluster",
         )

@@ -59,7 +59,14 @@ class Unusual:
 
     def refused(self, document: Document) -> InputError:
         """Return the error of a proportion that no human has."""
-        return document.error(self.what, "mapping", self.landmark, expected=self.expected, remedy=self.remedy)
+        return document.error(
+            self.what,
+            "mapping",
+            self.landmark,
+            code="bad_anatomy",
+            expected=self.expected,
+            remedy=self.remedy,
+        )
 
 
 @cache
@@ -116,6 +123,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
             f"{fitting:.2f} m tall",
             "subject",
             "stature_m",
+            code="bad_anatomy",
             expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
             remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders",
         )

@@ -55,6 +55,7 @@ def read_trial(path: str | Path) -> Trial:
         raise InputError(
             f"{path!r} is not a path",
             where="read_trial",
+            code="bad_type",
             expected="the path of a trial file",
             remedy='read_trial("trial.toml")',
         )
@@ -76,8 +77,8 @@ def read_trial(path: str | Path) -> Trial:
         forces,
         subject_of(content["subject"]),
         time_range_of(document, content["time"], walk, forces),
-        (*marker_notes(walk, static), *said),
     )
+    trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static), *said))
     trial = prepared(trial, content)
     check_trial(trial, document)
     return trial
@@ -118,7 +119,6 @@ def assembled(
     forces: tuple[PlateForce, ...],
     subject: Subject,
     time_range: tuple[float, float],
-    notes: tuple[str, ...],
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
     return Trial(
@@ -145,7 +145,7 @@ def assembled(
             **own_tables(document, content),
         },
         events=stated_events(files),
-        notes=(*meaning.notes, *notes_of(content, forces), *notes),
+        notes=(*meaning.notes, *notes_of(content, forces)),
     )
 
 
@@ -236,6 +236,7 @@ def _columns(document: Document, given: str | list[str], role: str, index: int, 
                 "force",
                 role,
                 index,
+                code="missing_column",
                 expected="a column of this file",
                 remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
             )
@@ -254,6 +255,7 @@ def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
             f"a number is missing at {table.time[row]:g} s",
             file=table.path,
             where=f"line {table.lines[row]}, column '{names[column]}'",
+            code="missing_samples",
             expected="a force in every row; its point and moment wherever it is not nothing",
             remedy="fill the gap in the software that exported the file; nothing on the plate is a force of 0",
         )
@@ -264,6 +266,7 @@ def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
             f"the number is {vectors[row, column]:.3g}",
             file=table.path,
             where=f"line {table.lines[row]}, column '{names[column]}'",
+            code="bad_units",
             expected="a number that was measured, in newtons and metres",
             remedy="correct it in the software that exported the file",
         )
@@ -290,6 +293,7 @@ def time_range_of(
             "markers and forces were not recorded at the same time",
             "files",
             "forces",
+            code="no_overlap",
             expected=f"recordings that overlap, not {recorded}",
             remedy="name files of one trial, or export both with the same start of time",
         )
@@ -302,6 +306,7 @@ def time_range_of(
                 f"{value:g} s lies outside of what was recorded",
                 "time",
                 key,
+                code="bad_range",
                 expected=f"a time within both: {recorded}",
                 remedy=f"choose a time from {earliest:g} to {latest:g} s",
             )
@@ -318,6 +323,7 @@ def _check_length(
             f"the start, {start:g} s, does not lie before the end, {end:g} s",
             "time",
             "end_s" if given["start_s"] is None else "start_s",
+            code="bad_range",
             expected="start_s before end_s",
             remedy="exchange the two times, or correct one of them",
         )
@@ -326,6 +332,7 @@ def _check_length(
             f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
             "time",
             "end_s",
+            code="bad_range",
             expected=f"a longer range within both recordings: {recorded}",
             remedy=f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start",
         )
