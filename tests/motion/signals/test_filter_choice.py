@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 from synthetic_trial import write_trial
 
 from musclesolve.checking.check import check
-from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, filter_choice
 from musclesolve.motion.signals.low_pass import low_pass
@@ -111,7 +111,7 @@ def test_too_short_a_stretch_is_refused_with_the_line(tmp_path: Path) -> None:
     trial = read_trial(write_trial(tmp_path, ("cutoff_hz = 6.0", 'cutoff_hz = "residual_analysis"')))
     markers = trial.markers
     short = replace(markers, time=markers.time[:90], position=markers.position[:90])
-    with pytest.raises(InputError, match=r"line \d+, \[filter\] cutoff_hz: 90 frames.*too few"):
+    with refused("too_few_frames", "line ", "[filter] cutoff_hz", "90 frames"):
         filter_choice(replace(trial, markers=short, time_range=(0.1, 0.8)), trial.filter)
 
 
@@ -149,7 +149,7 @@ def test_a_cutoff_that_the_recording_cannot_carry_is_refused_with_the_line(
 ) -> None:
     path = synthetic_recording(tmp_path, strides=1, marker_rate_hz=200.0)
     trial = edited(path, table)
-    with pytest.raises(InputError, match=rf"line \d+, \[filter\] {place}"):
+    with refused("bad_number", "line ", f"[filter] {place}"):
         filter_choice(trial, trial.filter)
     errors = [finding for finding in check(path).findings if finding.severity == "error"]
     assert [finding.code for finding in errors] == ["cutoff"]
