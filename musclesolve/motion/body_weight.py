@@ -26,8 +26,6 @@ def carried_share(
     in between; the vertical velocity v of the pelvis stands for that of the center of mass.
 
     Args:
-        recording: of the motion.
-        loads: the plates and the body weight.
         time: (T,) [s]; only the span counts.
         moving: landmarks (T, 3) of the motion [m].
         span: first and last time [s].

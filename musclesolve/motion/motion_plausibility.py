@@ -84,7 +84,6 @@ class MotionValidity:
 
         Args:
             rotations: as in `steady`.
-            time: (T,) [s].
             points: as in `foot_residual`.
             marker_residual: as in `foot_residual`.
             force_residual: (T,) size of the residual force at the pelvis [body weights].
@@ -130,9 +129,7 @@ def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
     """Return the distance of a foot from where it was measured, (T,) [m]: rms over ankle, heel and toe.
 
     Args:
-        points: the points that were measured.
         residual: (T, n) distance between consistent and measured position of each [m].
-        side: of the foot.
     """
     columns = [points.index(f"{part}_{side}") for part in FOOT]
     distance: Array = np.sqrt(np.mean(residual[:, columns] ** 2, axis=1))
@@ -144,7 +141,6 @@ def jumps(rotation: Array, time: Array) -> Mask:
 
     Args:
         rotation: (T-1,) angle from each frame to the next [rad].
-        time: (T,) [s].
     """
     far: Mask = rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP)
     return far
@@ -167,7 +163,6 @@ def jump_warnings(
     Args:
         mapping: landmark -> markers, to name those that show the joint.
         rotations: "hip_r" and the like -> (T-1,) [rad].
-        time: (T,) [s].
     """
     return [warning for side in SIDES for warning in _jumps_of_leg(mapping, rotations, time, side)]
 
@@ -204,10 +199,7 @@ def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: s
     """Return a warning for every foot that lies far from where it was measured.
 
     Args:
-        points: the points that were measured.
         residual: (T, n) distance between consistent and measured position of each [m].
-        time: (T,) [s].
-        method: of consistency.
     """
     return [
         _foot_warning(distance, time, side, method)

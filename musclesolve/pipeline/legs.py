@@ -41,10 +41,6 @@ def joint_loads(
     """Loads of hip, knee and ankle of one leg.
 
     Args:
-        model: the subject.
-        motion: T frames.
-        segments: the same by segments.
-        wrenches: ground reactions on the feet.
         state: muscles (n) of one leg along the motion.
     """
     names = {joint: f"{dof}_{state.muscles.side}" for joint, dof in JOINTS.items()}

@@ -30,8 +30,6 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
     """The measured anatomy, the subject's model, the consistent motion and the ground reactions.
 
     Args:
-        trial: a checked trial.
-        progress: as in `run`.
         start: as in `mechanics_of`.
     """
     report = progress or (lambda stage, fraction: None)
@@ -45,8 +43,6 @@ def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) ->
     """The mechanics that follow from the anatomy on a recording.
 
     Args:
-        trial: a checked trial.
-        measured: its anatomy.
         start: (T, K+6) coordinates from which the fit starts, such as `fit.coordinates` of the same frames with other
             markers or another subject; they save iterations and do not change the answer.
 
@@ -78,12 +74,6 @@ def measured_moments(recording: Recording, model: Model, motion: Motion, wrenche
     """The generalized forces (T, K+6) of inverse dynamics in the frames that were measured, NaN elsewhere.
 
     Those of a leg depend on its own foot alone, those of the pelvis on both.
-
-    Args:
-        recording: says when which leg was measured.
-        model: the subject.
-        motion: T frames.
-        wrenches: ground reactions on the feet.
     """
     moments = projected_moments(model, motion, wrenches)
     legs = {side: recording.measured(side, motion.time) for side in SIDES}

@@ -93,7 +93,6 @@ class Mechanics:
 
         Args:
             mapping: landmark -> markers, named in the remedies.
-            method: of consistency.
         """
         time = self.motion.time
         return [

@@ -151,10 +151,6 @@ def measured_body(
     """Find points, axes and dimensions of the body in filtered markers (`walk`) and standing markers (3,) [m].
 
     Args:
-        recording: its mapping, its clusters, and places for messages.
-        subject: who was recorded.
-        regression: of the hip centers.
-        walk: the markers of the motion, filtered.
         standing: of the standing trial; empty where there is none.
         hip_shift: side -> (3,) displacement of a hip center that is not mapped, neutral axes of the pelvis [m].
         checked: refuse what the markers of no person show, and look for what is unusual.

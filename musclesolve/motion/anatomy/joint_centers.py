@@ -44,7 +44,6 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
     Args:
         regression: name in ``hip_centers.toml``.
         lengths: "width", "depth", "leg" [m], as far as the regression needs them.
-        side: "r" or "l".
 
     Returns:
         (3,) position in the pelvic frame [m]: origin midway between the ASIS, x forward in the plane of ASIS and

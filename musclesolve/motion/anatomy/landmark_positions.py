@@ -24,8 +24,6 @@ def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float =
     outside of the range reaches into it.
 
     Args:
-        recording: of the motion.
-        chosen: the filter.
         margin: time kept on either side of the range, as far as every marker is seen there [s].
     """
     frames, seen = recording.frames(), seen_stretch(recording)
@@ -54,7 +52,6 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     subject, so that it does not depend on where those of the laboratory lie.
 
     Args:
-        static: the recording.
         axes: (3, 3) forward, left and up of the subject as columns; those of the laboratory unless given.
     """
     seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))

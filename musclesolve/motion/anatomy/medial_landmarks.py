@@ -31,8 +31,6 @@ def standing_medials(
     A medial landmark is put where the center is midway between it and the lateral one.
 
     Args:
-        recording: places for messages.
-        subject: with the widths of the joints.
         standing: landmarks (3,) [m].
         hips: hip centers "hip_r", "hip_l" (3,) [m] by regression; those that are mapped win over them.
 
@@ -60,7 +58,6 @@ def moving_medials(
     The poses of the triangles that lead them come with them, each by the names of its corners.
 
     Args:
-        recording: places for messages.
         moving: landmarks (T, 3) of the motion [m].
         hips: hip centers "hip_r", "hip_l" (T, 3) [m].
         standing: landmarks and hip centers by regression (3,) of the standing person [m].

@@ -80,7 +80,6 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
     """Return which landmarks are nearer or farther than usual on a person of this stature.
 
     Args:
-        recording: names the markers.
         stature: of the subject [m].
         moving: landmarks (T, 3) of the motion [m].
 
@@ -107,7 +106,6 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
     """Return which segments are shorter or longer than usual on a person of this stature.
 
     Args:
-        recording: names the markers.
         stature: of the subject [m].
         offsets: standing geometry as ``standing_offsets`` returns it.
 
@@ -140,11 +138,9 @@ def unusual_hips(
     """Return which mapped hip centers are far from where the regression puts them.
 
     Args:
-        recording: names the markers.
         stature: of the subject [m].
         hips: hip centers "hip_r", "hip_l" as they are used, (T, 3) [m].
         regression: the same by regression, (T, 3) [m].
-        method: name of the regression.
 
     Raises:
         InputError: one that is none of a hip; naming the landmark.

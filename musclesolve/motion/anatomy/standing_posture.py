@@ -59,9 +59,6 @@ def posture(
     """Find the standing posture.
 
     Args:
-        recording: of the motion, and of standing where there is one.
-        subject: who was recorded.
-        regression: of the hip centers.
         standing: marker positions (3,) of the standing trial; empty when there is none.
         moving: landmarks (T, 3) of the motion.
 
@@ -168,7 +165,6 @@ def leg_frame(leg: Points, side: Side, left: Array) -> Array:
 
     Args:
         leg: landmarks (3,) of the leg [m].
-        side: "r" or "l".
         left: (3,) left of the person, which stands for a knee axis that is not measured.
     """
     left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)

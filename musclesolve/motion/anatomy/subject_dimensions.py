@@ -25,7 +25,6 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
 
     Args:
         recording: whether there is a standing trial, and what is mapped.
-        stance: the standing posture.
         points: measured model points (T, 3) [m].
 
     Returns:

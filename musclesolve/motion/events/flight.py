@@ -27,10 +27,6 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
     """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, and the pelvis falls.
 
     Plates alone do not show it: who walks on beside them is not in flight.
-
-    Args:
-        recording: the markers, all frames.
-        loads: the plates.
     """
     time = recording.markers.time
     if time.size < 2:

@@ -68,8 +68,6 @@ def checked_cutoffs(
 
     Args:
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
-        shape: of the signal.
-        rate_hz: sampling rate [Hz].
         lowest_hz: the lowest that the filter can take [Hz].
 
     Raises:

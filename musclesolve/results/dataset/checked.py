@@ -39,7 +39,6 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     """Return the result if it is one.
 
     Args:
-        result: what is said to be a result.
         needed: names of variables that it must have besides status and coordinates.
 
     Raises:
