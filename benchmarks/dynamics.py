@@ -12,7 +12,7 @@ from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, joint_loads
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import Trial
 
 

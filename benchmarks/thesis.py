@@ -39,7 +39,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import full_problem
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full.full_problem import FullProblem

@@ -22,9 +22,6 @@ from .motion.signals.smoothing_spline import (
 from .muscles.pose_geometry import (
     muscle_geometry as muscle_geometry,
 )
-from .pipeline.run import (
-    run as run,
-)
 from .recording.cameras.calibration import (
     calibrate as calibrate,
 )
@@ -78,6 +75,9 @@ from .results.dataset.leg_problem import (
 )
 from .results.files.netcdf import (
     read_result as read_result,
+)
+from .results.run_trial import (
+    run as run,
 )
 from .sharing.analysis.cost_mixture import (
     explain as explain,

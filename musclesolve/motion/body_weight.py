@@ -8,7 +8,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.recording.data import SIDES, Recording
 
 # Share of what is due: above the first no recording is right; outside the second a reader should know.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
@@ -17,7 +18,7 @@ SHORTEST = 0.1
 
 
 def carried_share(
-    trial: Trial, time: Array, moving: Points, span: tuple[float, float] | None = None
+    recording: Recording, loads: FootLoads, time: Array, moving: Points, span: tuple[float, float]
 ) -> float:
     """Return the mean vertical force over what the person's mass asks for, 1 when both agree.
 
@@ -25,41 +26,40 @@ def carried_share(
     in between; the vertical velocity v of the pelvis stands for that of the center of mass.
 
     Args:
-        trial: the trial.
         time: (T,) [s]; only the span counts.
         moving: landmarks (T, 3) of the motion [m].
-        span: first and last time [s]; the time range unless given.
+        span: first and last time [s].
     """
-    span = span or trial.time_range
     start, end = span
-    inside = (time > start - 0.5 / trial.markers.rate) & (time < end + 0.5 / trial.markers.rate)
+    inside = recording.inside(time, start, end)
     pelvis = "asis" if "asis_r" in moving else "hip_center"
     height = between(moving[f"{pelvis}_r"], moving[f"{pelvis}_l"])[:, 2]
     first, last = np.gradient(height, time)[inside][[0, -1]]
     force = 0.0
-    for plate in trial.forces:
+    for plate in loads.plates:
         measured = (plate.time >= start) & (plate.time <= end)
         vertical = plate.force[measured, 2]
-        force += float(np.mean(np.where(vertical >= trial.unloaded_below, vertical, 0.0)))
-    return force / (trial.subject.mass * (STANDARD_GRAVITY + (last - first) / (end - start)))
+        force += float(np.mean(np.where(vertical >= loads.unloaded_below, vertical, 0.0)))
+    return force / (loads.mass * (STANDARD_GRAVITY + (last - first) / (end - start)))
 
 
-def weight_notes(trial: Trial, time: Array, moving: Points) -> list[str]:
+def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Points) -> list[str]:
     """Return a sentence where force and mass fit badly.
 
     Raises:
         InputError: the forces are far greater than the mass asks for.
     """
-    span = trial.balanced_range
+    span = recording.balanced_range
     if span is None or span[1] - span[0] < SHORTEST:
         return []
-    share = carried_share(trial, time, moving, span)
-    mass = trial.subject.mass
+    share = carried_share(recording, loads, time, moving, span)
+    mass = loads.mass
     if share > TOO_MUCH:
-        raise trial.document.error(
+        raise recording.document.error(
             f"the ground carries {share:.3g} times what a person of {mass:g} kg weighs, on average over the range",
             "subject",
             "mass_kg",
+            code="bad_forces",
             expected="about once: forces and mass of one person",
             remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
         )
@@ -69,7 +69,7 @@ def weight_notes(trial: Trial, time: Array, moving: Points) -> list[str]:
             f"{share * mass:.3g} kg, not {mass:g} kg: check mass_kg and the units of the forces."
         ]
     # Where a foot has no plate, that is said already.
-    if share < USUAL[0] and {plate.side for plate in trial.forces} == set(SIDES):
+    if share < USUAL[0] and {plate.side for plate in loads.plates} == set(SIDES):
         return [
             f"On average the ground carries only {100 * share:.0f} % of the body weight: a contact was not "
             f"measured, or mass_kg is too large (the forces fit {share * mass:.3g} kg)."

@@ -6,13 +6,14 @@ is filtered and sampled, and the center of pressure is recovered from them where
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
+from musclesolve.motion.signals.filter_choice import FilterChoice
+from musclesolve.recording.data import SIDES, PlateForce, Side
 
 # Below this vertical force the center of pressure is not given [N].
 SMALLEST_FORCE = 20.0
@@ -35,26 +36,21 @@ class GroundReaction:
     center_of_pressure: Array
 
 
-def ground_reactions(trial: Trial, time: Array, chosen: FilterChoice | None = None) -> list[GroundReaction]:
+def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterChoice) -> list[GroundReaction]:
     """Return what the ground does to the right and the left foot, filtered like the markers.
 
     Args:
-        trial: the trial; its plates of one side are added.
         time: (T,) [s], within the recording.
-        chosen: the filter; that of the trial unless given.
 
     Returns:
         One entry per side for which a plate is given.
     """
-    used = chosen or filter_choice(trial)
-    reactions = []
+    reactions, unloaded_below = [], chosen.options.unloaded_below
     for side in SIDES:
-        plates = [plate for plate in trial.forces if plate.side == side]
+        plates = [plate for plate in forces if plate.side == side]
         if plates:
-            wrench = sum(
-                sampled_wrench(p, wrench_at_origin(p, trial.unloaded_below), used, time) for p in plates
-            )
-            height = _surface(plates, trial.unloaded_below)
+            wrench = sum(sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates)
+            height = _surface(plates, unloaded_below)
             reactions.append(_reaction(side, np.asarray(wrench), height))
     return reactions
 
@@ -63,7 +59,6 @@ def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
     """Return force and moment about the global origin, M = p x F + T, zero while unloaded.
 
     Args:
-        plate: the recording of one plate, S samples.
         unloaded_below: vertical force under which it counts as unloaded [N].
 
     Returns:

@@ -9,9 +9,10 @@ import numpy as np
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
 from musclesolve.motion.signals.filterable_range import seen_stretch
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 
 # A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
@@ -27,7 +28,7 @@ CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 FEWEST_PERIODS = 2.0
 
 
-def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
+def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
     """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing.
 
     Raises:
@@ -35,8 +36,8 @@ def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
     """
     for name, pose in poses.items():
         if (rms := _rms(pose)) > BROKEN:
-            table, key = body_place(trial, name)
-            raise trial.document.error(
+            table, key = body_place(recording, name)
+            raise recording.document.error(
                 f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
                 table,
                 key,
@@ -46,16 +47,16 @@ def check_rigid(trial: Trial, poses: Mapping[str, Poses]) -> None:
             )
 
 
-def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
+def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -> list[str]:
     """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
     period, rate, frames, seen = (
         1.0 / float(chosen.cutoff_hz.min()),
-        trial.markers.rate,
-        trial.frames(),
-        seen_stretch(trial),
+        recording.markers.rate,
+        recording.frames(),
+        seen_stretch(recording),
     )
-    notes = [*cutoff_notes(trial), *choice_notes(chosen)]
+    notes = [*cutoff_notes(recording, chosen.options.cutoff_hz, loads), *choice_notes(chosen)]
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(
@@ -68,9 +69,9 @@ def filter_notes(trial: Trial, chosen: FilterChoice) -> list[str]:
     return notes + _margin_notes(before, after, short, period)
 
 
-def cutoff_notes(trial: Trial) -> list[str]:
+def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
     """Return sentences on a cut-off that the trial file gives and that does not suit the motion."""
-    return [*_given_cutoff_notes(trial.filter.cutoff_hz), *_flight_notes(trial)]
+    return [*_given_cutoff_notes(cutoff_hz), *_flight_notes(recording, cutoff_hz, loads)]
 
 
 def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:
@@ -100,23 +101,24 @@ def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
     return []
 
 
-def cutoff_with_flight(trial: Trial) -> tuple[str, str] | None:
+def cutoff_with_flight(
+    recording: Recording, cutoff_hz: float | None, loads: FootLoads
+) -> tuple[str, str] | None:
     """Return what a cut-off for walking does where the subject is in flight, and the remedy; None if nothing."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
-    cutoff = trial.filter.cutoff_hz
-    if cutoff is None or cutoff >= low or not len(found := flights(trial)):
+    if cutoff_hz is None or cutoff_hz >= low or not len(found := flights(recording, loads)):
         return None
     others = len(found) - 1
     more = f" and at {others} other time{'s' if others > 1 else ''}" if others else ""
     return (
-        f"the cut-off of {cutoff:g} Hz suits walking, but neither foot is on the ground at {found[0].mean():.2f} s"
+        f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {found[0].mean():.2f} s"
         f"{more}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = 15 in [filter]; {low:g} to {high:g} Hz are customary for running and jumping",
     )
 
 
-def _flight_notes(trial: Trial) -> list[str]:
-    found = cutoff_with_flight(trial)
+def _flight_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
+    found = cutoff_with_flight(recording, cutoff_hz, loads)
     return [] if found is None else [f"{found[0][0].upper()}{found[0][1:]}; {found[1]}."]
 
 

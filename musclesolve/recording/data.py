@@ -252,86 +252,43 @@ class Gap:
     error: float = float("nan")
 
 
-@dataclass(frozen=True, repr=False)
-class Trial:
-    """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """What was measured: arrays in the global frame (x forward, y left, z up), and where each stands, for messages.
 
     Args:
-        path: the trial file.
-        subject: the subject.
-        markers: the motion, global frame, all recorded frames.
+        document: the text of the trial file, so that an error of any stage can name a line of it.
+        markers: the motion, all recorded frames.
         static: the standing trial; z is up, the heading is whatever it was. None when there is none.
+        functional: side -> a recording in which that hip moves all round; empty when there is none.
         forces: the plates.
         mapping: landmark name -> marker name -> weight.
         clusters: cluster name -> marker names that move as one body.
         carried: marker that only the standing trial shows -> the cluster that carries it.
         time_range: first and last time to analyse [s].
-        filter: filter options.
-        hip_regression: name of the hip center regression; of the one to compare with when hips are functional.
-        functional: side -> a recording, global frame, of that hip moving in all directions; empty when there is none.
-        uncertainty: standard deviations that the trial file gives, by its keys and in its units.
-        consistency: how positions, velocities and accelerations are made to fit the model.
-        muscles: muscle options.
-        sharing: force-sharing options.
-        files: role ("trial", "markers", "static", "forces") -> path, for provenance.
-        notes: for the results.
-        events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
-        gaps: of the needed markers, in or near the time range: what was filled and what was left.
         legs: side -> first and last time within the time range in which that leg is measured [s]; empty where the
             trial file gives the range, and then it holds for both legs.
-        analysed: notes on which part of the recording is analysed and why, where the trial file gives no range.
+        events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
+        gaps: of the needed markers, in or near the time range: what was filled and what was left.
     """
 
-    path: Path
-    subject: Subject
+    document: Document
     markers: Markers
     static: Markers | None
+    functional: Mapping[Side, Markers] = field(default_factory=dict)
     forces: tuple[PlateForce, ...]
     mapping: Mapping[str, Mapping[str, float]]
     clusters: Mapping[str, tuple[str, ...]]
     carried: Mapping[str, str]
     time_range: tuple[float, float]
-    filter: FilterOptions = field(default_factory=FilterOptions)
-    hip_regression: str = "harrington_2007"
-    muscles: MuscleOptions = field(default_factory=MuscleOptions)
-    sharing: SharingOptions = field(default_factory=SharingOptions)
-    files: Mapping[str, Path] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    events: tuple[Event, ...] = ()
-    consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
-    gaps: tuple[Gap, ...] = ()
-    functional: Mapping[Side, Markers] = field(default_factory=dict)
-    uncertainty: Mapping[str, float] = field(default_factory=dict)
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
-    analysed: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        """One line without the data."""
-        start, end = self.time_range
-        return (
-            f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
-            f"{len(self.forces)} plates, {start:g} to {end:g} s>"
-        )
+    events: tuple[Event, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
     @property
-    def unloaded_below(self) -> float:
-        """Vertical force under which a plate counts as unloaded [N]."""
-        return self.filter.unloaded_below
-
-    @property
-    def document(self) -> Document:
-        """The text of the trial file, read again: so that an error of any stage can name a line of it."""
-        return Document(self.path)
-
-    @property
-    def hip_method(self) -> str:
-        """How the hip centers are found: "functional", "mapped", the name of the regression, or which is which."""
-        if self.functional:
-            return "functional"
-        mapped = [side for side in SIDES if f"hip_center_{side}" in self.mapping]
-        if len(mapped) == 1:
-            return f"{self.hip_regression}, mapped on the {SIDE_NAMES[mapped[0]]}"
-        return "mapped" if mapped else self.hip_regression
+    def path(self) -> Path:
+        """The trial file."""
+        return self.document.path
 
     @property
     def used_markers(self) -> tuple[str, ...]:
@@ -349,9 +306,13 @@ class Trial:
         markers = self.mapping.get(landmark, ())
         return bool(markers) and all(name in self.markers and name not in self.carried for name in markers)
 
+    def inside(self, time: Array, start: float, end: float) -> Mask:
+        """Return which times (T,) lie in a range, to half a frame: the last digit of a printed time must not count."""
+        half = 0.5 / self.markers.rate
+        return np.asarray((time > start - half) & (time < end + half))
+
     def frames(self) -> slice:
         """Return the frames of the motion that lie in the time range."""
-        # Half a step of tolerance: the last digit of a printed time must not cost a frame.
         half = 0.5 / self.markers.rate
         first, last = np.searchsorted(
             self.markers.time, (self.time_range[0] - half, self.time_range[1] + half)
@@ -370,6 +331,58 @@ class Trial:
         """Return at which times (T,) of the time range every contact of a foot is on a plate, as far as is known."""
         if not self.legs:
             return np.ones(time.size, bool)
-        start, end = self.legs.get(side, (np.inf, -np.inf))
-        half = 0.5 / self.markers.rate
-        return np.asarray((time > start - half) & (time < end + half))
+        return self.inside(time, *self.legs.get(side, (np.inf, -np.inf)))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Trial(Recording):
+    """One recorded motion with everything needed to analyse it; made by ``read_trial`` and checked there.
+
+    The pipeline splits it at its entrance: stages take the recording, the subject, or the settings that they need.
+
+    Args:
+        subject: who was recorded.
+        filter: filter options.
+        hip_regression: name of the hip center regression; of the one to compare with when hips are functional.
+        consistency: how positions, velocities and accelerations are made to fit the model.
+        muscles: muscle options.
+        sharing: force-sharing options.
+        uncertainty: standard deviations that the trial file gives, by its keys and in its units.
+        files: role ("trial", "markers", "static", "forces") -> path, for provenance.
+        notes: sentences a reader of the results should see.
+        analysed: sentences on what of the recording is analysed and why, where the trial file gives no range.
+    """
+
+    subject: Subject
+    filter: FilterOptions = field(default_factory=FilterOptions)
+    hip_regression: str = "harrington_2007"
+    consistency: ConsistencyOptions = field(default_factory=ConsistencyOptions)
+    muscles: MuscleOptions = field(default_factory=MuscleOptions)
+    sharing: SharingOptions = field(default_factory=SharingOptions)
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    analysed: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """What it is, in a line, without the numbers."""
+        start, end = self.time_range
+        return (
+            f"<Trial {str(self.path)!r}: {self.subject.name}, {len(self.markers.names)} markers, "
+            f"{len(self.forces)} plates, {start:g} to {end:g} s>"
+        )
+
+    @property
+    def unloaded_below(self) -> float:
+        """Vertical force under which a plate counts as unloaded [N]."""
+        return self.filter.unloaded_below
+
+    @property
+    def hip_method(self) -> str:
+        """How the hip centers are found: "functional", "mapped", the name of the regression, or which is which."""
+        if self.functional:
+            return "functional"
+        mapped = [side for side in SIDES if f"hip_center_{side}" in self.mapping]
+        if len(mapped) == 1:
+            return f"{self.hip_regression}, mapped on the {SIDE_NAMES[mapped[0]]}"
+        return "mapped" if mapped else self.hip_regression

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscle_state import MuscleState
-from musclesolve.pipeline.run import (
-    JointLoads,
-    Mechanics,
-    Progress,
-    leg_mechanics,
-    measured_moments,
-    mechanics,
-    share_leg,
-)
-from musclesolve.pipeline.run_options import Options, find_options
+from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.types import Progress
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.tables.cocontraction import co_contraction
 from musclesolve.results.tables.cost_agreement import agreement
@@ -79,16 +67,12 @@ def compare(
     """
     report = progress or (lambda stage, fraction: None)
     found = _different(costs)
-    if not isinstance(trial, Trial):
-        trial = read_trial(trial)
-    options = find_options(trial, found[0], solver, side)
-    recorded = mechanics(trial, report)
-    legs = _Legs.of(trial, options, recorded)
+    prepared = prepare(trial, found[0], solver, side, report)
     results = []
     for number, cost in enumerate(found):
-        report(f"cost {cost.label}", 0.4 + 0.5 * number / len(found))
-        able = options.solver if solver is not None else _able(options.solver, cost)
-        results.append(legs.result(trial, replace(options, cost=cost, solver=able), recorded))
+        report(f"cost {cost.label}", 0.7 + 0.25 * number / len(found))
+        able = prepared.options.solver if solver is not None else _able(prepared.options.solver, cost)
+        results.append(assemble(share(prepared, replace(prepared.options, cost=cost, solver=able))))
     report("agreement", 0.95)
     return side_by_side(results, [cost.label for cost in found])
 
@@ -144,26 +128,3 @@ def _able(solver: Solver, cost: Cost) -> Solver:
         return solver
     able = [name for name, other in REGISTRY.items() if other.installed and other.fits(cost)]
     return find_solver(able[0]) if able else solver
-
-
-@dataclass(frozen=True)
-class _Legs:
-    """What does not depend on the cost."""
-
-    moments: AnyArray
-    muscles: list[tuple[MuscleState, JointLoads]]
-
-    @classmethod
-    def of(cls, trial: Trial, options: Options, recorded: Mechanics) -> _Legs:
-        segments = segment_motion(recorded.model, recorded.motion)
-        muscles = [leg_mechanics(trial, options, recorded, segments, side) for side in options.sides]
-        model, motion = recorded.model, recorded.motion
-        return cls(measured_moments(trial, model, motion, recorded.wrenches), muscles)
-
-    def result(self, trial: Trial, options: Options, recorded: Mechanics) -> xr.Dataset:
-        validity = recorded.validity(self.moments)
-        legs = [
-            share_leg(trial, options, state, self.moments, recorded.model, loads, validity.of_leg(side))
-            for side, (state, loads) in zip(options.sides, self.muscles, strict=True)
-        ]
-        return assemble(trial, recorded, self.moments, legs)

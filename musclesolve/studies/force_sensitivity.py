@@ -24,10 +24,9 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
-from musclesolve.pipeline.run import JOINTS, LegResult, Progress, mechanics, shared_legs
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.run import prepare, share
+from musclesolve.pipeline.types import JOINTS, LegResult, Progress
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
 from musclesolve.sharing.problem import Problem
@@ -202,13 +201,12 @@ def force_sensitivity(
         InputError: as in `run`; a cost without derivatives.
     """
     report = progress or (lambda stage, fraction: None)
-    if not isinstance(trial, Trial):
-        trial = read_trial(trial)
-    options = find_options(trial, cost, solver, side)
-    recorded = mechanics(trial, report)
-    legs = shared_legs(trial, options, recorded, report)[1]
+    prepared = prepare(trial, cost, solver, side, report)
+    legs = share(prepared, progress=report).legs
     report("derivatives", 0.95)
-    return _labelled([leg_sensitivity(leg, options.cost) for leg in legs], recorded.motion.time)
+    return _labelled(
+        [leg_sensitivity(leg, prepared.options.cost) for leg in legs], prepared.mechanics.motion.time
+    )
 
 
 def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:

@@ -11,8 +11,9 @@ import pytest
 import musclesolve as ms
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.motion import motion_plausibility as plausibility
-from musclesolve.motion.motion_plausibility import FOOT_LIMIT, REACH, balanced, foot_doubts, leaps, steady
-from musclesolve.pipeline.run import Mechanics, mechanics
+from musclesolve.motion.motion_plausibility import FOOT_LIMIT, REACH, balanced, foot_warnings, jumps, steady
+from musclesolve.pipeline.mechanics import mechanics
+from musclesolve.pipeline.types import Mechanics
 from musclesolve.recording.data import ConsistencyOptions, Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import frame_validity as frames
@@ -20,6 +21,10 @@ from musclesolve.results.tables.summary import summary
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 POINTS = ("ankle_r", "heel_r", "toe_r", "ankle_l", "heel_l", "toe_l")
+
+
+def warnings_of(trial: Trial) -> list[plausibility.MotionWarning]:
+    return mechanics(trial).warnings(trial.mapping, trial.consistency.method)
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +36,13 @@ def stride() -> tuple[Trial, Mechanics]:
 def test_a_knee_turns_by_what_its_angle_changes(stride: tuple[Trial, Mechanics]) -> None:
     _, recorded = stride
     angle = recorded.motion.coordinates[:, recorded.model.dof("knee_flexion_r")]
-    np.testing.assert_allclose(recorded.turns["knee_r"], np.abs(np.diff(angle)), atol=1e-12)
+    np.testing.assert_allclose(recorded.joint_rotations["knee_r"], np.abs(np.diff(angle)), atol=1e-12)
 
 
 def test_a_walk_leaps_nowhere_and_keeps_its_feet(stride: tuple[Trial, Mechanics]) -> None:
     trial, recorded = stride
-    assert recorded.doubts(trial) == []
-    assert steady(recorded.turns, recorded.motion.time).all()
+    assert recorded.warnings(trial.mapping, trial.consistency.method) == []
+    assert steady(recorded.joint_rotations, recorded.motion.time).all()
 
 
 def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Trial, Mechanics]) -> None:
@@ -45,39 +50,44 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
     time, coordinates = recorded.motion.time, recorded.motion.coordinates.copy()
     coordinates[30:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
     broken = replace(recorded, motion=differentiate(recorded.model, time, coordinates))
-    (doubt,) = broken.doubts(trial)
-    assert doubt.kind == "leap" and doubt.invalid
-    assert doubt.times == ((time[29], time[30]),)
-    assert f"left leg leaps from {time[29]:.3f} to {time[30]:.3f} s" in doubt.what
-    assert "the hip turns by 8" in doubt.what and "knee turns" not in doubt.what
-    assert "knee_lateral_l (" in doubt.remedy and "_r" not in doubt.remedy
-    lost = np.flatnonzero(~steady(broken.turns, time))
+    (warning,) = broken.warnings(trial.mapping, trial.consistency.method)
+    assert warning.kind == "jump" and warning.invalid
+    assert warning.times == ((time[29], time[30]),)
+    assert f"left leg jumps from {time[29]:.3f} to {time[30]:.3f} s" in warning.what
+    assert "the hip rotates by 8" in warning.what and "knee rotates" not in warning.what
+    assert "knee_lateral_l (" in warning.remedy and "_r" not in warning.remedy
+    lost = np.flatnonzero(~steady(broken.joint_rotations, time))
     assert lost.tolist() == list(range(30 - REACH, 30 + REACH))
 
 
 def test_how_far_a_joint_may_turn_depends_on_the_time_it_has() -> None:
     turn = np.radians([9.0, 35.0, 35.0])
-    assert leaps(turn, np.array([0.0, 0.001, 0.011, 0.031])).tolist() == [False, True, False]
+    assert jumps(turn, np.array([0.0, 0.001, 0.011, 0.031])).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize(("mm", "says"), [(29, None), (31, "off accordingly"), (120, "2 of 5 frames")])
 def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says: str | None) -> None:
     shift = np.zeros((5, 6))
     shift[1:3, 3:] = 0.001 * mm
-    found = foot_doubts(POINTS, shift, np.arange(5.0), "nearest")
-    assert [doubt.kind for doubt in found] == ([] if says is None else ["foot"])
-    for doubt in found:
-        assert says in doubt.what and f"left foot lies up to {mm} mm" in doubt.what
-        assert doubt.times == ((1.0, 2.0),) and doubt.invalid == (0.001 * mm > FOOT_LIMIT)
+    found = foot_warnings(POINTS, shift, np.arange(5.0), "nearest")
+    assert [warning.kind for warning in found] == ([] if says is None else ["foot"])
+    for warning in found:
+        assert says in warning.what and f"left foot lies up to {mm} mm" in warning.what
+        assert warning.times == ((1.0, 2.0),) and warning.invalid == (0.001 * mm > FOOT_LIMIT)
 
 
 def test_feet_of_the_recorded_walk(
     recorded_walk_trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The nearest motion keeps them, the one by joint angles loses some centimetres: said, and told by check."""
-    assert mechanics(recorded_walk_trial).doubts(recorded_walk_trial) == []
+    assert (
+        mechanics(recorded_walk_trial).warnings(
+            recorded_walk_trial.mapping, recorded_walk_trial.consistency.method
+        )
+        == []
+    )
     driven = replace(recorded_walk_trial, consistency=ConsistencyOptions("joint_angles", "constraints"))
-    assert [doubt.kind for doubt in mechanics(driven).doubts(driven)] == ["foot"] * 2
+    assert [warning.kind for warning in warnings_of(driven)] == ["foot"] * 2
     file = tmp_path / "driven.toml"
     text = recorded_walk_trial.path.read_text(encoding="utf-8")
     file.write_text(text + '\n[consistency]\nmethod = "joint_angles"\n', encoding="utf-8")

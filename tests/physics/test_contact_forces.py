@@ -13,7 +13,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.muscle_placement import place_muscles
-from musclesolve.pipeline.run import joint_loads
+from musclesolve.pipeline.legs import joint_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])

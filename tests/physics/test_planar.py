@@ -32,6 +32,7 @@ from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_b
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.motion.signals.filter_choice import filter_choice
 from musclesolve.recording.trial.trial_file import read_trial
 
 
@@ -230,7 +231,7 @@ def stride():
     model = human_model(person.mass, person.stature, person.sex, measured.offsets, person.shoe_mass)
     fit = fit_pose(model, Targets.build(model, measured.points, measured.directions))
     motion = differentiate(model, measured.time, fit.coordinates)
-    ground = ground_reactions(trial, motion.time)
+    ground = ground_reactions(trial.forces, motion.time, filter_choice(trial, trial.filter))
     start, end = trial.time_range
     keep = (motion.time > start - 1e-6) & (motion.time < end + 1e-6)
     return model, motion, [Wrench(f"foot_{g.side}", g.force, g.moment) for g in ground], keep

@@ -13,7 +13,7 @@ from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_mom
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.errors import MuscleSolveError
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 
 
 def worst(model, motion, wrenches):

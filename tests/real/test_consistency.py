@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import ConsistencyOptions
 
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]
@@ -33,16 +33,16 @@ def rms(values):
 
 
 def test_the_nearest_motion_is_nearer_in_every_frame(found):
-    squares = {name: np.sum(found[name].shift ** 2, axis=1) for name in ("nearest", "angles")}
+    squares = {name: np.sum(found[name].marker_residual ** 2, axis=1) for name in ("nearest", "angles")}
     assert (squares["nearest"] < squares["angles"]).all()
-    assert 0.004 < np.sqrt(np.mean(found["nearest"].shift ** 2)) < 0.007
+    assert 0.004 < np.sqrt(np.mean(found["nearest"].marker_residual ** 2)) < 0.007
 
 
 @pytest.mark.parametrize("side", "rl")
 def test_driven_by_angles_the_leg_drifts_outwards(found, side):
     """What the knee's one angle cannot follow is not shared with the hip: the foot bears it."""
     recorded = found["angles"]
-    shift = dict(zip(recorded.fit.points, rms(recorded.shift), strict=True))
+    shift = dict(zip(recorded.fit.points, rms(recorded.marker_residual), strict=True))
     ends = 0.5 * (shift[f"heel_{side}"] + shift[f"toe_{side}"])
     assert shift[f"hip_{side}"] < shift[f"knee_{side}"] < shift[f"ankle_{side}"] < ends
     assert recorded.fit.borrowed == ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_pelvis_needs_lower_cutoffs_than_the_feet(recorded_walk_trial: Trial, choice: str) -> None:
-    found = filter_choice(replace(recorded_walk_trial, filter=CHOICES[choice]))
+    found = filter_choice(recorded_walk_trial, CHOICES[choice])
 
     def median(*names: str) -> float:
         return float(np.median(found.cutoff_hz[[found.markers.index(name) for name in names]]))
@@ -31,13 +29,11 @@ def test_the_pelvis_needs_lower_cutoffs_than_the_feet(recorded_walk_trial: Trial
 
 
 def test_the_noise_is_that_of_a_modern_laboratory(recorded_walk_trial: Trial) -> None:
-    noise = [
-        filter_choice(replace(recorded_walk_trial, filter=options)).noise for options in CHOICES.values()
-    ]
+    noise = [filter_choice(recorded_walk_trial, options).noise for options in CHOICES.values()]
     medians = [np.median(each) for each in noise if each is not None]
     assert len(medians) == 3 and all(0.0001 < median < 0.0004 for median in medians)
 
 
 def test_forces_go_between_the_slow_and_the_fast_markers(recorded_walk_trial: Trial) -> None:
-    found: FilterChoice = filter_choice(replace(recorded_walk_trial, filter=FilterOptions(cutoff_hz=None)))
+    found: FilterChoice = filter_choice(recorded_walk_trial, FilterOptions(cutoff_hz=None))
     assert np.median(found.cutoff_hz) < found.force_cutoff_hz < found.cutoff_hz.max()

@@ -16,7 +16,8 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.muscle_placement import LEG_DOFS, place_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
-from musclesolve.pipeline.run import joint_loads, mechanics
+from musclesolve.pipeline.legs import joint_loads
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.full.solve_full import solve_full
 from musclesolve.sharing.problem import Problem

@@ -25,6 +25,7 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
 )
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.motion.signals.filter_choice import filter_choice
 
 LEG = ("hip", "knee", "ankle")
 
@@ -42,7 +43,10 @@ def walk(recorded_walk: Path, tmp_path_factory):
     fit = fit_pose(model, targets)
     inside = (measured.time > 0.445) & (measured.time < 1.805)
     motion = differentiate(model, measured.time, fit.coordinates).frames(inside)
-    ground = {reaction.side: reaction for reaction in ground_reactions(trial, motion.time)}
+    ground = {
+        reaction.side: reaction
+        for reaction in ground_reactions(trial.forces, motion.time, filter_choice(trial, trial.filter))
+    }
     wrenches = [Wrench(f"foot_{side}", each.force, each.moment) for side, each in ground.items()]
     return (
         model,

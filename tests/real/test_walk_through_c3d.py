@@ -10,7 +10,7 @@ from c3d_files import PlateOnPaper, write_c3d
 
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc

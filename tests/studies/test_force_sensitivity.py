@@ -12,8 +12,10 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.muscle_placement import place_muscles
-from musclesolve.pipeline.run import joint_loads, mechanics, share_leg
+from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.types import LegMechanics
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
@@ -45,7 +47,8 @@ class Walk:
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
         loads = joint_loads(self.model, self.motion, self.segments, self.wrenches, state)
         every = np.ones(len(self.moments), bool)
-        return share_leg(self.trial, options, state, self.moments, self.model, loads, every)
+        moments = leg_moments(self.model, self.moments, self.side)
+        return share_leg(LegMechanics(state, loads, moments, every), options)
 
     def differences(self, cost, changed):
         """Derivative of the force at the tendon by the step of `changed(step)`, and the frames where it is one."""

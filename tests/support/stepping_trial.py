@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ class Steps:
         position += self.noise * np.random.default_rng(5).normal(size=position.shape)
         path = Path("steps.trc")
         return Trial(
-            path=Path("trial.toml"),
+            document=SimpleNamespace(path=Path("trial.toml")),  # type: ignore[arg-type]
             subject=Subject("walker", 70.0, 1.75, "female"),
             markers=Markers(time, tuple(paths), position, path),
             static=None,

@@ -14,8 +14,9 @@ from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
-from musclesolve.pipeline.run import MARGIN
+from musclesolve.pipeline.mechanics import MARGIN
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
@@ -52,7 +53,7 @@ def filter_cutoff(case: Case) -> Iterator[Finding]:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
         values = {"chosen": chosen, "effect": effect, "low": low, "high": high}
         yield finding("cutoff", "warning", values, place)
-    elif (found := cutoff_with_flight(case.trial)) is not None:
+    elif (found := cutoff_with_flight(case.trial, chosen, FootLoads.of(case.trial))) is not None:
         yield Finding("cutoff", "warning", *found, place)
 
 

@@ -14,12 +14,12 @@ from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
-from musclesolve.pipeline.run import MARGIN, moved
+from musclesolve.pipeline.mechanics import MARGIN, mechanics_of
 
 # Too little to measure a subject on [s].
 SHORTEST = 0.2
 # Why a motion cannot be that of the subject, and what that finds.
-MOTION_CODES = {"leap": "joint_leap", "foot": "foot_displaced"}
+MOTION_CODES = {"jump": "joint_leap", "foot": "foot_displaced"}
 # What a refusal is about by its place in the trial file.
 PLACE_CODES = {"[filter]": "cutoff", "mass_kg": "mass", "stature_m": "stature"}
 # Faults of markers and of their filter that make points of one body move apart.
@@ -108,15 +108,16 @@ def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
 def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     """Make the motion consistent; report what is refused, or implausible unless faults of markers may be why."""
     try:
-        recorded = moved(case.trial, body)
+        recorded = mechanics_of(case.trial, body)
     except InputError as error:
         yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return
     if case.found(*MARKER_CODES, severity="error"):
         return
-    for doubt in recorded.doubts(case.trial):
-        severity: Severity = "error" if doubt.invalid else "warning"
-        yield Finding(MOTION_CODES[doubt.kind], severity, doubt.what, doubt.remedy, Where(times=doubt.times))
+    for warning in recorded.warnings(case.trial.mapping, case.trial.consistency.method):
+        severity: Severity = "error" if warning.invalid else "warning"
+        place = Where(times=warning.times)
+        yield Finding(MOTION_CODES[warning.kind], severity, warning.what, warning.remedy, place)
 
 
 def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:

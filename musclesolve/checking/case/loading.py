@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,9 +129,10 @@ class _Reading:
         notes = (*marker_notes(walk, static), *plate_notes)
 
         def with_files(files: dict[str, Path]) -> Trial:
-            return assembled(
-                document, content, files, marker_mapping, functional, forces, subject, time_range, notes
+            trial = assembled(
+                document, content, files, marker_mapping, functional, forces, subject, time_range
             )
+            return replace(trial, notes=(*trial.notes, *notes))
 
         try:
             return with_files(self.files)

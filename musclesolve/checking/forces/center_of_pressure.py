@@ -15,6 +15,7 @@ from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.recording.data import SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 
@@ -107,7 +108,7 @@ def _off(track: Track, stature: float, runs: bool) -> Array:
 @asked_at(Stage.PLATE_POSITION)
 def displaced_plates(case: Case) -> Iterator[Finding]:
     """Find plates whose center of pressure is off the foot by the same amount all the time."""
-    runs = len(flights(case.trial)) > 0
+    runs = len(flights(case.trial, FootLoads.of(case.trial))) > 0
     for index, plate in enumerate(case.trial.forces):
         found = [track for track in tracks(case, plate) if track.whole]
         if not found:

@@ -37,6 +37,7 @@ from musclesolve.motion.anatomy.subject_dimensions import standing_offsets
 from musclesolve.motion.anatomy.unit_vectors import across, unit
 from musclesolve.motion.anatomy.upper_body import completed, elbow_axes, upper_body
 from musclesolve.motion.body_weight import weight_notes
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import (
     check_rigid,
     cutoff_notes,
@@ -46,7 +47,7 @@ from musclesolve.motion.motion_warnings import (
     rigid_note,
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Recording, Side, Subject, Trial
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.markers.left_right import check_sides
@@ -59,17 +60,17 @@ CLEAR = 1.5 * SMALLEST_BREADTH
 
 @dataclass(frozen=True)
 class Anatomy:
-    """What the recording says of the body: global frame (x forward, y left, z up), filtered, in the time range.
+    """The measured points and axes of the body: global frame (x forward, y left, z up), filtered, in the time range.
 
     Args:
         time: (T,) [s].
         points: model point -> (T, 3) measured position [m].
         directions: model axis -> (T, 3) measured unit vector.
-        offsets: model point or axis -> (3,) standing geometry of this person, see ``standing_offsets``.
+        offsets: model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``.
         completed: sentences about parts of the body that no marker shows.
         notes: sentences a reader of the results should see, the serious ones first.
-        uncertain: those of the notes that say which joints stand on points that do not move as a body does.
-        filter: the filter that the markers went through.
+        uncertain: those of the notes on joints whose points do not move as a rigid body does.
+        filter: the filter of the markers.
         unusual: proportions that few people have, which are among the notes too.
         notes_by_cause: those of the notes that are about the "mass", the "stature" or the "cutoff".
     """
@@ -88,7 +89,7 @@ class Anatomy:
 
 @dataclass(frozen=True)
 class Measured:
-    """What markers say of the body: the points, axes and offsets of an Anatomy, and what they rest on.
+    """Points, axes and offsets as in Anatomy, and what they are derived from.
 
     Args:
         moving: landmark -> (T, 3) [m].
@@ -96,7 +97,7 @@ class Measured:
         points: as in Anatomy.
         directions: as in Anatomy.
         offsets: as in Anatomy.
-        firm: the groups of markers that were followed as rigid bodies.
+        bodies: the groups of markers that were followed as rigid bodies.
         unusual: proportions that few people have; nothing where it was not looked for.
     """
 
@@ -105,7 +106,7 @@ class Measured:
     points: Points
     directions: Points
     offsets: Points
-    firm: dict[str, Poses]
+    bodies: dict[str, Poses]
     unusual: list[Unusual]
 
 
@@ -113,32 +114,34 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     """Measure points, axes and dimensions of the body on a trial.
 
     Args:
-        trial: the trial.
+        trial: recording, subject, filter and hip regression are used.
         margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
             over time need it to be as good at the ends as in the middle.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.
     """
-    chosen = filter_choice(trial)
-    walk = filtered_markers(trial, margin, chosen)
-    standing = standing_trial(trial)
-    found = measured_body(trial, walk, standing)
-    firm, offsets = _leading(trial, found.firm), found.offsets
-    uncertain = [*loose_notes(firm), *length_notes(found.points, offsets)]
+    subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
+    walk = filtered_markers(trial, chosen, margin)
+    found = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
+    bodies, offsets = _leading(trial, found.bodies), found.offsets
+    uncertain = [*loose_notes(bodies), *length_notes(found.points, offsets)]
     by_cause = {
-        "mass": weight_notes(trial, walk.time, found.moving),
-        "stature": stature_notes(trial, offsets),
-        "cutoff": cutoff_notes(trial),
+        "mass": weight_notes(trial, loads, walk.time, found.moving),
+        "stature": stature_notes(subject.stature, offsets),
+        "cutoff": cutoff_notes(trial, chosen.options.cutoff_hz, loads),
     }
-    serious = [
+    notes = [
         *by_cause["mass"],
         *by_cause["stature"],
-        *(str(unusual) for unusual in found.unusual),
+        *map(str, found.unusual),
         *uncertain,
-        *filter_notes(trial, chosen),
+        *filter_notes(trial, chosen, loads),
+        *trial.notes,
+        *found.stance.notes,
+        *_landmark_notes(trial),
+        *rigid_note(bodies),
     ]
-    notes = [*serious, *trial.notes, *found.stance.notes, *_landmark_notes(trial), *rigid_note(firm)]
     parts = completed(found.moving, found.points)
     return Anatomy(
         walk.time,
@@ -155,68 +158,78 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
 
 
 def measured_body(
-    trial: Trial,
+    recording: Recording,
+    subject: Subject,
+    regression: str,
     walk: Markers,
     standing: Points,
     hip_shift: Mapping[Side, Array] | None = None,
     checked: bool = True,
 ) -> Measured:
-    """Find points, axes and dimensions of the body in filtered markers.
+    """Find points, axes and dimensions of the body in filtered markers (`walk`) and standing markers (3,) [m].
 
     Args:
-        trial: the trial.
-        walk: the markers of its motion, filtered.
-        standing: marker -> (3,) in its standing trial [m]; empty where there is none.
-        hip_shift: side -> (3,) by how much a hip center that is not mapped lies elsewhere, neutral axes of the
-            pelvis [m].
+        standing: of the standing trial; empty where there is none.
+        hip_shift: side -> (3,) displacement of a hip center that is not mapped, neutral axes of the pelvis [m].
         checked: refuse what the markers of no person show, and look for what is unusual.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.
     """
-    poses = cluster_poses(trial, standing, walk)
-    moving = moving_landmarks(trial, walk, standing, poses)
+    poses = cluster_poses(recording, standing, walk)
+    moving = moving_landmarks(recording, walk, standing, poses)
     if checked:
-        check_sides(trial, moving)
+        check_sides(recording, moving)
     if not shows_spines(moving) and (top := trunk_top(moving)) is not None:
         moving["trunk_top"] = top
-    stance = posture(trial, standing, moving).with_hips_moved(hip_shift or {})
-    bodies = _bodies(trial, stance, moving, poses)
-    firm = bodies | poses
+    stance = posture(recording, subject, regression, standing, moving).with_hips_moved(hip_shift or {})
+    bodies = _bodies(recording, stance, moving, poses) | poses
     if checked:
-        check_rigid(trial, firm)
-    regression = {f"hip_{side}": bodies["pelvis"].point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
-    hips = {f"hip_{side}": moving.get(f"hip_center_{side}", regression[f"hip_{side}"]) for side in SIDES}
-    if trial.static is not None:
-        moving, triangles = moving_medials(trial, moving, hips, stance.pelvis)
+        check_rigid(recording, bodies)
+    pelvis = bodies["pelvis"]
+    assumed = {f"hip_{side}": pelvis.point(stance.pelvis[f"hip_{side}"]) for side in SIDES}
+    hips = {f"hip_{side}": moving.get(f"hip_center_{side}", assumed[f"hip_{side}"]) for side in SIDES}
+    if recording.static is not None:
+        moving, triangles = moving_medials(recording, moving, hips, stance.pelvis)
         if checked:
-            check_rigid(trial, triangles)
-        firm |= triangles
+            check_rigid(recording, triangles)
+        bodies |= triangles
     points, directions = _legs(stance, moving, bodies, hips)
-    points |= hips
-    directions["pelvis_forward"] = bodies["pelvis"].direction(stance.pelvis_axes[:, 0])
-    unusual: list[Unusual] = []
+    directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
     if checked:
-        _check_axes(trial, directions)
-        unusual += unusual_landmarks(trial, moving)
-        unusual += unusual_hips(trial, hips, regression)
-    points |= upper_body(
-        moving, hips, bodies["pelvis"].direction(stance.pelvis_axes[:, 2]), trial.subject.stature
-    )
+        _check_axes(recording, directions)
+    unusual = _unusual(recording, subject.stature, moving, hips, assumed, regression) if checked else []
+    points |= hips | upper_body(moving, hips, pelvis.direction(stance.pelvis_axes[:, 2]), subject.stature)
     directions |= elbow_axes(moving, points)
-    offsets = standing_offsets(trial, stance, points)
+    offsets = standing_offsets(recording, stance, points)
     if checked:
-        unusual += unusual_segments(trial, offsets)
-    return Measured(moving, stance, points, directions, offsets, firm, unusual)
+        unusual += unusual_segments(recording, subject.stature, offsets)
+    return Measured(moving, stance, points, directions, offsets, bodies, unusual)
 
 
-def _leading(trial: Trial, bodies: dict[str, Poses]) -> dict[str, Poses]:
+def _unusual(
+    recording: Recording, stature: float, moving: Points, hips: Points, assumed: Points, regression: str
+) -> list[Unusual]:
+    """Return unusual distances of landmarks, and of hips as used from those by regression."""
+    return [
+        *unusual_landmarks(recording, stature, moving),
+        *unusual_hips(recording, stature, hips, assumed, regression),
+    ]
+
+
+def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:
     """Return the bodies that a joint hangs on: a cluster that carries no marker is none of them unless a body."""
-    idle = set(trial.clusters) - set(trial.carried.values()) - {"pelvis", *(f"foot_{side}" for side in SIDES)}
+    idle = (
+        set(recording.clusters)
+        - set(recording.carried.values())
+        - {"pelvis", *(f"foot_{side}" for side in SIDES)}
+    )
     return {name: pose for name, pose in bodies.items() if name not in idle}
 
 
-def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Poses]) -> dict[str, Poses]:
+def _bodies(
+    recording: Recording, stance: Posture, moving: Points, poses: dict[str, Poses]
+) -> dict[str, Poses]:
     """Register pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere."""
     shapes = {"pelvis": (stance.pelvis, pelvic_landmarks(stance.pelvis))}
     for side in SIDES:
@@ -225,7 +238,7 @@ def _bodies(trial: Trial, stance: Posture, moving: Points, poses: dict[str, Pose
         body: poses[body]
         if body in poses
         else registered(
-            trial,
+            recording,
             np.stack([reference[name] for name in names]),
             np.stack([moving[name] for name in names], axis=1),
             body,
@@ -261,26 +274,27 @@ def _legs(stance: Posture, moving: Points, bodies: dict[str, Poses], hips: Point
     return points, directions
 
 
-def _check_axes(trial: Trial, directions: Points) -> None:
+def _check_axes(recording: Recording, directions: Points) -> None:
     """Refuse knee and ankle axes that point right: the landmarks that show them are swapped."""
     left = np.cross([0.0, 0.0, 1.0], directions["pelvis_forward"])
     for side in SIDES:
         for joint in ("knee", "ankle"):
             axis = directions.get(f"{joint}_axis_{side}")
             if axis is not None and np.mean(np.sum(axis * left, axis=1)) < 0.3:
-                landmark, expected, remedy = _axis_remedy(trial, joint, side)
-                raise trial.document.error(
+                landmark, expected, remedy = _axis_remedy(recording, joint, side)
+                raise recording.document.error(
                     f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
                     "mapping",
                     landmark,
+                    code="sides_swapped",
                     expected=expected,
                     remedy=remedy,
                 )
 
 
-def _axis_remedy(trial: Trial, joint: str, side: Side) -> tuple[str, str, str]:
+def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str, str]:
     """Return the landmark to blame for an axis, what was expected of it, and how to fix it."""
-    if joint == "knee" and f"knee_medial_{side}" not in trial.mapping:
+    if joint == "knee" and f"knee_medial_{side}" not in recording.mapping:
         wand = f"thigh_wand_{side}"
         beside = f"{wand} on the outer side of the thigh, beside the line from hip to knee"
         return (

@@ -38,6 +38,7 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
         raise InputError(
             f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above it, and "
             f"{1000 * offset:.0f} mm from its own",
+            code="bad_anatomy",
             expected="half the joint width, and far less than the length of the segment",
             remedy="check the marker, and the joint widths in [subject]",
         )
@@ -47,6 +48,7 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
         raise InputError(
             f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from the line between the "
             "lateral marker and the joint center above it, so the plane of the joint is unknown",
+            code="bad_anatomy",
             expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimetres are usual",
             remedy="check that the two markers are not exchanged or copies of each other",
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import suggestion
+from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Side
 
@@ -34,11 +34,7 @@ def hip_needs(regression: str) -> set[str]:
     """
     known = hip_regressions()
     if regression not in known:
-        raise InputError(
-            f"there is no hip regression '{regression}'",
-            expected="one of " + ", ".join(known),
-            remedy=suggestion(regression, known),
-        )
+        raise unknown_name(regression, "hip regression", known)
     return {name for axis in ("forward", "out", "up") for name in known[regression][axis]} - {"constant"}
 
 
@@ -48,7 +44,6 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
     Args:
         regression: name in ``hip_centers.toml``.
         lengths: "width", "depth", "leg" [m], as far as the regression needs them.
-        side: "r" or "l".
 
     Returns:
         (3,) position in the pelvic frame [m]: origin midway between the ASIS, x forward in the plane of ASIS and
@@ -61,6 +56,7 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
         raise InputError(
             f"the regression '{regression}' needs the length '{sorted(missing)[0]}'",
             where="[joint_centers] hip",
+            code="missing_argument",
             expected="leg_length_m in [subject], or a standing trial to measure it on",
             remedy="add one of them, or choose harrington_2007, which needs none",
         )

@@ -9,36 +9,40 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
-from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
+from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, register
 
 Points = dict[str, Array]
 
 
-def filtered_markers(trial: Trial, margin: float = 0.0, chosen: FilterChoice | None = None) -> Markers:
+def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
     The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no leap
     outside of the range reaches into it.
 
     Args:
-        trial: the trial.
         margin: time kept on either side of the range, as far as every marker is seen there [s].
-        chosen: the filter; that of the trial unless given.
     """
-    frames, seen = trial.frames(), seen_stretch(trial)
-    smooth = (chosen or filter_choice(trial)).smooth(needed_markers(trial)[seen], trial.markers.rate)
-    extra = round(margin * trial.markers.rate)
+    frames, seen = recording.frames(), seen_stretch(recording)
+    smooth = chosen.smooth(needed_markers(recording)[seen], recording.markers.rate)
+    extra = round(margin * recording.markers.rate)
     kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
     inside = slice(kept.start - seen.start, kept.stop - seen.start)
-    return Markers(trial.markers.time[kept], trial.used_markers, smooth[inside], trial.markers.path)
+    return Markers(
+        recording.markers.time[kept], recording.used_markers, smooth[inside], recording.markers.path
+    )
 
 
-def standing_trial(trial: Trial) -> Points:
+def standing_trial(recording: Recording) -> Points:
     """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
-    return {} if trial.static is None else standing_markers(trial.static, _own_axes(trial, trial.static))
+    return (
+        {}
+        if recording.static is None
+        else standing_markers(recording.static, _own_axes(recording, recording.static))
+    )
 
 
 def standing_markers(static: Markers, axes: Array | None = None) -> Points:
@@ -48,7 +52,6 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     subject, so that it does not depend on where those of the laboratory lie.
 
     Args:
-        static: the recording.
         axes: (3, 3) forward, left and up of the subject as columns; those of the laboratory unless given.
     """
     seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
@@ -57,10 +60,10 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
     return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
 
 
-def _own_axes(trial: Trial, static: Markers) -> Array | None:
+def _own_axes(recording: Recording, static: Markers) -> Array | None:
     """Return forward, left and up (3, 3) of the standing subject as columns, None where no pelvis shows them."""
     for part in ("asis", "hip_center"):
-        pair = [trial.mapping.get(f"{part}_{side}", {}) for side in SIDES]
+        pair = [recording.mapping.get(f"{part}_{side}", {}) for side in SIDES]
         if all(weights and all(marker in static for marker in weights) for weights in pair):
             right, left = (static.weighted(weights) for weights in pair)
             across = (left - right)[np.isfinite(left - right).all(axis=1)]
@@ -70,21 +73,21 @@ def _own_axes(trial: Trial, static: Markers) -> Array | None:
     return None
 
 
-def cluster_poses(trial: Trial, standing: Points, walk: Markers) -> dict[str, Poses]:
+def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict[str, Poses]:
     """Register every cluster that carries something or stands for a body, from standing to motion."""
     return {
         name: registered(
-            trial,
+            recording,
             np.stack([standing[marker] for marker in markers]),
             np.stack([walk[marker] for marker in markers], axis=1),
             name,
         )
-        for name, markers in trial.clusters.items()
+        for name, markers in recording.clusters.items()
         if all(marker in walk for marker in markers)
     }
 
 
-def registered(trial: Trial, reference: Array, moving: Array, body: str) -> Poses:
+def registered(recording: Recording, reference: Array, moving: Array, body: str) -> Poses:
     """Register a body of the trial; see ``register``.
 
     Raises:
@@ -93,15 +96,15 @@ def registered(trial: Trial, reference: Array, moving: Array, body: str) -> Pose
     try:
         return register(reference, moving, body)
     except InputError as error:
-        table, key = body_place(trial, body)
-        if trial.static is not None:
-            error.problem += f" in {trial.static.path}"
-        raise trial.document.placed(error, table, key) from None
+        table, key = body_place(recording, body)
+        if recording.static is not None:
+            error.problem += f" in {recording.static.path}"
+        raise recording.document.placed(error, table, key) from None
 
 
-def body_place(trial: Trial, body: str) -> tuple[str, str]:
+def body_place(recording: Recording, body: str) -> tuple[str, str]:
     """Return table and key of the trial file that say which points belong to a body."""
-    if body in trial.clusters:
+    if body in recording.clusters:
         return "clusters", body
     if body == "pelvis":
         return "mapping", "asis_r"
@@ -111,25 +114,27 @@ def body_place(trial: Trial, body: str) -> tuple[str, str]:
     )[0]
 
 
-def moving_landmarks(trial: Trial, walk: Markers, standing: Points, poses: Mapping[str, Poses]) -> Points:
+def moving_landmarks(
+    recording: Recording, walk: Markers, standing: Points, poses: Mapping[str, Poses]
+) -> Points:
     """Return every mapped landmark that the markers of the motion or clusters show, (T, 3) [m]."""
 
     def trajectory(marker: str) -> Array:
-        if marker in trial.carried:
-            return poses[trial.carried[marker]].point(standing[marker])
+        if marker in recording.carried:
+            return poses[recording.carried[marker]].point(standing[marker])
         return walk[marker]
 
     return {
         landmark: np.sum([weight * trajectory(marker) for marker, weight in weights.items()], axis=0)
-        for landmark, weights in trial.mapping.items()
-        if all(marker in walk or marker in trial.carried for marker in weights)
+        for landmark, weights in recording.mapping.items()
+        if all(marker in walk or marker in recording.carried for marker in weights)
     }
 
 
-def standing_landmarks(trial: Trial, standing: Points) -> Points:
+def standing_landmarks(recording: Recording, standing: Points) -> Points:
     """Return the landmarks (3,) that the standing trial shows [m]."""
     return {
         landmark: np.sum([weight * standing[marker] for marker, weight in weights.items()], axis=0)
-        for landmark, weights in trial.mapping.items()
+        for landmark, weights in recording.mapping.items()
         if all(marker in standing for marker in weights)
     }

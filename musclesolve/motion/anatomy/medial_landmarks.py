@@ -15,7 +15,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.chord_function import chord_center
 from musclesolve.motion.anatomy.joint_centers import joint_center
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.recording.markers.joint_requirements import WANDS
 
@@ -23,13 +23,14 @@ ABOVE = {"knee": "hip", "ankle": "knee"}
 """The joint above each joint."""
 
 
-def standing_medials(trial: Trial, standing: Mapping[str, Array], hips: Points) -> Points:
+def standing_medials(
+    recording: Recording, subject: Subject, standing: Mapping[str, Array], hips: Points
+) -> Points:
     """Return the landmarks (3,) of the standing person with the medial ones that the chord function finds.
 
     A medial landmark is put where the center is midway between it and the lateral one.
 
     Args:
-        trial: the trial.
         standing: landmarks (3,) [m].
         hips: hip centers "hip_r", "hip_l" (3,) [m] by regression; those that are mapped win over them.
 
@@ -40,24 +41,23 @@ def standing_medials(trial: Trial, standing: Mapping[str, Array], hips: Points) 
     hips = _measured(standing, hips)
     for joint, side in _unseen(points):
         lateral, wand = points[f"{joint}_lateral_{side}"], points[f"{WANDS[joint]}_{side}"]
-        above, offset = _above(points, hips, joint, side), trial.subject.chord_offset(joint)
+        above, offset = _above(points, hips, joint, side), subject.chord_offset(joint)
         try:
             center = chord_center(above, wand, lateral, offset)
         except InputError as error:
-            raise trial.document.placed(error, "mapping", f"{joint}_lateral_{side}") from None
+            raise recording.document.placed(error, "mapping", f"{joint}_lateral_{side}") from None
         points[f"{joint}_medial_{side}"] = 2.0 * center - lateral
     return points
 
 
 def moving_medials(
-    trial: Trial, moving: Points, hips: Points, standing: Points
+    recording: Recording, moving: Points, hips: Points, standing: Points
 ) -> tuple[Points, dict[str, Poses]]:
     """Return the landmarks (T, 3) of the motion with the medial ones that its markers do not show.
 
     The poses of the triangles that lead them come with them, each by the names of its corners.
 
     Args:
-        trial: the trial.
         moving: landmarks (T, 3) of the motion [m].
         hips: hip centers "hip_r", "hip_l" (T, 3) [m].
         standing: landmarks and hip centers by regression (3,) of the standing person [m].
@@ -69,7 +69,7 @@ def moving_medials(
         reference = np.stack([_above(standing, still, joint, side), *(standing[name] for name in names)])
         seen = np.stack([_above(points, hips, joint, side), *(points[name] for name in names)], axis=1)
         body = f"{ABOVE[joint]}_{side}, {names[0]} and {names[1]}"
-        triangles[body] = registered(trial, reference, seen, body)
+        triangles[body] = registered(recording, reference, seen, body)
         points[f"{joint}_medial_{side}"] = triangles[body].point(standing[f"{joint}_medial_{side}"])
     return points, triangles
 

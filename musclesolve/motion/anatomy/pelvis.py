@@ -81,7 +81,6 @@ def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float])
 
     Args:
         standing: landmarks (3,) of the pelvis [m].
-        regression: name of the regression.
         legs: leg lengths [m] by side, where known.
     """
     if not shows_spines(standing):

@@ -18,8 +18,9 @@ from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.pelvis import back_of_pelvis, trunk_top
 from musclesolve.motion.anatomy.unit_vectors import mean_length
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side
 from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.trial.schema import Document
 
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit
 # beside the joint.
@@ -56,10 +57,15 @@ class Unusual:
         """Return it as a sentence."""
         return f"{self.what[0].upper()}{self.what[1:]}, usual is {self.expected}: {self.remedy}."
 
-    def refused(self, trial: Trial) -> InputError:
+    def refused(self, document: Document) -> InputError:
         """Return the error of a proportion that no human has."""
-        return trial.document.error(
-            self.what, "mapping", self.landmark, expected=self.expected, remedy=self.remedy
+        return document.error(
+            self.what,
+            "mapping",
+            self.landmark,
+            code="bad_anatomy",
+            expected=self.expected,
+            remedy=self.remedy,
         )
 
 
@@ -70,11 +76,11 @@ def segment_shares() -> dict[str, dict[str, Any]]:
     return tomllib.loads(text)
 
 
-def unusual_landmarks(trial: Trial, moving: Points) -> list[Unusual]:
+def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
     """Return which landmarks are nearer or farther than usual on a person of this stature.
 
     Args:
-        trial: the trial.
+        stature: of the subject [m].
         moving: landmarks (T, 3) of the motion [m].
 
     Raises:
@@ -92,44 +98,47 @@ def unusual_landmarks(trial: Trial, moving: Points) -> list[Unusual]:
             names = [end.format(side=side) for end in ends]
             if names and all(name in points for name in names):
                 one, other = (points[name] for name in names)
-                found += _unusual(trial, segment, side, mean_length(other - one))
+                found += _unusual(recording, stature, segment, side, mean_length(other - one))
     return found
 
 
-def unusual_segments(trial: Trial, offsets: Points) -> list[Unusual]:
+def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
     """Return which segments are shorter or longer than usual on a person of this stature.
 
     Args:
-        trial: the trial.
+        stature: of the subject [m].
         offsets: standing geometry as ``standing_offsets`` returns it.
 
     Raises:
         InputError: a segment that no human has, naming its length and the landmarks to look at; a stature that cannot
             be that of these segments.
     """
-    fitting, given = fitting_stature(offsets), trial.subject.stature
+    fitting = fitting_stature(offsets)
     # Before the segments: with a wrong stature all of them are wrong.
-    if not 1.0 / FAR_STATURE <= fitting / given <= FAR_STATURE:
-        raise trial.document.error(
-            f"the stature is {trial.subject.stature:g} m, but thighs, shanks and trunk are those of a person "
+    if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
+        raise recording.document.error(
+            f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a person "
             f"{fitting:.2f} m tall",
             "subject",
             "stature_m",
-            expected=f"{given / FAR_STATURE:.2f} to {given * FAR_STATURE:.2f} m",
+            code="bad_anatomy",
+            expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
             remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders",
         )
     return [
         unusual
         for (segment, side), length in _lengths(offsets).items()
-        for unusual in _unusual(trial, segment, side, length)
+        for unusual in _unusual(recording, stature, segment, side, length)
     ]
 
 
-def unusual_hips(trial: Trial, hips: Points, regression: Points) -> list[Unusual]:
+def unusual_hips(
+    recording: Recording, stature: float, hips: Points, regression: Points, method: str
+) -> list[Unusual]:
     """Return which mapped hip centers are far from where the regression puts them.
 
     Args:
-        trial: the trial.
+        stature: of the subject [m].
         hips: hip centers "hip_r", "hip_l" as they are used, (T, 3) [m].
         regression: the same by regression, (T, 3) [m].
 
@@ -137,7 +146,7 @@ def unusual_hips(trial: Trial, hips: Points, regression: Points) -> list[Unusual
         InputError: one that is none of a hip; naming the landmark.
     """
     found = []
-    reach, far = (share * trial.subject.stature for share in (HIP_REACH, FAR_HIP))
+    reach, far = (share * stature for share in (HIP_REACH, FAR_HIP))
     for side in SIDES:
         apart = mean_length(hips[f"hip_{side}"] - regression[f"hip_{side}"])
         if apart <= reach:
@@ -145,13 +154,13 @@ def unusual_hips(trial: Trial, hips: Points, regression: Points) -> list[Unusual
         name = f"hip_center_{side}"
         unusual = Unusual(
             f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where "
-            f"{trial.hip_regression} puts it",
+            f"{method} puts it",
             name,
             f"less than {1000 * reach:.0f} mm",
             f"check the marker of {name} and those of the pelvis, or remove the line to use the regression",
         )
         if apart > far:
-            raise unusual.refused(trial)
+            raise unusual.refused(recording.document)
         found.append(unusual)
     return found
 
@@ -167,9 +176,9 @@ def fitting_stature(offsets: Points) -> float:
     return measured / sum(weight[side] * segment_shares()[segment]["share"] for segment, side in parts)
 
 
-def stature_notes(trial: Trial, offsets: Points) -> list[str]:
+def stature_notes(stature: float, offsets: Points) -> list[str]:
     """Return a sentence where the stature fits the segments badly."""
-    fitting, stature = fitting_stature(offsets), trial.subject.stature
+    fitting = fitting_stature(offsets)
     if abs(fitting / stature - 1.0) <= OFF_STATURE:
         return []
     return [
@@ -178,19 +187,21 @@ def stature_notes(trial: Trial, offsets: Points) -> list[str]:
     ]
 
 
-def _unusual(trial: Trial, segment: str, side: Side | None, length: float) -> list[Unusual]:
+def _unusual(
+    recording: Recording, stature: float, segment: str, side: Side | None, length: float
+) -> list[Unusual]:
     """Return what is unusual about a length, nothing where it is usual.
 
     Raises:
         InputError: no human has it.
     """
-    entry, stature = segment_shares()[segment], trial.subject.stature
+    entry = segment_shares()[segment]
     usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST, LONGEST))
     shortest, longest = (usual * limit for limit in limits)
     if shortest <= length <= longest:
         return []
     named = [name.format(side=own) for name in entry["landmarks"] for own in ([side] if side else SIDES)]
-    mapped = [name for name in dict.fromkeys(named) if name in trial.mapping]
+    mapped = [name for name in dict.fromkeys(named) if name in recording.mapping]
     unusual = Unusual(
         f"the {SIDE_NAMES[side] + ' ' if side else ''}{segment} measures {1000 * length:.0f} mm",
         mapped[0],
@@ -200,7 +211,7 @@ def _unusual(trial: Trial, segment: str, side: Side | None, length: float) -> li
     off = PLACEMENT if "ends" in entry else 0.0
     least = max(usual * min(limits[0], IMPOSSIBLE[0]) - off, usual * min(limits[0], NEAREST))
     if not least <= length <= max(usual * limits[1], usual * IMPOSSIBLE[1] + off):
-        raise unusual.refused(trial)
+        raise unusual.refused(recording.document)
     return [unusual]
 
 

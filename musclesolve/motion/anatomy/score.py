@@ -46,10 +46,6 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
 
     The normal matrix is T [[1, -M], [-M^T, 1]] with M the mean over t of R1^T R2, so its eigenvalues are T (1 +- s)
     with s the singular values of M: the condition number is the root of (1 + s) / (1 - s) for the largest s.
-
-    Args:
-        proximal: T poses of one body.
-        distal: T poses of the other one.
     """
     count = len(proximal.rotation)
     rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(3 * count, 6)

@@ -25,7 +25,7 @@ from musclesolve.motion.anatomy.pelvis import (
     trunk_top,
 )
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal, unit
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.markers.landmark_names import shows_spines
 
 
@@ -53,11 +53,12 @@ class Posture:
         return replace(self, pelvis={**self.pelvis, **moved})
 
 
-def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
+def posture(
+    recording: Recording, subject: Subject, regression: str, standing: Points, moving: Points
+) -> Posture:
     """Find the standing posture.
 
     Args:
-        trial: the trial.
         standing: marker positions (3,) of the standing trial; empty when there is none.
         moving: landmarks (T, 3) of the motion.
 
@@ -65,37 +66,33 @@ def posture(trial: Trial, standing: Points, moving: Points) -> Posture:
         InputError: the hip regression needs a leg length and none is known.
     """
     notes: list[str] = []
-    pelvis = _standing_pelvis(trial, standing, moving)
-    if trial.static is None:
+    pelvis = _standing_pelvis(recording, standing, moving)
+    if recording.static is None:
         notes += _assumed(pelvis)
     elif not shows_spines(pelvis):
         notes.append("The pelvis is shown by hips and shoulders: it tilts with the trunk.")
     try:
-        hips = standing_hips(pelvis, trial.hip_regression, _leg_lengths(trial, pelvis))
+        hips = standing_hips(pelvis, regression, _leg_lengths(recording, subject, pelvis))
     except InputError as error:
-        raise trial.document.placed(error, "joint_centers", "hip") from None
-    functional, said = functional_hips(trial, standing, pelvis, hips)
+        raise recording.document.placed(error, "joint_centers", "hip") from None
+    functional, said = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
     hips |= functional
     notes += said
-    if trial.static is None:
+    if recording.static is None:
         legs = {side: _flat_foot(moving, side) for side in SIDES}
     else:
-        pelvis = standing_medials(trial, pelvis, hips)
+        pelvis = standing_medials(recording, subject, pelvis, hips)
         legs = {side: leg_centers(pelvis, side) for side in SIDES}
-    if (
-        "leg" in hip_needs(trial.hip_regression)
-        and trial.subject.leg_length is None
-        and trial.static is not None
-    ):
+    if "leg" in hip_needs(regression) and subject.leg_length is None and recording.static is not None:
         notes.append("The leg length for the hip centers is measured on the standing trial.")
     return Posture({**pelvis, **hips}, legs, neutral_axes(pelvis), tuple(notes))
 
 
-def _standing_pelvis(trial: Trial, standing: Points, moving: Points) -> Points:
+def _standing_pelvis(recording: Recording, standing: Points, moving: Points) -> Points:
     """Return the points (3,) of the standing pelvis; of the whole person where there is a standing trial."""
-    if trial.static is None:
+    if recording.static is None:
         return assumed_standing(moving)
-    seen = standing_landmarks(trial, standing)
+    seen = standing_landmarks(recording, standing)
     top = None if shows_spines(seen) else trunk_top(seen)
     return seen if top is None else seen | {"trunk_top": top}
 
@@ -114,11 +111,11 @@ def _assumed(pelvis: Points) -> list[str]:
     ]
 
 
-def _leg_lengths(trial: Trial, pelvis: Points) -> dict[Side, float]:
+def _leg_lengths(recording: Recording, subject: Subject, pelvis: Points) -> dict[Side, float]:
     """Return the distance from ASIS to medial malleolus [m] by side, where it is known."""
-    if trial.subject.leg_length is not None:
-        return dict.fromkeys(SIDES, trial.subject.leg_length)
-    if trial.static is None:
+    if subject.leg_length is not None:
+        return dict.fromkeys(SIDES, subject.leg_length)
+    if recording.static is None:
         return {}
     ends = {side: (f"asis_{side}", f"ankle_medial_{side}") for side in SIDES}
     return {
@@ -168,7 +165,6 @@ def leg_frame(leg: Points, side: Side, left: Array) -> Array:
 
     Args:
         leg: landmarks (3,) of the leg [m].
-        side: "r" or "l".
         left: (3,) left of the person, which stands for a knee axis that is not measured.
     """
     left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)

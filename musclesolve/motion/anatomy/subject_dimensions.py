@@ -9,14 +9,14 @@ from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.motion.anatomy.standing_posture import Posture, foot_forward, foot_left, leg_frame
 from musclesolve.motion.anatomy.unit_vectors import mean_length
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, Recording, Side
 
 # Height of the joint between lower and upper torso as a share of hips to neck (Silva 2003, Table 3.8: lengths of
 # lower and upper torso, 0.275 m and 0.294 m).
 BACK_SHARE = 0.275 / (0.275 + 0.294)
 
 
-def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
+def standing_offsets(recording: Recording, stance: Posture, points: Points) -> Points:
     """Return where the points of the standing model lie from their parents, in axes parallel to the global frame.
 
     Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
@@ -24,8 +24,7 @@ def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
     left out; the model has it in proportion to the stature.
 
     Args:
-        trial: the trial.
-        stance: the standing posture.
+        recording: whether there is a standing trial, and what is mapped.
         points: measured model points (T, 3) [m].
 
     Returns:
@@ -40,11 +39,11 @@ def standing_offsets(trial: Trial, stance: Posture, points: Points) -> Points:
     if "neck_base" in points:
         offsets["back"] = _upwards(points["back"] - middle)
         offsets["neck_base"] = _upwards(points["neck_base"] - points["back"])
-    width = _width(trial, stance, points)
+    width = _width(recording, stance, points)
     for side in SIDES:
         outward = 1.0 if side == "l" else -1.0
         offsets[f"hip_{side}"] = np.array([0.0, outward * width / 2, 0.0])
-        offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = _leg(trial, stance, points, side)
+        offsets[f"knee_{side}"], offsets[f"ankle_{side}"] = _leg(recording, stance, points, side)
         offsets |= _foot(stance, side)
         shoulder, elbow, wrist = (points.get(f"{joint}_{side}") for joint in ("shoulder", "elbow", "wrist"))
         if shoulder is not None and "neck_base" in points:
@@ -61,24 +60,24 @@ def _upwards(vector: Array) -> Array:
     return np.array([0.0, 0.0, mean_length(vector)])
 
 
-def _standing_hip(trial: Trial, stance: Posture, side: Side) -> Array | None:
+def _standing_hip(recording: Recording, stance: Posture, side: Side) -> Array | None:
     """Return the hip center (3,) in the standing trial, or None where only the motion shows it."""
-    if trial.static is None:
+    if recording.static is None:
         return None
-    mapped = f"hip_center_{side}" in trial.mapping
+    mapped = f"hip_center_{side}" in recording.mapping
     return stance.pelvis.get(f"hip_center_{side}" if mapped else f"hip_{side}")
 
 
-def _width(trial: Trial, stance: Posture, points: Points) -> float:
-    right, left = (_standing_hip(trial, stance, side) for side in SIDES)
+def _width(recording: Recording, stance: Posture, points: Points) -> float:
+    right, left = (_standing_hip(recording, stance, side) for side in SIDES)
     if right is None or left is None:
         return mean_length(points["hip_l"] - points["hip_r"])
     return float(np.linalg.norm(left - right))
 
 
-def _leg(trial: Trial, stance: Posture, points: Points, side: Side) -> tuple[Array, Array]:
+def _leg(recording: Recording, stance: Posture, points: Points, side: Side) -> tuple[Array, Array]:
     """Return knee from hip and ankle from knee, measured where hip, knee and ankle are seen together."""
-    hip = _standing_hip(trial, stance, side)
+    hip = _standing_hip(recording, stance, side)
     if hip is None:
         thigh, shank = (
             points[f"{a}_{side}"] - points[f"{b}_{side}"] for a, b in (("hip", "knee"), ("knee", "ankle"))

@@ -25,7 +25,6 @@ def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
 
     Args:
         signal: (T,) evenly spaced samples; NaN where there are none.
-        rate_hz: sampling rate [Hz].
         least_excursion: difference of highest and lowest value below which the signal does not swing at all.
 
     Returns:

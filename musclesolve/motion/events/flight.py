@@ -6,10 +6,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.motion.events.force_events import level
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.sampled_signal import lowest_carried
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.plates.foot_contacts import vertical_force
 
 FALLS = 0.7
@@ -23,35 +23,32 @@ SMOOTH_HZ = 6.0
 PELVIS = ("asis_r", "asis_l", "psis_r", "psis_l", "sacrum", "hip_center_r", "hip_center_l")
 
 
-def flights(trial: Trial) -> Array:
+def flights(recording: Recording, loads: FootLoads) -> Array:
     """Beginning and end of every flight, (k, 2) [s]: no plate carries the subject, and the pelvis falls.
 
     Plates alone do not show it: who walks on beside them is not in flight.
-
-    Args:
-        trial: the trial; the whole recording counts.
     """
-    time = trial.markers.time
+    time = recording.markers.time
     if time.size < 2:
         return np.zeros((0, 2))
-    flying = _falls(trial) & ~_carried(trial)
+    flying = _falls(recording) & ~_carried(recording, loads)
     spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
 
 
-def _carried(trial: Trial) -> Mask:
+def _carried(recording: Recording, loads: FootLoads) -> Mask:
     """Whether a plate carries the subject, (T,)."""
-    total = np.sum([vertical_force(trial, side) for side in SIDES], axis=0)
-    return np.asarray(total > level(trial, UNLOADED_WEIGHTS))
+    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
+    return np.asarray(total > loads.level(UNLOADED_WEIGHTS))
 
 
-def _falls(trial: Trial) -> Mask:
+def _falls(recording: Recording) -> Mask:
     """Whether the pelvis falls, (T,); not where it is not seen."""
-    rate, falls = trial.markers.rate, np.zeros(trial.markers.time.size, bool)
-    seen = [name for name in PELVIS if trial.sees(name)]
+    rate, falls = recording.markers.rate, np.zeros(recording.markers.time.size, bool)
+    seen = [name for name in PELVIS if recording.sees(name)]
     if not seen:
         return falls
-    height = np.mean([trial.markers.weighted(trial.mapping[name])[:, 2] for name in seen], axis=0)
+    height = np.mean([recording.markers.weighted(recording.mapping[name])[:, 2] for name in seen], axis=0)
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     for first, stop in true_runs(np.isfinite(height)):
         if stop - first > 5 and cutoff > lowest_carried(stop - first, rate):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Event, Side, Trial
+from musclesolve.recording.data import SIDES, Event, PlateForce, Side, Trial
 
 SHORTEST_CONTACT = 0.1
 """Contacts shorter than this are noise of the plate, or somebody who knocked against it [s]."""
@@ -18,32 +19,57 @@ FIRM_WEIGHTS = 0.1
 """A contact reaches this vertical force at least once [body weights]; what does not is noise or drift."""
 
 
-def force_events(trial: Trial) -> list[Event]:
+@dataclass(frozen=True)
+class FootLoads:
+    """The plates, and the levels of vertical force that separate contact from noise.
+
+    Args:
+        plates: of both feet.
+        unloaded_below: vertical force under which a plate counts as unloaded [N].
+        mass: of the subject [kg].
+    """
+
+    plates: tuple[PlateForce, ...]
+    unloaded_below: float
+    mass: float
+
+    @classmethod
+    def of(cls, trial: Trial) -> FootLoads:
+        """Those of a trial."""
+        return cls(trial.forces, trial.filter.unloaded_below, trial.subject.mass)
+
+    def level(self, weights: float) -> float:
+        """A vertical force in body weights [N], but well above the threshold."""
+        return max(2.0 * self.unloaded_below, weights * self.mass * STANDARD_GRAVITY)
+
+    def vertical(self, side: Side) -> tuple[Array, Array]:
+        """Times (S,) [s] and vertical force (S,) [N] on one foot by all its plates; nothing without a plate."""
+        plates = [plate for plate in self.plates if plate.side == side]
+        if not plates:
+            return np.zeros(0), np.zeros(0)
+        time = plates[0].time
+        parts = [np.interp(time, p.time, p.force[:, 2], left=0.0, right=0.0) for p in plates]
+        return time, np.sum(parts, axis=0)
+
+
+def force_events(loads: FootLoads) -> list[Event]:
     """Heel strikes and toe-offs that the plates saw, over the whole recording, in order of time.
 
     A foot that is on a plate at the first or last sample gives no event there. A foot that passes from one plate to
     the next neither strikes nor leaves: its plates are taken together.
-
-    Args:
-        trial: the trial; a foot without a plate has no events.
     """
     events = []
     for side in SIDES:
-        for start, end in foot_contacts(trial, side):
+        for start, end in foot_contacts(loads, side):
             events += [Event("heel_strike", side, float(start), "forces")] if np.isfinite(start) else []
             events += [Event("toe_off", side, float(end), "forces")] if np.isfinite(end) else []
     return sorted(events, key=lambda event: event.time)
 
 
-def foot_contacts(trial: Trial, side: Side) -> Array:
+def foot_contacts(loads: FootLoads, side: Side) -> Array:
     """Beginning and end of every contact of one foot with its plates, (k, 2) [s]; see ``contacts``."""
-    time, vertical = vertical_force(trial, side)
-    return contacts(time, vertical, trial.unloaded_below, level(trial, FIRM_WEIGHTS))
-
-
-def level(trial: Trial, weights: float) -> float:
-    """A vertical force in body weights [N], but well above the threshold."""
-    return max(2.0 * trial.unloaded_below, weights * trial.subject.mass * STANDARD_GRAVITY)
+    time, vertical = loads.vertical(side)
+    return contacts(time, vertical, loads.unloaded_below, loads.level(FIRM_WEIGHTS))
 
 
 def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:
@@ -70,16 +96,6 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
         for a, b in steps
     ]
     return np.array(times).reshape(-1, 2)
-
-
-def vertical_force(trial: Trial, side: Side) -> tuple[Array, Array]:
-    """Times (S,) [s] and vertical force (S,) [N] on one foot by all its plates; nothing without a plate."""
-    plates = [plate for plate in trial.forces if plate.side == side]
-    if not plates:
-        return np.zeros(0), np.zeros(0)
-    time = plates[0].time
-    parts = [np.interp(time, p.time, p.force[:, 2], left=0.0, right=0.0) for p in plates]
-    return time, np.sum(parts, axis=0)
 
 
 def _without_dropouts(runs: list[tuple[int, int]], time: Array) -> list[tuple[int, int]]:

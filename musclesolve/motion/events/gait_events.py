@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve.motion.events.event_matching import Known
 from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import force_events
+from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.events.standing_feet import Standing, standing, within
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
@@ -64,17 +64,18 @@ def gait_events(trial: Trial) -> GaitEvents:
         markers nor periodic strikes. Notes on conflicts between the sources, on marker events that fill in, and on
         events that were not recorded.
     """
-    walking, flight = walk(trial), len(flights(trial)) > 0
+    loads = FootLoads.of(trial)
+    walking, flight = walk(trial), len(flights(trial, loads)) > 0
     seen = [] if walking is None else marker_events(walking)
     if flight:
         # A toe that has left the ground goes on backwards, seen from the pelvis: farthest behind it is in flight.
         seen = [event for event in seen if event.kind == "heel_strike"]
-    plates = force_events(trial)
+    plates = force_events(loads)
     stated = Known(trial.events)
     known = [*trial.events, *(event for event in plates if stated.twin(event) is None)]
     sure = Known(known)
     notes = [*_conflicts(stated.pairs(plates)), *_conflicts(sure.pairs(seen))]
-    possible, contradictions = _possible(trial, [event for event in seen if sure.twin(event) is None])
+    possible, contradictions = _possible(loads, [event for event in seen if sure.twin(event) is None])
     filled, shift = _moved(possible, sure.pairs(seen))
     if known and filled:
         notes.append(f"Steps that no plate caught, from the markers{shift}: {_listed(filled)}.")
@@ -84,7 +85,7 @@ def gait_events(trial: Trial) -> GaitEvents:
             "in slow walking and running to 60 ms. Double support is not computed from them."
         )
     known = sorted([*known, *filled], key=_time)
-    periodic = [] if flight else _periodic(trial, known)
+    periodic = [] if flight else _periodic(trial.time_range, known)
     if periodic:
         notes.append(f"Not recorded, walking is taken as periodic: {_listed(periodic)}.")
     return GaitEvents(tuple(sorted([*known, *periodic], key=_time)), (*contradictions, *notes))
@@ -117,9 +118,9 @@ def _by(event: Event) -> str:
     )
 
 
-def _possible(trial: Trial, events: list[Event]) -> tuple[list[Event], list[str]]:
+def _possible(loads: FootLoads, events: list[Event]) -> tuple[list[Event], list[str]]:
     """Marker events without those that happen while the foot surely stands on a plate, and what to know of both."""
-    feet = {side: standing(trial, side) for side in SIDES}
+    feet = {side: standing(loads, side) for side in SIDES}
     stands = [within(feet[event.side].sure, event.time).any() for event in events]
     refused = [event for event, sure in zip(events, stands, strict=True) if sure]
     possible = [event for event, sure in zip(events, stands, strict=True) if not sure]
@@ -129,7 +130,7 @@ def _possible(trial: Trial, events: list[Event]) -> tuple[list[Event], list[str]
         if left > 0.0:
             notes.append(
                 f"The plate of the {SIDE_NAMES[side]} foot does not unload where it steps by the markers: {left:.0f} N "
-                f"are left, more than unloaded_below_n ({trial.unloaded_below:g} N). Its zero is off: there the "
+                f"are left, more than unloaded_below_n ({loads.unloaded_below:g} N). Its zero is off: there the "
                 "markers count."
             )
     return possible, notes
@@ -154,13 +155,13 @@ def _moved(events: list[Event], pairs: Sequence[tuple[Event, Event]]) -> tuple[l
     return moved, f" (moved to agree with the other steps: {how})" if how else ""
 
 
-def _periodic(trial: Trial, known: Sequence[Event]) -> list[Event]:
+def _periodic(time_range: tuple[float, float], known: Sequence[Event]) -> list[Event]:
     """A strike one stride before the first and after the last one, where frames of the time range lie beyond."""
     strikes = {
         side: np.array([e.time for e in known if (e.kind, e.side) == ("heel_strike", side)]) for side in SIDES
     }
     strides = {side: float(np.median(np.diff(times))) for side, times in strikes.items() if times.size > 1}
-    start, end = trial.time_range
+    start, end = time_range
     added = []
     for side, times in strikes.items():
         if times.size == 0 or not strides:

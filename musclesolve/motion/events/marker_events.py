@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.motion.anatomy.unit_vectors import UP
 from musclesolve.motion.events.extrema import maxima
 from musclesolve.motion.walking_direction import headings
-from musclesolve.recording.data import SIDES, Event, EventKind, Trial
+from musclesolve.recording.data import SIDES, Event, EventKind, Recording
 from musclesolve.recording.gaps.marker_jumps import jumps
 
 SHORTEST_SWING = 0.15
@@ -45,26 +45,26 @@ class Walk:
     travels: bool
 
 
-def walk(trial: Trial) -> Walk | None:
+def walk(recording: Recording) -> Walk | None:
     """Return pelvis, heels and toes of the whole recording, or None where one of them or a second frame is missing."""
     parts = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
-    behind = ["sacrum"] if trial.sees("sacrum") else ["psis_r", "psis_l"]
-    if trial.markers.time.size < 2 or not all(trial.sees(name) for name in (*parts, *behind)):
+    behind = ["sacrum"] if recording.sees("sacrum") else ["psis_r", "psis_l"]
+    if recording.markers.time.size < 2 or not all(recording.sees(name) for name in (*parts, *behind)):
         return None
-    pelvis = np.mean([_path(trial, name) for name in behind], axis=0)
-    feet = {name: _path(trial, name) for name in parts}
-    faced = _facing(trial, feet)
+    pelvis = np.mean([_path(recording, name) for name in behind], axis=0)
+    feet = {name: _path(recording, name) for name in parts}
+    faced = _facing(recording, feet)
     if not (np.isfinite(pelvis).all(axis=1).any() and np.isfinite(faced).all(axis=1).any()):
         return None
-    heading, travels = headings(trial.markers.time, pelvis, faced)
-    return Walk(trial.markers.time, trial.markers.rate, pelvis, feet, heading, travels)
+    heading, travels = headings(recording.markers.time, pelvis, faced)
+    return Walk(recording.markers.time, recording.markers.rate, pelvis, feet, heading, travels)
 
 
-def _facing(trial: Trial, feet: dict[str, Array]) -> Array:
+def _facing(recording: Recording, feet: dict[str, Array]) -> Array:
     """Which way the pelvis faces (T, 3), square to a pair of its spines; without one, which way the feet point."""
     for part in ("asis", "psis"):
-        if all(trial.sees(f"{part}_{side}") for side in SIDES):
-            return np.cross(_path(trial, f"{part}_l") - _path(trial, f"{part}_r"), UP)
+        if all(recording.sees(f"{part}_{side}") for side in SIDES):
+            return np.cross(_path(recording, f"{part}_l") - _path(recording, f"{part}_r"), UP)
     return np.sum([feet[f"toe_{side}"] - feet[f"heel_{side}"] for side in SIDES], axis=0)
 
 
@@ -96,7 +96,7 @@ def _moves(walking: Walk, side: str) -> bool:
     return len(seen) > 0 and float(np.linalg.norm(np.ptp(seen, axis=0))) > SHORTEST_SWING
 
 
-def _path(trial: Trial, landmark: str) -> Array:
+def _path(recording: Recording, landmark: str) -> Array:
     """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or leaps."""
-    path = trial.markers.weighted(trial.mapping[landmark])
-    return np.where(jumps(path, trial.markers.rate)[:, None], np.nan, path)
+    path = recording.markers.weighted(recording.mapping[landmark])
+    return np.where(jumps(path, recording.markers.rate)[:, None], np.nan, path)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.motion.events.force_events import contacts, foot_contacts, level, vertical_force
-from musclesolve.recording.data import Side, Trial
+from musclesolve.motion.events.force_events import FootLoads, contacts, foot_contacts
+from musclesolve.recording.data import Side
 
 BEARING_WEIGHTS = 0.3
 """A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
@@ -33,17 +33,17 @@ class Standing:
     lowest: Array
 
 
-def standing(trial: Trial, side: Side) -> Standing:
+def standing(loads: FootLoads, side: Side) -> Standing:
     """When one foot surely stands on its plates, and contacts that cannot tell.
 
     A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
     contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
     foot surely stands only while it bears the person.
     """
-    time, vertical = vertical_force(trial, side)
-    bearing = level(trial, BEARING_WEIGHTS)
+    time, vertical = loads.vertical(side)
+    bearing = loads.level(BEARING_WEIGHTS)
     loadings = contacts(time, vertical, bearing, bearing)
-    found = foot_contacts(trial, side)
+    found = foot_contacts(loads, side)
     step = np.array([_is_step(contact, loadings, time) for contact in found], bool)
     lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in found[~step]]
     sure = np.concatenate([found[step], loadings + np.array([EDGE, -EDGE])])

@@ -124,7 +124,6 @@ def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> li
     """Moments at which the middle of a foot passes the point below the opposite hip joint, from behind.
 
     Args:
-        time: (T,) [s].
         points: hip, heel and toe of both sides, (T, 3) [m].
         heading: (T, 3) horizontal unit vector of the walking direction.
     """

@@ -14,7 +14,7 @@ from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
-from musclesolve.recording.data import SIDES, FilterOptions, Trial
+from musclesolve.recording.data import SIDES, FilterOptions, Recording
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
 # the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech
@@ -59,38 +59,42 @@ class FilterChoice:
         return low_pass(wrench, rate_hz, self.force_cutoff_hz, self.options.order)
 
 
-def filter_choice(trial: Trial) -> FilterChoice:
+def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
     """Return the filter of a trial.
 
     Raises:
         InputError: the recording cannot carry the cut-off or cannot say what noise it has, with the line of the trial
             file.
     """
-    position, given = needed_markers(trial)[seen_stretch(trial)], trial.filter.cutoff_hz
+    position, given = needed_markers(recording)[seen_stretch(recording)], options.cutoff_hz
     try:
-        chosen = _from_data(trial, position) if given is None else _given(trial, position, given)
+        chosen = (
+            _from_data(recording, options, position)
+            if given is None
+            else _given(recording, options, position, given)
+        )
     except InputError as error:
-        raise trial.document.placed(error, "filter", "cutoff_hz") from None
-    _check_forces(trial, chosen.force_cutoff_hz)
+        raise recording.document.placed(error, "filter", "cutoff_hz") from None
+    _check_forces(recording, options, chosen.force_cutoff_hz)
     return chosen
 
 
-def _given(trial: Trial, position: Array, cutoff_hz: float) -> FilterChoice:
-    options, rate = trial.filter, trial.markers.rate
+def _given(recording: Recording, options: FilterOptions, position: Array, cutoff_hz: float) -> FilterChoice:
+    rate = recording.markers.rate
     lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
     cutoff = checked_cutoffs(cutoff_hz, position.shape, rate, lowest)
-    return FilterChoice(options, trial.used_markers, cutoff, options.force_cutoff_hz or cutoff_hz)
+    return FilterChoice(options, recording.used_markers, cutoff, options.force_cutoff_hz or cutoff_hz)
 
 
-def _from_data(trial: Trial, position: Array) -> FilterChoice:
-    options, names, rate = trial.filter, trial.used_markers, trial.markers.rate
+def _from_data(recording: Recording, options: FilterOptions, position: Array) -> FilterChoice:
+    names, rate = recording.used_markers, recording.markers.rate
     if options.choice == "cross_validation":
         spline = smoothing_spline(position, rate, None, options.order)
-        forces = _of_the_feet(trial, spline.cutoff_hz)
+        forces = _of_the_feet(recording, options, spline.cutoff_hz)
         return FilterChoice(options, names, spline.cutoff_hz, forces, spline.noise)
     found = residual_analysis(position, rate, options.order, options.choice)
     cutoff = _completed(found)
-    return FilterChoice(options, names, cutoff, _of_the_feet(trial, cutoff), found.noise, found)
+    return FilterChoice(options, names, cutoff, _of_the_feet(recording, options, cutoff), found.noise, found)
 
 
 def _completed(found: ResidualAnalysis) -> Array:
@@ -105,25 +109,28 @@ def _completed(found: ResidualAnalysis) -> Array:
     return cutoff
 
 
-def _check_forces(trial: Trial, cutoff_hz: float) -> None:
+def _check_forces(recording: Recording, options: FilterOptions, cutoff_hz: float) -> None:
     """Refuse a cut-off that the recording of a plate cannot carry."""
-    for plate in trial.forces:
+    for plate in recording.forces:
         try:
             checked_cutoffs(cutoff_hz, plate.force.shape, plate.rate)
         except InputError as error:
-            key = "cutoff_hz" if trial.filter.force_cutoff_hz is None else "force_cutoff_hz"
+            key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
             error.problem += " of forces"
-            raise trial.document.placed(error, "filter", key) from None
+            raise recording.document.placed(error, "filter", key) from None
 
 
-def _of_the_feet(trial: Trial, cutoff_hz: ArrayLike) -> float:
+def _of_the_feet(recording: Recording, options: FilterOptions, cutoff_hz: ArrayLike) -> float:
     """Return what the trial file gives, or the median over the coordinates of the markers that show the feet [Hz]."""
-    if trial.filter.force_cutoff_hz is not None:
-        return trial.filter.force_cutoff_hz
+    if options.force_cutoff_hz is not None:
+        return options.force_cutoff_hz
     names = {
-        marker for part in OF_THE_FOOT for side in SIDES for marker in trial.mapping.get(f"{part}_{side}", ())
+        marker
+        for part in OF_THE_FOOT
+        for side in SIDES
+        for marker in recording.mapping.get(f"{part}_{side}", ())
     }
-    rows = [k for k, name in enumerate(trial.used_markers) if name in names]
+    rows = [k for k, name in enumerate(recording.used_markers) if name in names]
     return float(np.median(np.asarray(cutoff_hz)[rows]))
 
 

@@ -30,11 +30,9 @@ def least_error_cutoff(
 
     Args:
         signal: (T, k) the recording.
-        rate_hz: sampling rate [Hz].
         tried_hz: (C,) cut-offs, evenly spaced [Hz].
         variance: (k,) mean square of white noise as it is beside the motion, in the unit of the signal squared.
         motion_below_hz: (k,) frequency above which everything counts as noise [Hz].
-        order: of one pass of the filter.
     """
     frequency, power = interior_power(signal, rate_hz)
     noise = 2.0 * variance / (len(signal) - 2)

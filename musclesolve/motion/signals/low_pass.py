@@ -22,9 +22,7 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
 
     Args:
         frequency_hz: frequencies from 0 to below half the rate, broadcast against the cut-offs [Hz].
-        rate_hz: sampling rate [Hz].
         cutoff_hz: cut-off frequencies [Hz].
-        order: order n of one pass.
     """
     ratio = np.tan(np.pi * np.asarray(frequency_hz) / rate_hz) / np.tan(
         np.pi * np.asarray(cutoff_hz) / rate_hz

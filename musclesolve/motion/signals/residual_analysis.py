@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice, check_number
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.least_error_cutoff import least_error_cutoff
 from musclesolve.motion.signals.low_pass import checked_filter_order, harmonics, sine_series, two_pass_gain
@@ -119,7 +120,15 @@ def residual_analysis(
     given = checked_signal(signal, rate_hz)
     order = checked_filter_order(order)
     _check(given, rate_hz, order, rule)
-    threshold = _threshold(rule, correlation)
+    threshold = CORRELATION[rule]
+    if correlation is not None:
+        threshold = check_number(
+            correlation,
+            "correlation",
+            "a number between 0 and 1",
+            above=0.0,
+            most=float(np.nextafter(1.0, 0.0)),
+        )
     lowest = max(LOWEST_HZ, lowest_carried(len(given), rate_hz))
     frequency = np.arange(lowest, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
     flat, shape = given.reshape(len(given), -1), given.shape[1:]
@@ -205,31 +214,26 @@ def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: i
     return square, 1.0 - removed / len(frequencies)
 
 
-def _threshold(rule: str, correlation: float | None) -> float:
-    given = CORRELATION[rule] if correlation is None else correlation
-    if not (isinstance(given, float) and 0.0 < given < 1.0):
-        raise InputError(f"{given!r} as correlation", expected="a number between 0 and 1")
-    return given
-
-
 def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
-    if rule not in RULES:
-        raise InputError(f"there is no rule {rule!r}", expected=f"one of {', '.join(RULES)}")
+    check_choice(rule, "rule", RULES)
     if rate_hz < LOWEST_RATE_HZ:
         raise InputError(
             f"at {rate_hz:g} samples a second motion and noise cannot be told apart",
+            code="bad_number",
             expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
             remedy="give the cut-off frequency as a number",
         )
     if len(signal) / rate_hz < SHORTEST_S:
         raise InputError(
             f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from",
+            code="too_few_frames",
             expected=f"at least {SHORTEST_S:g} s without gaps",
             remedy="give the cut-off frequency as a number",
         )
     if order < 2 and rule == "residual_analysis":
         raise InputError(
             "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never settle",
+            code="conflict",
             expected="order 2 or higher",
             remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
         )

@@ -1,4 +1,4 @@
-"""Evenly sampled signals as people hand them over: what cannot be filtered or analysed is refused in their words."""
+"""Checks of evenly sampled signals and of their cut-off frequencies."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number
 from musclesolve.errors import InputError
 
 FEWEST_FRAMES = 3
@@ -19,11 +20,12 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     Raises:
         InputError: no array of real numbers, too few frames, no coordinate, gaps, or no sampling rate.
     """
-    _check_rate(rate_hz)
+    check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
         raise InputError(
             f"a signal of the shape {numbers.shape} is too little to filter",
+            code="too_few_frames",
             expected=f"an array (frames, ...) of at least {FEWEST_FRAMES} frames",
             remedy="put the frames along the first axis",
         )
@@ -41,6 +43,7 @@ def check_complete(signal: Array) -> None:
     if lost.any():
         raise InputError(
             f"the signal lacks a number in {lost.sum()} of {lost.size} frames, first in frame {lost.argmax()}",
+            code="not_finite",
             expected="a signal without gaps",
             remedy="fill the gaps, or take a stretch without them",
         )
@@ -54,7 +57,7 @@ def checked_order(order: int, orders: Container[int], what: str, expected: str, 
     """
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
-        raise InputError(f"{order!r} as {what}", expected=expected, remedy=remedy)
+        raise InputError(f"{order!r} as {what}", code="bad_number", expected=expected, remedy=remedy)
     return int(number)
 
 
@@ -65,8 +68,6 @@ def checked_cutoffs(
 
     Args:
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
-        shape: of the signal.
-        rate_hz: sampling rate [Hz].
         lowest_hz: the lowest that the filter can take [Hz].
 
     Raises:
@@ -78,6 +79,7 @@ def checked_cutoffs(
     except ValueError:
         raise InputError(
             f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}",
+            code="bad_shape",
             expected="one cut-off for all coordinates, or one for each",
         ) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
@@ -85,6 +87,7 @@ def checked_cutoffs(
     if wrong.size:
         raise InputError(
             f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames",
+            code="bad_number",
             expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
             remedy="walking needs about 6 Hz",
         )
@@ -100,12 +103,6 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
     return rate_hz / (2.0 * max(frames - 1, 1))
 
 
-def _check_rate(rate_hz: float) -> None:
-    rate = _real(rate_hz, "sampling rate")
-    if rate.ndim or not 0.0 < rate < np.inf:
-        raise InputError(f"{rate_hz!r} as sampling rate", expected="a number above zero")
-
-
 def _real(values: ArrayLike, what: str) -> Array:
     """Return real numbers.
 
@@ -118,5 +115,5 @@ def _real(values: ArrayLike, what: str) -> Array:
         given = np.asarray(None)
     if given.dtype.kind not in "iuf":
         shown = repr(values) if given.ndim == 0 else f"an array of {given.dtype}"
-        raise InputError(f"{shown} as {what}", expected="real numbers")
+        raise InputError(f"{shown} as {what}", code="not_numbers", expected="real numbers")
     return given.astype(float, copy=False)

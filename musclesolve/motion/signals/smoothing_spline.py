@@ -236,6 +236,7 @@ def _check_frames(frames: int, half_order: int) -> None:
     if frames < 4 * half_order:
         raise InputError(
             f"{frames} frames are too few for a smoothing spline",
+            code="too_few_frames",
             expected=f"at least {4 * half_order} frames",
             remedy="take a longer recording",
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.recording.data import SIDES, Trial
+from musclesolve.recording.data import SIDES, Recording
 
 # landmark -> its proximal neighbor, from the pelvis outwards, so that the first pair that disagrees is the swapped one.
 # Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
@@ -30,7 +30,7 @@ NEIGHBOUR = {
 }
 
 
-def check_sides(trial: Trial, points: Mapping[str, Array]) -> None:
+def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
     """Refuse a landmark whose right and left are swapped, of the points (T, 3) [m] that are seen.
 
     With e from the right to the left landmark and n from the right to the left neighbour, sum |r - n_r|^2 + |l - n_l|^2

@@ -8,7 +8,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import SIDES, Side, Trial
+from musclesolve.recording.data import SIDES, Recording, Side, Trial
 
 LOW, SLOW = 0.025, 0.4
 """A foot is on the floor where heel or toe is within so much of its lowest [m] and slower than so much [m/s]."""
@@ -81,7 +81,7 @@ def _floor_level(height: Array, speed: Array) -> float:
     return float(np.quantile(resting, 0.25)) if resting.size else np.nan
 
 
-def vertical_force(trial: Trial, side: Side) -> Array:
+def vertical_force(trial: Recording, side: Side) -> Array:
     """Return the vertical force of the plates of a foot at the frames of the motion, (T,) [N]; 0 where unrecorded."""
     plates = [plate for plate in trial.forces if plate.side == side]
     forces = [np.interp(trial.markers.time, p.time, p.force[:, 2], 0.0, 0.0) for p in plates]

@@ -77,8 +77,8 @@ def read_trial(path: str | Path) -> Trial:
         forces,
         subject_of(content["subject"]),
         time_range_of(document, content["time"], walk, forces),
-        (*marker_notes(walk, static), *force_notes),
     )
+    trial = replace(trial, notes=(*trial.notes, *marker_notes(walk, static), *force_notes))
     trial = prepared(trial, content)
     check_trial(trial, document)
     return trial
@@ -119,11 +119,10 @@ def assembled(
     forces: tuple[PlateForce, ...],
     subject: Subject,
     time_range: tuple[float, float],
-    notes: tuple[str, ...],
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
     return Trial(
-        path=document.path,
+        document=document,
         subject=subject,
         markers=marker_mapping.walk,
         static=marker_mapping.static,
@@ -146,7 +145,7 @@ def assembled(
             **own_tables(document, content),
         },
         events=stated_events(files),
-        notes=(*marker_mapping.notes, *notes_of(content, forces), *notes),
+        notes=(*marker_mapping.notes, *notes_of(content, forces)),
     )
 
 
@@ -267,7 +266,7 @@ def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
         row, column = np.argwhere(beyond)[0]
         raise InputError(
             f"the number is {vectors[row, column]:.3g}",
-            code="bad_number",
+            code="bad_units",
             file=table.path,
             where=f"line {table.lines[row]}, column '{names[column]}'",
             expected="a number that was measured, in newtons and metres",

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.muscles.muscle_placement import LEG_DOFS
+from musclesolve.pipeline.types import Analysis, LegResult, Prepared
+from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.filter_variables import (
     filter_attributes,
@@ -22,18 +24,11 @@ from musclesolve.results.dataset.filter_variables import (
     filter_variables,
     name_verdicts,
 )
-from musclesolve.results.dataset.gait_variables import Gait
+from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.dataset.reserve_reasons import reasons
 from musclesolve.results.files.storable import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
-
-if TYPE_CHECKING:
-    from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-    from musclesolve.dynamics.model.model import Model
-    from musclesolve.motion.ground_reaction import GroundReaction
-    from musclesolve.pipeline.run import LegResult, Mechanics
-    from musclesolve.recording.data import Trial
 
 Variable = tuple[tuple[str, ...], AnyArray]
 
@@ -51,46 +46,28 @@ _OF_STATE = (
 _OF_MUSCLES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 
 
-def assemble(trial: Trial, recorded: Mechanics, moments: AnyArray, legs: list[LegResult]) -> xr.Dataset:
-    """Label everything an analysis computed.
-
-    Args:
-        trial: the recording and its options.
-        recorded: the same as mechanics.
-        moments: (T, K+6) generalized forces; the last six are the residual at the pelvis.
-        legs: one per analysed side.
-    """
-    model, motion = recorded.model, recorded.motion
-    gait, doubtful = Gait.of(trial, recorded.measured), recorded.doubts(trial)
-    dofs = _ordered(model)
-    rows = [model.dof(dof) for dof in dofs]
-    variables = _body_variables(model, motion, moments, rows)
-    variables |= _left_to_others(legs, moments[:, rows], dofs)
-    variables |= _muscle_variables(legs, dofs) | _side_variables(legs)
-    points = sorted(recorded.fit.points, key=model.slot)
-    order = [recorded.fit.points.index(point) for point in points]
-    variables["consistency_shift"] = (("time", "point"), recorded.shift[:, order])
-    variables |= _validity(recorded, moments, legs)
-    variables |= _ground_variables(trial, recorded.reactions, legs, motion) | gait.variables()
-    variables["heading"] = (("time",), gait.heading_at(motion.time))
-    variables |= filter_variables(recorded.measured.filter)
-    coords = {
-        "time": ("time", motion.time, {"units": "s"}),
-        "dof": dofs,
-        "muscle": [name for leg in legs for name in leg.state.muscles.names],
-        "short_name": ("muscle", [name for leg in legs for name in leg.state.muscles.short_names]),
-        "group": ("muscle", [name for leg in legs for name in leg.state.muscles.groups]),
-        "side": [leg.side for leg in legs],
-        "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
-        "axis": AXES,
-        "component": COMPONENTS,
-        "point": points,
-        **gait.coords(),
-        **filter_coordinates(recorded.measured.filter),
+def assemble(analysis: Analysis) -> xr.Dataset:
+    """Label everything an analysis computed."""
+    prepared, legs = analysis.prepared, analysis.legs
+    measured, time = prepared.mechanics.measured, prepared.mechanics.motion.time
+    gait = prepared.gait
+    variables = {
+        **_body_variables(prepared),
+        **_remainders(legs, prepared),
+        **_muscle_variables(legs, _dofs(prepared.mechanics.model)),
+        **_side_variables(analysis),
+        **_ground_variables(analysis),
+        **gait_variables(gait),
+        "heading": (("time",), gait.heading_at(time)),
+        **filter_variables(measured.filter),
     }
-    attributes = _provenance(trial, recorded, legs, gait) | _reasons(model, motion, moments, legs)
-    attributes["notes"] = [*map(str, doubtful), *recorded.measured.notes, *gait.notes]
-    result = xr.Dataset(variables, coords, {key: storable(value) for key, value in attributes.items()})
+    attributes = _provenance(analysis) | strike_times(gait) | _reasons(analysis)
+    attributes["notes"] = [*_warnings(prepared), *measured.notes, *gait.notes]
+    result = xr.Dataset(
+        variables,
+        _coordinates(analysis) | gait_coordinates(gait) | filter_coordinates(measured.filter),
+        {key: storable(value) for key, value in attributes.items()},
+    )
     result["status"].attrs |= {
         "flag_values": np.array([int(status) for status in Status], dtype=np.int8),
         "flag_meanings": " ".join(status.name for status in Status),
@@ -102,23 +79,52 @@ def assemble(trial: Trial, recorded: Mechanics, moments: AnyArray, legs: list[Le
     return result
 
 
+def _coordinates(analysis: Analysis) -> dict[str, object]:
+    mechanics, legs = analysis.prepared.mechanics, analysis.legs
+    return {
+        "time": ("time", mechanics.motion.time, {"units": "s"}),
+        "dof": _dofs(mechanics.model),
+        "muscle": [name for leg in legs for name in leg.state.muscles.names],
+        "short_name": ("muscle", [name for leg in legs for name in leg.state.muscles.short_names]),
+        "group": ("muscle", [name for leg in legs for name in leg.state.muscles.groups]),
+        "side": [leg.side for leg in legs],
+        "joint": [f"{joint}_{leg.side}" for leg in legs for joint in leg.contact_force],
+        "axis": AXES,
+        "component": COMPONENTS,
+        "point": sorted(mechanics.fit.points, key=mechanics.model.slot),
+    }
+
+
+def _warnings(prepared: Prepared) -> list[str]:
+    trial = prepared.trial
+    return [str(each) for each in prepared.mechanics.warnings(trial.mapping, trial.consistency.method)]
+
+
 @cache
 def _meaning() -> dict[str, dict[str, str]]:
     """Unit and sentence of every variable."""
     return tomllib.loads(resources.files(__package__).joinpath("variables.toml").read_text(encoding="utf-8"))
 
 
-def _ordered(model: Model) -> list[str]:
+def _dofs(model: Model) -> list[str]:
     """Joint degrees of freedom: right leg, left leg, then the rest from the pelvis outwards."""
     joints = model.topology.dof_names[: model.tree.joint_count]
-    legs = [f"{dof}_{side}" for side in "rl" for dof in LEG_DOFS]
+    legs = [f"{dof}_{side}" for side in SIDES for dof in LEG_DOFS]
     return legs + [name for name in joints if name not in legs]
 
 
-def _body_variables(model: Model, motion: Motion, moments: AnyArray, rows: list[int]) -> dict[str, Variable]:
-    joints = model.tree.joint_count
+def _body_variables(prepared: Prepared) -> dict[str, Variable]:
+    """Motion and moments of the whole body, how far the model's points are off, and which frames are valid."""
+    mechanics, moments, joints = (
+        prepared.mechanics,
+        prepared.moments,
+        prepared.mechanics.model.tree.joint_count,
+    )
+    model, motion, points = mechanics.model, mechanics.motion, mechanics.fit.points
+    rows = [model.dof(dof) for dof in _dofs(model)]
     rates = model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
     velocity, acceleration = (np.abs(rate).max(axis=1) for rate in rates)
+    order = [points.index(point) for point in sorted(points, key=model.slot)]
     return {
         "joint_angle": (("time", "dof"), motion.coordinates[:, rows]),
         "joint_moment": (("time", "dof"), moments[:, rows]),
@@ -127,29 +133,21 @@ def _body_variables(model: Model, motion: Motion, moments: AnyArray, rows: list[
         "constraint_violation": (("time",), np.abs(model.constraints.violation(motion.q)).max(axis=1)),
         "velocity_violation": (("time",), velocity),
         "acceleration_violation": (("time",), acceleration),
+        "consistency_shift": (("time", "point"), mechanics.marker_residual[:, order]),
+        "steady": (("time",), prepared.validity.steady),
+        "balanced": (("time",), prepared.validity.balanced),
     }
 
 
-def _validity(recorded: Mechanics, moments: AnyArray, legs: list[LegResult]) -> dict[str, Variable]:
-    """Which frames may be used, and what can be wrong with the motion of the others."""
-    found = recorded.validity(moments)
-    per_leg = {
-        "valid": [leg.solution.solved for leg in legs],
-        "foot_in_place": [found.foot_in_place[leg.side] for leg in legs],
-    }
-    return {
-        **{name: (("time", "side"), np.stack(masks, axis=1)) for name, masks in per_leg.items()},
-        "steady": (("time",), found.steady),
-        "balanced": (("time",), found.balanced),
-    }
-
-
-def _left_to_others(legs: list[LegResult], moments: AnyArray, dofs: list[str]) -> dict[str, Variable]:
-    """What the muscles of the analysed legs do not produce of the moments (T, dof); NaN where there are no muscles.
+def _remainders(legs: Sequence[LegResult], prepared: Prepared) -> dict[str, Variable]:
+    """Moments (T, dof) that the muscles of the analysed legs do not produce; NaN where there are no muscles.
 
     A reserve where the moment is shared among the muscles, an unassigned moment where it is not: the other is zero.
     """
-    reserve, unassigned = (np.full((len(moments), len(dofs)), np.nan) for _ in range(2))
+    model = prepared.mechanics.model
+    dofs = _dofs(model)
+    moments = prepared.moments[:, [model.dof(dof) for dof in dofs]]
+    reserve, unassigned = (np.full(moments.shape, np.nan) for _ in range(2))
     for leg in legs:
         tension = leg.solution.force + leg.state.passive_force
         produced = np.einsum("tkm,tm->tk", leg.state.moment_arm, tension)
@@ -168,7 +166,7 @@ def _zero(values: AnyArray) -> AnyArray:
     return np.where(np.isfinite(values), 0.0, np.nan)
 
 
-def _muscle_variables(legs: list[LegResult], dofs: list[str]) -> dict[str, Variable]:
+def _muscle_variables(legs: Sequence[LegResult], dofs: list[str]) -> dict[str, Variable]:
     def over_time(parts: Iterable[AnyArray]) -> Variable:
         return ("time", "muscle"), np.concatenate(list(parts), axis=1)
 
@@ -187,47 +185,55 @@ def _muscle_variables(legs: list[LegResult], dofs: list[str]) -> dict[str, Varia
     return variables
 
 
-def _side_variables(legs: list[LegResult]) -> dict[str, Variable]:
-    def stack(name: str) -> Variable:
-        return ("time", "side"), np.stack([getattr(leg.solution, name) for leg in legs], axis=1)
+def _side_variables(analysis: Analysis) -> dict[str, Variable]:
+    legs, in_place = analysis.legs, analysis.prepared.validity.foot_in_place
 
-    return {name: stack(name) for name in ("status", "kkt_residual", "cost")} | {
-        "joint_reaction": (("time", "joint", "axis"), _joints(leg.contact_force for leg in legs)),
-        "joint_reaction_net": (("time", "joint", "axis"), _joints(leg.net_reaction for leg in legs)),
+    def over_time(columns: Iterable[AnyArray]) -> Variable:
+        return ("time", "side"), np.stack(list(columns), axis=1)
+
+    def joints(forces: Iterable[dict[str, AnyArray]]) -> Variable:
+        return ("time", "joint", "axis"), np.stack(
+            [force for leg in forces for force in leg.values()], axis=1
+        )
+
+    return {
+        "status": over_time(leg.solution.status for leg in legs),
+        "kkt_residual": over_time(leg.solution.kkt_residual for leg in legs),
+        "cost": over_time(leg.solution.cost for leg in legs),
+        "valid": over_time(leg.solution.solved for leg in legs),
+        "foot_in_place": over_time(in_place[leg.side] for leg in legs),
+        "joint_reaction": joints(leg.contact_force for leg in legs),
+        "joint_reaction_net": joints(leg.net_reaction for leg in legs),
     }
 
 
-def _joints(forces: Iterable[dict[str, AnyArray]]) -> AnyArray:
-    """(T, joint, 3) of the joints of all legs."""
-    return np.stack([force for leg in forces for force in leg.values()], axis=1)
-
-
-def _ground_variables(
-    trial: Trial, reactions: list[GroundReaction], legs: list[LegResult], motion: Motion
-) -> dict[str, Variable]:
-    frames = len(motion.time)
-    force, point = np.zeros((frames, len(legs), 3)), np.full((frames, len(legs), 3), np.nan)
-    for reaction in reactions:
-        for place, leg in enumerate(legs):
-            if leg.side == reaction.side:
-                force[:, place], point[:, place] = reaction.force, reaction.center_of_pressure
-    for place, leg in enumerate(legs):
-        lost = ~trial.measured("r" if leg.side == "r" else "l", motion.time)
+def _ground_variables(analysis: Analysis) -> dict[str, Variable]:
+    """Ground reaction force and center of pressure of the analysed legs, NaN where they were not measured."""
+    trial, mechanics = analysis.prepared.trial, analysis.prepared.mechanics
+    reactions = {reaction.side: reaction for reaction in mechanics.reactions}
+    sides, time = [side for side in SIDES if side in analysis.prepared.options.sides], mechanics.motion.time
+    force = np.zeros((len(time), len(sides), 3))
+    point = np.full(force.shape, np.nan)
+    for place, side in enumerate(sides):
+        if side in reactions:
+            force[:, place], point[:, place] = reactions[side].force, reactions[side].center_of_pressure
+        lost = ~trial.measured(side, time)
         force[lost, place], point[lost, place] = np.nan, np.nan
     over = ("time", "side", "axis")
     return {"ground_reaction_force": (over, force), "center_of_pressure": (over, point)}
 
 
-def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: Gait) -> dict[str, object]:
-    """What the numbers were made of: version, inputs, person, options, and what a reader should know."""
-    person, measured, fit, consistency = trial.subject, recorded.measured, recorded.fit, trial.consistency
+def _provenance(analysis: Analysis) -> dict[str, object]:
+    """What the numbers were made of: version, inputs, subject, options, and what a reader should know."""
+    trial, mechanics, legs = analysis.prepared.trial, analysis.prepared.mechanics, analysis.legs
+    subject, consistency, measured = trial.subject, trial.consistency, mechanics.measured
     return {
         "musclesolve_version": __version__,
-        "subject": person.name,
-        "subject_mass_kg": person.mass,
-        "subject_stature_m": person.stature,
-        "subject_sex": person.sex,
-        "subject_shoe_mass_kg": person.shoe_mass,
+        "subject": subject.name,
+        "subject_mass_kg": subject.mass,
+        "subject_stature_m": subject.stature,
+        "subject_sex": subject.sex,
+        "subject_shoe_mass_kg": subject.shoe_mass,
         "trial_file": os.path.realpath(trial.path),
         "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in trial.files.items()],
         "cost": legs[0].solution.cost_name,
@@ -239,11 +245,11 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
         "muscle_database": trial.muscles.database,
         "strength_factor": trial.muscles.strength_factor,
-        "balance_limit": recorded.balance_limit,
+        "balance_limit": mechanics.balance_limit,
         "foot_limit_m": FOOT_LIMIT,
         "shared_dofs": [dof for leg in legs for dof in leg.dofs],
-        "locked_dofs": list(fit.locked),
-        "borrowed_dofs": list(fit.borrowed),
+        "locked_dofs": list(mechanics.fit.locked),
+        "borrowed_dofs": list(mechanics.fit.borrowed),
         "segment_scales": [
             f"{frame} {leg.side}: {', '.join(f'{part:.3f}' for part in scale)}"
             for leg in legs
@@ -251,14 +257,15 @@ def _provenance(trial: Trial, recorded: Mechanics, legs: list[LegResult], gait: 
         ],
         "completed": measured.completed,
         "analysed": list(trial.analysed),
-    } | gait.strike_times()
+    }
 
 
-def _reasons(model: Model, motion: Motion, moments: AnyArray, legs: list[LegResult]) -> dict[str, list[str]]:
-    """Sentences on what the muscles of each leg cannot bear; none for a leg whose muscles bear everything."""
-    found = {}
-    for leg in legs:
-        own = moments[:, [model.dof(dof) for dof in leg.dofs]]
-        if sentences := reasons(leg, own, motion.time):
+def _reasons(analysis: Analysis) -> dict[str, list[str]]:
+    """Sentences on the moments that the muscles of each leg cannot produce; none for a leg without such frames."""
+    prepared = analysis.prepared
+    model, time, found = prepared.mechanics.model, prepared.mechanics.motion.time, {}
+    for leg in analysis.legs:
+        own = prepared.moments[:, [model.dof(dof) for dof in leg.dofs]]
+        if sentences := reasons(leg, own, time):
             found[f"reasons_{leg.side}"] = sentences
     return found

@@ -39,7 +39,6 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     """Return the result if it is one.
 
     Args:
-        result: what is said to be a result.
         needed: names of variables that it must have besides status and coordinates.
 
     Raises:
@@ -50,6 +49,7 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     if not isinstance(result, xr.Dataset):
         raise InputError(
             f"{str(result)[:80]!r} ({type(result).__name__}) is not a result of musclesolve",
+            code="bad_type",
             expected="what ms.run or ms.read_result returns",
             remedy="read the file first: ms.read_result(path)",
         )
@@ -66,6 +66,7 @@ def _refused(result: xr.Dataset, problem: str, where: str | None = None) -> Inpu
         problem,
         file=result.encoding.get("source"),
         where=where,
+        code="bad_result",
         expected="a result as `musclesolve run` of this version writes it",
         remedy="read its file with ms.read_result, or compute it again: musclesolve run TRIAL.toml -o FOLDER",
     )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict
-
-if TYPE_CHECKING:
-    from musclesolve.motion.signals.filter_choice import FilterChoice
 
 Variable = tuple[tuple[str, ...], Array]
 

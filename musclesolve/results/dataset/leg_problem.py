@@ -31,21 +31,7 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
     Raises:
         InputError: the result has no muscles of that side, lacks an axis, or is not the result of a run.
     """
-    if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
-        raise InputError(
-            f"the result has no {', '.join(missing)}",
-            expected="a result of musclesolve.run, or result.nc",
-            remedy="a file of an earlier version is brought up to date by ms.read_result(path)",
-        )
-    if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
-        raise InputError(
-            f"the result has no axis {lost[0]!r}",
-            expected="the axes time, dof and muscle",
-            remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
-        )
-    sides = sorted({str(name)[-1] for name in result["muscle"].values})
-    if side not in sides:
-        raise InputError(f"the result has no muscles of side {side!r}", expected="one of " + ", ".join(sides))
+    _check(result, side)
     dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if str(dof).endswith("_" + side)]
     muscles = [str(name) for name in result["muscle"].values if str(name).endswith("_" + side)]
     leg = result.sel(dof=dofs, muscle=muscles)
@@ -64,3 +50,27 @@ def leg_problem(result: xr.Dataset, side: str, reserve_weight: float | None = No
         optimal_fiber_length=leg["optimal_fiber_length"].values,
         passive_force=leg["passive_force"].values,
     )
+
+
+def _check(result: xr.Dataset, side: str) -> None:
+    if missing := [name for name in NEEDED if name not in getattr(result, "data_vars", ())]:
+        raise InputError(
+            f"the result has no {', '.join(missing)}",
+            code="bad_result",
+            expected="a result of musclesolve.run, or result.nc",
+            remedy="a file of an earlier version is brought up to date by ms.read_result(path)",
+        )
+    if lost := [axis for axis in ("time", "dof", "muscle") if axis not in result.dims]:
+        raise InputError(
+            f"the result has no axis {lost[0]!r}",
+            code="bad_result",
+            expected="the axes time, dof and muscle",
+            remedy=f"choose a part of it with a list, such as result.isel({lost[0]}=[0])",
+        )
+    sides = sorted({str(name)[-1] for name in result["muscle"].values})
+    if side not in sides:
+        raise InputError(
+            f"the result has no muscles of side {side!r}",
+            code="unknown_name",
+            expected="one of " + ", ".join(sides),
+        )

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve.pipeline.types import LegResult
 from musclesolve.results.dataset.direction_names import directions
 from musclesolve.sharing.analysis.diagnosis import diagnose
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves
 from musclesolve.sharing.status import Status
-
-if TYPE_CHECKING:
-    from musclesolve.pipeline.run import LegResult
-
 
 MOST = 3
 """Stretches of frames that are explained, those with the largest reserves."""
@@ -25,9 +21,7 @@ def reasons(leg: LegResult, moment: AnyArray, time: AnyArray) -> list[str]:
     """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves.
 
     Args:
-        leg: one leg's answer.
         moment: (T, m) [N m], net joint moments of its shared degrees of freedom.
-        time: (T,) [s].
     """
     solution = leg.solution
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))

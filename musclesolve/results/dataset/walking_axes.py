@@ -13,7 +13,6 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
 
     Args:
         result: with the variable ``heading``; without it x of the laboratory is the walking direction.
-        vector: over time, axis and anything else.
     """
     if "heading" not in result:
         return vector

@@ -15,7 +15,7 @@ from itertools import product
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve.pipeline.run import sharing_problem
+from musclesolve.pipeline.legs import sharing_problem
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.uncertainty.leg_response import LegPoint, Response
 from musclesolve.studies.uncertainty.replay import Body, Errors, Replay, leg_dofs
@@ -136,12 +136,8 @@ class Linear:
         return self._no_errors | {source: error}
 
     def _point(self, body: Body, errors: Errors, leg: int) -> LegPoint:
-        state, loads = self.replay.leg(body, errors, leg)
-        replay = self.replay
-        usable = replay.usable[replay.options.sides[leg]]
-        given = (state, body.moments, body.model, loads, usable)
-        problem = sharing_problem(replay.trial, replay.options, *given)
-        return LegPoint(problem, state.passive_force)
+        found = self.replay.leg(body, errors, leg)
+        return LegPoint(sharing_problem(found, self.replay.options), found.state.passive_force)
 
 
 def summed(sources: Iterable[str], parts: Iterator[tuple[Task, dict[str, AnyArray]]]) -> dict[str, AnyArray]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, split_named
-from musclesolve.pipeline.run import LegResult
+from musclesolve.pipeline.types import LegResult
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.replay import Body, Replay, leg_dofs
 

@@ -17,10 +17,9 @@ from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import cores
 from musclesolve._util.worker_pool import Pool
 from musclesolve.errors import InputError, MuscleSolveError
-from musclesolve.pipeline import run as pipeline
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.run import loaded, prepare, share
 from musclesolve.recording.data import Trial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset import assemble as labelled
 from musclesolve.results.tables import error_shares as shares
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_base import Solver
@@ -92,14 +91,14 @@ def uncertainty(
     """
     contributions, workers, report = _chosen(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
-    if not isinstance(trial, Trial):
-        trial = read_trial(trial)
-    options = find_options(trial, cost, solver, side)
-    chosen = standard_deviations(trial, sd)
     report("nominal result", 0.0)
-    result = pipeline.run(trial, options.cost, options.solver, side)
+    trial = loaded(trial)
+    chosen = standard_deviations(trial, sd)
+    prepared = prepare(trial, cost, solver, side)
+    options = prepared.options
+    result = labelled.assemble(share(prepared))
     counted = np.stack([shares.counted(result, side) for side in options.sides], axis=1)
-    common = Samples(Replay.of(trial, options, chosen), counted, seed)
+    common = Samples(Replay.of(prepared, chosen), counted, seed)
     wanted, why_not = _differentiable(common) if contributions else ([], "not asked for")
     found = _computed(common, (samples, wanted, why_not), workers, report)
     return assemble(result, common.replay, found, common.linear.unique if wanted else None)
@@ -118,11 +117,11 @@ def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, 
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
-    share = SAMPLES_SHARE if wanted else 1.0
+    part = SAMPLES_SHARE if wanted else 1.0
     with closing(_ordered(common, tasks, workers)) as answers:
         done = itertools.chain.from_iterable(answers)
         statistics, reserve, reasons = _gathered(
-            done, samples, common.counted, lambda f: report("samples", share * f)
+            done, samples, common.counted, lambda f: report("samples", part * f)
         )
         squares = _reported(zip(wanted, done, strict=True), len(wanted), report)
         variance = summed(common.replay.parameters.sd, squares)

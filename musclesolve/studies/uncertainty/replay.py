@@ -23,19 +23,13 @@ from musclesolve.motion.anatomy.anatomy import measured_body
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, standing_trial
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
+from musclesolve.muscles.leg_muscle_state import muscle_state
 from musclesolve.muscles.muscle_placement import LEG_DOFS, LegMuscles, place_muscles
 from musclesolve.muscles.via_point_switches import adjust_switches
-from musclesolve.pipeline.run import (
-    MARGIN,
-    JointLoads,
-    LegResult,
-    joint_loads,
-    measured_moments,
-    mechanics,
-    share_leg,
-)
+from musclesolve.pipeline.legs import joint_loads, leg_moments, share_leg
+from musclesolve.pipeline.mechanics import MARGIN, measured_moments
 from musclesolve.pipeline.run_options import Options
+from musclesolve.pipeline.types import LegMechanics, LegResult, Prepared
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors
 from musclesolve.studies.uncertainty.uncertain_parameters import Parameters
@@ -71,20 +65,18 @@ class Replay:
     usable: dict[str, AnyArray]
 
     @classmethod
-    def of(cls, trial: Trial, options: Options, sd: dict[str, float]) -> Replay:
-        """Run the pipeline once and keep what the samples need; sd: source -> standard deviation, SI."""
-        recorded = mechanics(trial)
+    def of(cls, prepared: Prepared, sd: dict[str, float]) -> Replay:
+        """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
+        trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model
-        walk = filtered_markers(trial, MARGIN, measured.filter)
+        walk = filtered_markers(trial, measured.filter, MARGIN)
         standing = standing_trial(trial)
-        neutral = measured_body(trial, walk, standing).stance.pelvis_axes
+        neutral = measured_body(trial, trial.subject, trial.hip_regression, walk, standing).stance.pelvis_axes
         markers = MarkerErrors.of(trial, walk, standing, neutral, model, fit.q)
         plates = _plates(trial, measured.filter, recorded.motion.time)
         inside = np.isin(measured.time, recorded.motion.time)
         segments = segment_names(model.topology)
-        moments = measured_moments(trial, model, recorded.motion, recorded.wrenches)
-        validity = recorded.validity(moments)
-        usable: dict[str, AnyArray] = {side: validity.of_leg(side) for side in SIDES}
+        usable: dict[str, AnyArray] = {side: prepared.validity.of_leg(side) for side in SIDES}
         parameters = Parameters(_shapes(options, markers, len(plates), len(segments)), sd)
         return cls(trial, options, parameters, markers, fit.coordinates, segments, inside, plates, usable)
 
@@ -98,8 +90,8 @@ class Replay:
         walk, standing, hips = self.markers.moved(
             errors["marker_placement"], errors["hip_center"], errors["soft_tissue"]
         )
-        subject, how = self.trial.subject, self.trial.consistency
-        seen = measured_body(self.trial, walk, standing, hips, checked=False)
+        trial, subject, how = self.trial, self.trial.subject, self.trial.consistency
+        seen = measured_body(trial, subject, trial.hip_regression, walk, standing, hips, checked=False)
         factors = dict(zip(self.segments, np.exp(errors["segment_mass"]), strict=True))
         model = human_model(
             subject.mass, subject.stature, subject.sex, seen.offsets, subject.shoe_mass, mass_factors=factors
@@ -124,7 +116,7 @@ class Replay:
     def muscles(self, model: Model, errors: Errors, leg: int) -> LegMuscles:
         """The muscles of one leg, by its number among the analysed ones, with errors of path and parameters."""
         side = self.options.sides[leg]
-        muscles = place_muscles(model, self.options.database, side, self.trial.muscles.strength_factor)
+        muscles = place_muscles(model, self.options.database, side, self.options.strength_factor)
         if errors["muscle_path"].any():
             muscles = _on_other_paths(model, muscles, errors["muscle_path"][leg])
         stronger = np.exp(errors["strength"] + errors["max_isometric_force"][leg])
@@ -138,21 +130,19 @@ class Replay:
             tendon_slack_length=np.maximum(slack, 0.0),
         )
 
-    def leg(self, body: Body, errors: Errors, leg: int) -> tuple[MuscleState, JointLoads]:
-        """The muscles of one leg along the motion, and the loads on its joints."""
+    def leg(self, body: Body, errors: Errors, leg: int) -> LegMechanics:
+        """One leg, by its number among the analysed ones, with errors of its muscles."""
+        side = self.options.sides[leg]
         state = muscle_state(body.model, self.muscles(body.model, errors, leg), body.motion)
-        return state, joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        loads = joint_loads(body.model, body.motion, body.segments, body.wrenches, state)
+        return LegMechanics(state, loads, leg_moments(body.model, body.moments, side), self.usable[side])
 
     def run(self, numbers: AnyArray) -> tuple[Body, list[LegResult]]:
         """The whole pipeline with standard normal numbers (count,) for errors; zeros give the nominal result."""
         errors = self.parameters.errors(numbers)
         body = self.body(errors)
-        legs = []
-        for leg, side in enumerate(self.options.sides):
-            state, loads = self.leg(body, errors, leg)
-            given = (state, body.moments, body.model, loads, self.usable[side])
-            legs.append(share_leg(self.trial, self.options, *given))
-        return body, legs
+        legs = range(len(self.options.sides))
+        return body, [share_leg(self.leg(body, errors, leg), self.options) for leg in legs]
 
 
 def _on_other_paths(model: Model, muscles: LegMuscles, shift: AnyArray) -> LegMuscles:

@@ -25,7 +25,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.trial.trial_file import read_trial
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

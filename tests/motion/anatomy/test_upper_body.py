@@ -12,7 +12,7 @@ import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.text.trc_file import read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
 

@@ -12,6 +12,7 @@ from stepping_trial import WEIGHT, Steps
 import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.events.strides import strides
@@ -21,6 +22,10 @@ from musclesolve.synthetic.recording.synthetic_recording import synthetic_record
 from musclesolve.synthetic.running.running_stride import running_stride
 
 GRAVITY = 9.80665
+
+
+def flights_of(trial):
+    return flights(trial, FootLoads.of(trial))
 
 
 def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
@@ -57,7 +62,7 @@ def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
 @pytest.mark.parametrize("speed", [0.6, 1.3, 2.0])
 @pytest.mark.parametrize("plates", ["rl", "r", ""])
 def test_walking_has_no_flight_with_and_without_plates(speed: float, plates: str) -> None:
-    assert len(flights(Steps(speed=speed, noise=0.001).trial(plates=plates))) == 0
+    assert len(flights_of(Steps(speed=speed, noise=0.001).trial(plates=plates))) == 0
 
 
 def test_noise_of_digitised_film_does_not_fly_where_no_plate_was_recorded(tmp_path) -> None:
@@ -66,27 +71,27 @@ def test_noise_of_digitised_film_does_not_fly_where_no_plate_was_recorded(tmp_pa
     )
     trial = read_trial(file)
     unloaded = tuple(replace(plate, force=0.0 * plate.force) for plate in trial.forces)
-    assert len(flights(replace(trial, forces=unloaded))) == 0
+    assert len(flights_of(replace(trial, forces=unloaded))) == 0
 
 
 @pytest.mark.parametrize("stance", [0.31, 0.42])
-def test_flights_of_runs_with_much_and_little_of_it(stance: float, tmp_path) -> None:
+def test_flight_of_runs_with_much_and_little_of_it(stance: float, tmp_path) -> None:
     file = synthetic_recording(
         tmp_path, running_stride(2.2, 0.72, stance), noise_mm=2.0, force_rate_hz=300.0, truth=False
     )
-    found = flights(read_trial(file)).mean(axis=1) - 0.4
+    found = flights_of(read_trial(file)).mean(axis=1) - 0.4
     middle = 0.72 * (0.5 + stance) / 2.0
     away = np.abs(np.mod(found[1:-1] - middle + 0.18, 0.36) - 0.18)  # the ends of the recording cut others
     assert len(found) >= 4 and away.max() < 0.03
 
 
 def test_the_recorded_walk_has_no_flight(recorded_walk_trial: Trial) -> None:
-    assert len(flights(recorded_walk_trial)) == 0
+    assert len(flights_of(recorded_walk_trial)) == 0
 
 
 def test_hops_are_flights_and_no_strides() -> None:
     trial = hops()
-    found = flights(trial)
+    found = flights_of(trial)
     np.testing.assert_allclose(found.mean(axis=1), [0.15, 0.85, 1.55], atol=0.04)
     events = gait_events(trial)
     assert {event.kind for event in events} == {"heel_strike", "toe_off"}

@@ -13,7 +13,7 @@ from stepping_trial import Steps
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.motion.events.extrema import maxima
-from musclesolve.motion.events.force_events import force_events
+from musclesolve.motion.events.force_events import FootLoads, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.trial.trial_file import read_trial
@@ -28,7 +28,7 @@ def times(events, kind, side):
 
 def late(trial, kind):
     """How late each event of a kind is by the markers, where the plates have it too [s]."""
-    plates, markers = force_events(trial), marker_events(walk(trial))
+    plates, markers = force_events(FootLoads.of(trial)), marker_events(walk(trial))
     pairs = [(found, times(plates, kind, side)) for side in "rl" for found in times(markers, kind, side)]
     nearest = [found - known[np.abs(known - found).argmin()] for found, known in pairs]
     return np.array([each for each in nearest if abs(each) < 0.3])

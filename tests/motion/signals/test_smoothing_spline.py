@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from noisy_stride import EDGE, noise, walking
+from refusals import refused
 from scipy.interpolate import make_smoothing_spline
 
-from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import HALF_POWER
 from musclesolve.motion.signals.smoothing_spline import _Band, lowest_cutoff, smoothing_spline, symbol
 
@@ -99,18 +99,18 @@ def test_many_coordinates_are_smoothed_each_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frames", "rate", "cutoff", "half_order", "message"),
+    ("frames", "rate", "cutoff", "half_order", "code"),
     [
-        (200, 100.0, 6.0, 4, r"2 \(cubic\) or 3"),
-        (11, 100.0, None, 3, "too few"),
-        (200, 0.0, None, 3, "above zero"),
-        (200, 100.0, 50.0, 3, "below half"),
-        (200, 100.0, 0.9 * lowest_cutoff(100.0, 3), 3, "a cut-off from"),
-        (200, 100.0, float("nan"), 2, "a cut-off from"),
+        (200, 100.0, 6.0, 4, "bad_number"),
+        (11, 100.0, None, 3, "too_few_frames"),
+        (200, 0.0, None, 3, "bad_number"),
+        (200, 100.0, 50.0, 3, "bad_number"),
+        (200, 100.0, 0.9 * lowest_cutoff(100.0, 3), 3, "bad_number"),
+        (200, 100.0, float("nan"), 2, "bad_number"),
     ],
 )
 def test_what_cannot_be_is_refused(
-    frames: int, rate: float, cutoff: float | None, half_order: int, message: str
+    frames: int, rate: float, cutoff: float | None, half_order: int, code: str
 ) -> None:
-    with pytest.raises(InputError, match=message):
+    with refused(code):
         smoothing_spline(np.zeros(frames), rate, cutoff, half_order)

@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.conversion import convert
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.formats import read_markers

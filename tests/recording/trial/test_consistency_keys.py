@@ -9,7 +9,7 @@ import pytest
 from synthetic_trial import write_trial
 
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import mechanics
+from musclesolve.pipeline.mechanics import mechanics
 from musclesolve.recording.data import ConsistencyOptions
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -50,8 +50,8 @@ def test_a_heavier_point_is_moved_less(tmp_path):
         for trial in (read_trial(write_trial(tmp_path)), trial_with(tmp_path, "weights = { knee_r = 10.0 }"))
     )
     knee = usual.fit.points.index("knee_r")
-    assert usual.shift.shape == (len(usual.motion.time), len(usual.fit.points))
-    assert np.mean(other.shift[:, knee] ** 2) < 0.5 * np.mean(usual.shift[:, knee] ** 2)
+    assert usual.marker_residual.shape == (len(usual.motion.time), len(usual.fit.points))
+    assert np.mean(other.marker_residual[:, knee] ** 2) < 0.5 * np.mean(usual.marker_residual[:, knee] ** 2)
 
 
 @pytest.mark.parametrize(

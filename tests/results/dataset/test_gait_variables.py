@@ -7,10 +7,11 @@ import pytest
 import xarray as xr
 from stepping_trial import Steps
 
+from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.events.gait_events import gait_events
 from musclesolve.motion.events.marker_events import walk
 from musclesolve.motion.events.strides import strides
-from musclesolve.results.dataset.gait_variables import Gait
+from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.files.netcdf import read_result, write_result
 
 STEPS = Steps(duration=3.6)
@@ -23,7 +24,7 @@ def gait(steps=STEPS, plates="r"):
 
 
 def dataset(found):
-    return xr.Dataset(found.variables(), found.coords(), found.strike_times())
+    return xr.Dataset(gait_variables(found), gait_coordinates(found), strike_times(found))
 
 
 def test_events_survive_the_file(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.tables.error_shares import peak
@@ -27,7 +27,7 @@ def trial() -> Trial:
 
 @pytest.fixture(scope="module")
 def linear(trial: Trial) -> Linear:
-    return Linear(Replay.of(trial, find_options(trial, None, None, "r"), standard_deviations(trial)))
+    return Linear(Replay.of(prepare(trial, side="r"), standard_deviations(trial)))
 
 
 @pytest.mark.parametrize("source", ["optimal_fiber_length", "tendon_slack_length", "max_isometric_force"])
@@ -79,7 +79,7 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
 
 def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None:
     found = ms.uncertainty(trial, 2, sd=NONE | {"center_of_pressure_mm": 5.0}, side="r", workers=1)
-    replay = Replay.of(trial, find_options(trial, None, None, "r"), standard_deviations(trial))
+    replay = Replay.of(prepare(trial, side="r"), standard_deviations(trial))
     body = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     axis = body.model.tree.axes(body.motion.q)[:, body.model.dof("ankle_dorsiflexion_r")]
     force = next(wrench.force for wrench in body.wrenches if wrench.body == "foot_r")

@@ -9,8 +9,8 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
-from musclesolve.pipeline.run import share_leg
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.legs import share_leg
+from musclesolve.pipeline.run import prepare
 from musclesolve.recording.data import Trial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
@@ -24,7 +24,7 @@ def trial() -> Trial:
 
 @pytest.fixture(scope="module")
 def replay(trial: Trial) -> Replay:
-    return Replay.of(trial, find_options(trial, None, None, "r"), standard_deviations(trial))
+    return Replay.of(prepare(trial, side="r"), standard_deviations(trial))
 
 
 def errors_of(replay: Replay, **some: object) -> dict[str, np.ndarray]:
@@ -73,10 +73,9 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Replay) 
     for strength in (0.0, 0.1):
         errors = errors_of(replay, strength=strength)
         body = replay.body(errors)
-        state, loads = replay.leg(body, errors, 0)
-        state = replace(state, passive_force=0.0 * state.passive_force)
-        given = (state, body.moments, body.model, loads, replay.usable[replay.options.sides[0]])
-        shared.append(share_leg(trial, replay.options, *given).solution)
+        leg = replay.leg(body, errors, 0)
+        leg = replace(leg, state=replace(leg.state, passive_force=0.0 * leg.state.passive_force))
+        shared.append(share_leg(leg, replay.options).solution)
     weak, strong = shared
     free = (weak.activation < 0.9).all(axis=1) & (weak.status == 0)
     assert free.sum() > 20
@@ -149,7 +148,7 @@ def test_soft_tissue_slides_in_motion_only(replay: Replay) -> None:
 def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) -> None:
     mapping = {name: weights for name, weights in trial.mapping.items() if not name.startswith("hip_center")}
     unmapped = replace(trial, mapping=mapping)
-    replay = Replay.of(unmapped, find_options(unmapped, None, None, "r"), standard_deviations(unmapped))
+    replay = Replay.of(prepare(unmapped, side="r"), standard_deviations(unmapped))
     plain = replay.body(errors_of(replay)).model
     wider = replay.body(errors_of(replay, hip_center=[[0.0, -0.01, 0.0], [0.0, 0.01, 0.0]])).model
     assert wider.standing[wider.slot("hip_l"), 1] - plain.standing[plain.slot("hip_l"), 1] == pytest.approx(

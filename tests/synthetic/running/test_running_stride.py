@@ -13,10 +13,15 @@ import musclesolve as ms
 from musclesolve.checking.check import check
 from musclesolve.errors import InputError
 from musclesolve.motion.events.flight import flights
+from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.running.running_stride import RunningStride, running_stride
 
 RUNS = {"slow": (2.5, 0.70, 0.36), "fast": (3.0, 0.68, 0.31)}
+
+
+def flights_of(trial):
+    return flights(trial, FootLoads.of(trial))
 
 
 @pytest.fixture(scope="module", params=RUNS)
@@ -147,7 +152,7 @@ def test_a_lost_contact_of_a_run_does_not_count(recorded: Path) -> None:
 
 
 def test_flights_are_where_nothing_carries_the_runner(stride: RunningStride, recorded: Path) -> None:
-    found = flights(ms.read_trial(recorded)) - 0.4
+    found = flights_of(ms.read_trial(recorded)) - 0.4
     flight = 0.5 * stride.period - stride.contact.contact
     ends = [
         event.time for event in stride.events(-stride.period, 3.0 * stride.period) if event.kind == "toe_off"
