@@ -12,10 +12,10 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
-from musclesolve.dynamics.kinematics.cardan_angles import angle_between
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.rotations import angle_between
 from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.ground_reaction import GroundReaction
