@@ -134,20 +134,20 @@ def test_the_price_is_what_a_faster_muscle_would_save():
                 room[(1, *where)] += sign * shift
                 return room
 
-        moved = Shifted(coupling.rest, coupling.fade)
+        moved = Shifted(coupling.e_a, coupling.e_d)
         attempt = solve_coupled(problem, moved, cost, np.zeros_like(problem.moment))
         totals.append(cost.value(problem, attempt.activation).sum())
     saved = (totals[1] - totals[0]) / (2 * shift)
     assert saved == pytest.approx(answer.rising_multiplier[where], rel=1e-3)
 
 
-@pytest.mark.parametrize("spoil", ["activation", "multiplier", "price"])
+@pytest.mark.parametrize("spoil", ["activation", "multiplier", "limit_multiplier"])
 def test_the_certificate_sees_what_is_spoilt(spoil):
     problem, time = burst()
     cost, coupling = find_cost("stress_cubed"), Coupling.of(RateLimits(), time)
     nothing = np.zeros_like(problem.moment)
     attempt = solve_coupled(problem, coupling, cost, nothing)
-    parts = {name: getattr(attempt, name) for name in ("activation", "multiplier", "price")}
+    parts = {name: getattr(attempt, name) for name in ("activation", "multiplier", "limit_multiplier")}
 
     def residual():
         a, m, y = parts.values()
