@@ -64,6 +64,7 @@ class ProblemChange:
             if key != f"d_{name}" or name not in names:
                 raise InputError(
                     f"there is no change {key!r} of a problem",
+                    code="unknown_name",
                     where="along",
                     expected="some of " + ", ".join(f"d_{known}" for known in names),
                 )
@@ -72,7 +73,12 @@ class ProblemChange:
         change = cls(**changes)
         if len({x.shape[0] for x in change.given().values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in change.given().items())
-            raise InputError(f"numbers of directions that differ: {sizes}", where="along", expected="one K")
+            raise InputError(
+                f"numbers of directions that differ: {sizes}",
+                code="bad_shape",
+                where="along",
+                expected="one K",
+            )
         return change
 
     def given(self) -> dict[str, Array]:
@@ -119,6 +125,7 @@ def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     if own is None:
         raise InputError(
             f"the problem has no {name} that could change",
+            code="missing_argument",
             where=f"along(d_{name}=...)",
             remedy=f"Problem(..., {name}=...)",
         )
@@ -130,6 +137,7 @@ def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     if array.ndim not in (len(shape), len(shape) + 1) or not fits:
         raise InputError(
             f"d_{name} has the shape {array.shape}",
+            code="bad_shape",
             where="along",
             expected=f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions",
         )
