@@ -100,7 +100,7 @@ def test_infeasible_frames_stay_infeasible_whatever_the_rows(make_leg):
 
 
 def test_the_certificate_feels_the_rows(make_leg):
-    """The optimum of the terms alone does not pass for the optimum with rows, whatever the prices."""
+    """The optimum of the terms alone does not pass for the optimum with rows, whatever the multipliers."""
     from musclesolve.sharing.certificate import kkt_residual
 
     problem = make_leg(5)

@@ -58,8 +58,8 @@ class TrustConstr:
             found = self._minimise(programme, found.x, barrier, self.max_iterations - iterations)
             iterations += found.nit
         claim = Status.SOLVED if found.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
-        price = -found.v[0] if programme.moment.size else np.zeros(0)
-        return Outcome(found.x, price, iterations, claim)
+        multiplier = -found.v[0] if programme.moment.size else np.zeros(0)
+        return Outcome(found.x, multiplier, iterations, claim)
 
     def _minimise(self, programme: Reduced, start: Array, barrier: float, iterations: int) -> OptimizeResult:
         reserves = programme.upper >= LARGE
