@@ -33,7 +33,7 @@ class Liar:
 @pytest.mark.parametrize("spoil", ["activation", "multiplier"])
 @pytest.mark.parametrize("cost", SMOOTH)
 @pytest.mark.parametrize("by", [1e-4, np.nan])
-def test_a_solver_is_not_believed(make_leg, spoil, cost, by):
+def test_a_changed_result_is_not_certified(make_leg, spoil, cost, by):
     answer = solve(make_leg(5), cost, Liar(spoil, by))
     assert (answer.status == Status.SOLVER_FAILED).all()
     assert (
@@ -44,7 +44,7 @@ def test_a_solver_is_not_believed(make_leg, spoil, cost, by):
     assert (answer.kkt_residual > 1e-6).all()
 
 
-def test_a_reserve_that_was_not_allowed_is_noticed(make_leg):
+def test_a_reserve_that_was_not_allowed_is_detected(make_leg):
     problem = make_leg(3)
     good = Batch().solve(problem, find_cost("stress_cubed"))
     shifted = np.full_like(problem.moment, 0.5)

@@ -34,7 +34,7 @@ class Linprog:
 
     A linear cost is one programme. A cost of levels (min/max) is as many as there are levels: minimise t with
     rho_i a_i <= t, hold the muscles that the dual of this programme decides where they are, go on with the others
-    (Rasmussen, Damsgaard and Voigt 2001; level_certificate.py says why that is exact).
+    (Rasmussen, Damsgaard and Voigt 2001; level_certificate.py shows why that is exact).
 
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is

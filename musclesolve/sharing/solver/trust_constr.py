@@ -41,7 +41,7 @@ class TrustConstr:
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
         with warnings.catch_warnings():
-            # then SciPy goes on with a singular value decomposition; what comes of it the certificate says
+            # SciPy then uses a singular value decomposition; the certificate decides on the result
             warnings.filterwarnings("ignore", "Singular Jacobian matrix")
             return frame_by_frame(problem, cost, warm_start, self._call)
 

@@ -45,7 +45,7 @@ def test_a_warm_start_does_not_change_the_answer(make_leg):
 
 
 @pytest.mark.parametrize("solver", [Batch(max_iterations=3), Ipopt(max_iterations=2)], ids=["batch", "ipopt"])
-def test_too_few_iterations_are_confessed(make_leg, solver):
+def test_too_few_iterations_are_reported(make_leg, solver):
     answer = solve(make_leg(4), solver=solver)
     assert (answer.status == Status.MAX_ITERATIONS).all()
     assert np.isnan(answer.activation).all() and (answer.kkt_residual > 1e-6).all()
