@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
-from musclesolve.errors import InputError
 from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.cost.named.power_costs import StressCubed
 from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
@@ -19,36 +19,6 @@ from musclesolve.sharing.solver.ipopt import Ipopt
 from musclesolve.sharing.solver.solver_registry import solvers
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
-
-COSTS = [*SMOOTH, StressCubed() + 1e4 * SoftSaturation()]
-NAMES = [cost if isinstance(cost, str) else cost.name for cost in COSTS]
-
-
-@pytest.mark.parametrize("cost", COSTS, ids=NAMES)
-@pytest.mark.parametrize("effort", [0.1, 0.5, 1.0])
-def test_batch_and_ipopt_agree(make_leg, cost, effort):
-    problem = make_leg(20, seed=5, effort=effort)
-    batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
-    for answer in (batch, ipopt):
-        assert (answer.status == Status.SOLVED).all(), answer.summary()
-        assert (answer.kkt_residual < 1e-6).all()
-    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-4)
-    np.testing.assert_allclose(batch.cost, ipopt.cost, rtol=1e-6)
-    size = np.abs(batch.multiplier).max(axis=1, keepdims=True)
-    np.testing.assert_allclose(batch.multiplier / size, ipopt.multiplier / size, atol=1e-4)
-
-
-@pytest.mark.parametrize("cost", SMOOTH)
-def test_they_agree_with_reserves_too(make_leg, cost):
-    hard = make_leg(10, seed=6)
-    scale = REGISTRY[cost]().total_value(hard, np.full_like(hard.force_capacity, 0.3)).mean()
-    problem = replace(hard, moment=1.5 * hard.moment, reserve_weight=np.linspace(0.01, 1.0, 7) * scale)
-    batch, ipopt = solve(problem, cost), solve(problem, cost, "ipopt")
-    assert batch.solved.all() and ipopt.solved.all()
-    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-4)
-    np.testing.assert_allclose(batch.reserve, ipopt.reserve, atol=1e-4)
-    produced = np.einsum("tmn,tn->tm", problem.moment_matrix, batch.activation) + batch.reserve
-    np.testing.assert_allclose(produced, problem.moment, atol=1e-6)
 
 
 def test_frames_do_not_depend_on_their_neighbours(make_leg):
@@ -72,12 +42,12 @@ def test_a_warm_start_does_not_change_the_answer(make_leg):
     cold = solve(problem, solver="ipopt")
     warm = solve(problem, solver="ipopt", warm_start=cold.activation)
     np.testing.assert_allclose(warm.activation, cold.activation, atol=1e-5)
-    with pytest.raises(InputError, match="warm start"):
+    with refused("bad_shape", "warm start"):
         solve(problem, warm_start=np.zeros(5))
 
 
 @pytest.mark.parametrize("solver", [Batch(max_iterations=3), Ipopt(max_iterations=2)], ids=["batch", "ipopt"])
-def test_too_few_iterations_are_confessed(make_leg, solver):
+def test_too_few_iterations_are_reported(make_leg, solver):
     answer = solve(make_leg(4), solver=solver)
     assert (answer.status == Status.MAX_ITERATIONS).all()
     assert np.isnan(answer.activation).all() and (answer.kkt_residual > 1e-6).all()
@@ -99,23 +69,23 @@ def test_muscles_that_can_do_nothing_rest(make_leg):
 
 def test_unknown_and_not_installed_are_two_errors(make_leg, monkeypatch):
     problem = make_leg(1)
-    with pytest.raises(registry.UnknownSolverError, match="did you mean 'ipopt'"):
+    with refused("unknown_name", "'iopt'", "'ipopt'", error=registry.UnknownSolverError):
         solve(problem, solver="iopt")
-    with pytest.raises(registry.UnknownSolverError, match="no solver"):
+    with refused("bad_type", "3", error=registry.UnknownSolverError):
         solve(problem, solver=3)
     record = solvers()["ipopt"]
     assert record.installed and record.warm_start and not record.batched
     absent = registry.SolverRecord(**(vars(record) | {"packages": ("no_such_package",)}))
     monkeypatch.setitem(registry.REGISTRY, "ipopt", absent)
     assert not solvers()["ipopt"].installed
-    with pytest.raises(registry.SolverNotInstalledError, match="pip install casadi"):
+    with refused("missing_package", "no_such_package", "casadi", error=registry.SolverNotInstalledError):
         solve(problem, solver="ipopt")
 
 
 def test_options_are_checked(make_leg):
-    with pytest.raises(InputError, match="on_infeasible"):
+    with refused("unknown_name", "on_infeasible", "ignore"):
         solve(make_leg(1), on_infeasible="ignore")
-    with pytest.raises(InputError, match="dict"):
+    with refused("bad_type", "dict"):
         solve({})
 
 
