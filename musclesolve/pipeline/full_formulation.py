@@ -58,23 +58,23 @@ def full_problem(
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
     jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
-    passive = np.concatenate([state.passive_force for state in states], axis=1)
+    passive, capacity, velocity = (
+        np.concatenate([getattr(state, name) for state in states], axis=1)
+        for name in ("passive_force", "force_capacity", "fiber_velocity")
+    )
+    length = np.concatenate([state.muscles.optimal_fiber_length for state in states])
     needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)
     return FullProblem(
         jacobian=_flat(jacobian),
         muscle_rows=rows,
         moment_rows=_flat(couple_rows(model, moved)[:, shared]),
         needed=needed + np.einsum("tn,tnq->tq", passive, rows),
-        force_capacity=np.concatenate([state.force_capacity for state in states], axis=1),
+        force_capacity=capacity,
         max_isometric_force=np.concatenate([state.muscles.max_isometric_force for state in states]),
         reserve_weight=reserve_weight,
         muscle=tuple(name for state in states for name in state.muscles.names),
         dof=tuple(dofs),
-        data={
-            "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
-            "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
-            **(data or {}),
-        },
+        data={"fiber_velocity": velocity, "optimal_fiber_length": length, **(data or {})},
     )
 
 
