@@ -144,10 +144,7 @@ class Diagnosis:
         return [self.muscle[i] for i in order if self.limited[number, i]]
 
     def sentence(
-        self,
-        number: int,
-        time: ArrayLike | None = None,
-        directions: Directions | None = None,
+        self, number: int, time: ArrayLike | None = None, directions: Directions | None = None
     ) -> str:
         """The reason as a sentence.
 

@@ -85,10 +85,7 @@ class FullSolution:
 
 
 def solve_full(
-    full: FullProblem,
-    cost: str | Cost = "stress_cubed",
-    tolerance: float = 1e-13,
-    max_iterations: int = 300,
+    full: FullProblem, cost: str | Cost = "stress_cubed", tolerance: float = 1e-13, max_iterations: int = 300
 ) -> FullSolution:
     """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
 

@@ -139,9 +139,7 @@ def test_of_other_costs(cost, make_leg):
 
 def test_of_a_cost_that_couples_muscles(make_leg):
     coupled = expression_cost(
-        "coupled",
-        lambda a, force, data: a.T @ a + 1e-3 * (force[0] + force[1] - force[2]) ** 2,
-        convex=True,
+        "coupled", lambda a, force, data: a.T @ a + 1e-3 * (force[0] + force[1] - force[2]) ** 2, convex=True
     )
     problem = make_leg(3, seed=5, dofs=3, muscles=8)
     check(problem, coupled, ("moment", "force_capacity", "moment_arm"), solver="ipopt")
