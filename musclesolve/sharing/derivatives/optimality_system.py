@@ -101,15 +101,7 @@ class OptimalitySystem:
     def of(
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
     ) -> OptimalitySystem:
-        """Linearise.
-
-        Args:
-            problem: the arrays.
-            cost: smooth.
-            activation: (T, n).
-            free: (T, n) which may move.
-            compliance: C, (T, m).
-        """
+        """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
         hard = problem.n_dof
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
