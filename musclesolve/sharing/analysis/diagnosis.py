@@ -248,7 +248,7 @@ def diagnose(
 
 
 def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask | None) -> NDArray[np.int64]:
-    """Numbers of the valid frames among those asked for."""
+    """Numbers of the valid frames among those given."""
     if frames is None:
         return np.flatnonzero(problem.valid)
     number = _numbers(problem, frames)

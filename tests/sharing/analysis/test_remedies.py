@@ -107,10 +107,10 @@ def test_every_remedy_works_when_it_is_applied(found):
         one = strengthened(problem.frames(np.array([t])), factor)
         assert (solve(one, "stress_cubed").status == Status.SOLVED).all()
         assert remedy.also_of_all == reachable(problem, t, np.full(MUSCLES, remedy.factor))
-        said = float(re.search(r"([\d.]+) times", why.sentence(k)).group(1))
-        assert said == remedy.factor
+        reported = float(re.search(r"([\d.]+) times", why.sentence(k)).group(1))
+        assert reported == remedy.factor
         if not re.search("of the others as it is", why.sentence(k)):
-            assert reachable(problem, t, np.full(MUSCLES, said))  # what `strength_factor` does
+            assert reachable(problem, t, np.full(MUSCLES, reported))  # what `strength_factor` does
     assert name == "near the edge" or (proposed > 0) == (name == "weak")
 
 
