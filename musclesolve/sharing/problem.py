@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.kernel.constants import HUGE
 
@@ -194,15 +195,8 @@ class Problem:
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:
-    """A copy in double precision; masked numbers are missing ones, NaN."""
-    try:
-        if np.iscomplexobj(np.asarray(value)):
-            raise TypeError("it is complex")
-        if isinstance(value, np.ma.MaskedArray):
-            return np.array(np.ma.filled(value.astype(np.float64), np.nan))
-        return np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers ({error})", where=f"Problem.{name}") from error
+    """A copy in double precision; masked numbers become NaN."""
+    return np.array(check_real_array(value, name, "real numbers", where=f"Problem.{name}"))
 
 
 def _check_ranks(arm: Array, moment: Array, capacity: Array) -> None:
@@ -215,17 +209,19 @@ def _check_ranks(arm: Array, moment: Array, capacity: Array) -> None:
         if array.ndim not in ranks or 0 in array.shape[-(ranks[0]) :]:
             raise InputError(
                 f"{name} has the shape {array.shape}",
+                code="bad_shape",
                 where=f"Problem.{name}",
                 expected=f"{meaning}, none of the last {ranks[0]} empty; a single frame may drop the first axis",
             )
 
 
 def _shaped(name: str, array: Array, shape: tuple[int, ...]) -> Array:
-    """Broadcast over frames only: a stray axis of length one is more likely a mistake than a wish."""
+    """Broadcast over frames only: a stray axis of length one is more likely a mistake."""
     fits = any(array.shape == shape[i:] for i in range(len(shape) + 1))
     if not fits:
         raise InputError(
             f"{name} has the shape {array.shape}",
+            code="bad_shape",
             where=f"Problem.{name}",
             expected=f"{shape} or its last axes, to go with the other arrays",
         )
@@ -241,7 +237,8 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
     twice = sorted({name for name in names if names.count(name) > 1})
     if len(names) != count or twice:
         fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
-        raise InputError(f"{kind}: {fault}", where=f"Problem.{kind}", expected=f"{count} different names")
+        code, place = "duplicate_name" if twice else "bad_shape", f"Problem.{kind}"
+        raise InputError(f"{kind}: {fault}", code=code, where=place, expected=f"{count} different names")
     return names
 
 
@@ -250,12 +247,13 @@ def _reaction_count(problem: Problem) -> int:
     given = {name: getattr(problem, name) is not None for name in ("reaction_matrix", "reaction_offset")}
     if not any(given.values()):
         if problem.reaction is not None:
-            raise InputError("there are names, but no reactions", where="Problem.reaction")
+            raise InputError("there are names, but no reactions", code="conflict", where="Problem.reaction")
         return 0
     for name, there in given.items():
         if not there:
             raise InputError(
                 "joint reactions need both a matrix and an offset",
+                code="missing_argument",
                 where=f"Problem.{name}",
                 expected=OPTIONAL[name],
             )
@@ -263,6 +261,7 @@ def _reaction_count(problem: Problem) -> int:
     if len(shape) not in (2, 3) or shape[-2] == 0:
         raise InputError(
             f"reaction_matrix has the shape {shape}",
+            code="bad_shape",
             where="Problem.reaction_matrix",
             expected="(frames, reactions, muscles), at least one reaction",
         )
@@ -270,29 +269,27 @@ def _reaction_count(problem: Problem) -> int:
 
 
 def _check_values(problem: Problem) -> None:
-    strongest = problem.max_isometric_force
-    _refuse(problem, "max_isometric_force", ~((strongest < HUGE) & (strongest > 0)), "a positive number [N]")
-    _refuse(problem, "force_capacity", problem.force_capacity < 0, "zero or more [N]")
-    _refuse(problem, "lower", problem.lower < 0, "zero or more")
+    lower, upper = problem.lower, problem.upper
     _refuse(
-        problem, "upper", np.isinf(problem.upper), "a finite bound; a large number such as 10 sets it free"
+        problem, "max_isometric_force", _not_positive(problem.max_isometric_force), "a positive number [N]"
     )
-    _refuse(problem, "lower", problem.lower > problem.upper, "no more than upper")
-    if problem.optimal_fiber_length is not None:
-        fiber = problem.optimal_fiber_length
-        _refuse(problem, "optimal_fiber_length", ~((fiber < HUGE) & (fiber > 0)), "a positive number [m]")
-    if problem.emg is not None:
-        bad = (problem.emg < 0) | np.isinf(problem.emg)
-        _refuse(problem, "emg", bad, "zero or more, or NaN where not measured")
-    if problem.passive_force is not None:
-        bad = (problem.passive_force < 0) | np.isinf(problem.passive_force)
-        _refuse(problem, "passive_force", bad, "zero or more [N]")
-    weight = problem.reserve_weight
-    if weight is not None:
-        bad = ~((weight < HUGE) & (weight > 0))
-        _refuse(
-            problem, "reserve_weight", bad, "a positive number, or None for no reserves", names=problem.dof
-        )
+    _refuse(problem, "force_capacity", problem.force_capacity < 0, "zero or more [N]")
+    _refuse(problem, "lower", lower < 0, "zero or more")
+    _refuse(problem, "upper", np.isinf(upper), "a finite bound; a large number such as 10 sets it free")
+    _refuse(problem, "lower", lower > upper, "no more than upper")
+    if (fiber := problem.optimal_fiber_length) is not None:
+        _refuse(problem, "optimal_fiber_length", _not_positive(fiber), "a positive number [m]")
+    if (emg := problem.emg) is not None:
+        _refuse(problem, "emg", (emg < 0) | np.isinf(emg), "zero or more, or NaN where not measured")
+    if (force := problem.passive_force) is not None:
+        _refuse(problem, "passive_force", (force < 0) | np.isinf(force), "zero or more [N]")
+    if (weight := problem.reserve_weight) is not None:
+        expected = "a positive number, or None for no reserves"
+        _refuse(problem, "reserve_weight", _not_positive(weight), expected, names=problem.dof)
+
+
+def _not_positive(array: Array) -> Mask:
+    return ~((array < HUGE) & (array > 0))
 
 
 def _refuse(
@@ -305,4 +302,7 @@ def _refuse(
     place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
     more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
     value = getattr(problem, name)[index]
-    raise InputError(f"{name} is {value:g} for {place}{more}", where=f"Problem.{name}", expected=expected)
+    problem_place = f"Problem.{name}"
+    raise InputError(
+        f"{name} is {value:g} for {place}{more}", code="bad_number", where=problem_place, expected=expected
+    )

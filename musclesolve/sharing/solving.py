@@ -159,9 +159,9 @@ def _attempt(
         proof = _proofs(part, attempt, residual > TOLERANCE)
         proved = np.isfinite(proof).all(axis=1)
         status[proved], residual[proved] = Status.INFEASIBLE, np.nan
-        found.proof[which] = proof
+        found.infeasibility_proof[which] = proof
     else:
-        found.weight[which] = part.reserve_weight
+        found.reserve_weight[which] = part.reserve_weight
     solved = np.isin(status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))[:, None]
     found.activation[which] = np.where(solved, attempt.activation, np.nan)
     found.reserve[which] = np.where(solved, attempt.reserve, np.nan)
@@ -169,7 +169,7 @@ def _attempt(
     if attempt.level_multiplier is not None:
         levels = np.where(solved[:, :, None], attempt.level_multiplier, np.nan)
         found.store_levels(which, levels)
-    found.status[which], found.residual[which] = status, residual
+    found.status[which], found.kkt_residual[which] = status, residual
     found.iterations[which] += attempt.iterations
 
 

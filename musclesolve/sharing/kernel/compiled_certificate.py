@@ -21,17 +21,10 @@ from musclesolve.sharing.kernel.constants import (
     UNCERTAIN_WITH_RESERVES,
 )
 from musclesolve.sharing.kernel.linear_algebra import largest_of
-from musclesolve.sharing.kernel.workspace_layout import (
-    ALL_LOWER,
-    ALL_PULL,
-    ALL_UPPER,
-    HALF,
-    INSIDE,
-    LANES,
-    MARGINAL,
-    PULL_ERROR,
-    THETA,
-)
+
+from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+    ALL_LOWER, ALL_PULL, ALL_UPPER, HALF, INSIDE, LANES, MARGINAL, PULL_ERROR, THETA,
+)  # fmt: skip
 
 
 @compiled

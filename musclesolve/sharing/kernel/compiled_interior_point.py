@@ -36,23 +36,11 @@ import numpy as np
 from musclesolve.sharing.kernel import constants
 from musclesolve.sharing.kernel.compile import compiled, int64
 from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
-from musclesolve.sharing.kernel.constants import (
-    BESIDE_ROWS,
-    DIVERGED,
-    FIRST,
-    FIRST_MU,
-    LEAST_OMEGA,
-    LEAST_REACH,
-    LEAST_SIZE,
-    LONG,
-    NOTHING_MISSING,
-    PATIENCE,
-    TERM_POWER,
-    TERM_TARGET,
-    TO_BOUNDARY,
-    TO_BOUNDARY_LATER,
-    TOLERANCE,
-)
+
+from musclesolve.sharing.kernel.constants import (  # isort: skip
+    BESIDE_ROWS, DIVERGED, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LEAST_SIZE, LONG, NOTHING_MISSING,
+    PATIENCE, TERM_POWER, TERM_TARGET, TO_BOUNDARY, TO_BOUNDARY_LATER, TOLERANCE,
+)  # fmt: skip
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
@@ -62,48 +50,13 @@ from musclesolve.sharing.kernel.linear_algebra import (
     schur_of,
     substitute,
 )
-from musclesolve.sharing.kernel.workspace_layout import (
-    ABOVE,
-    AT_LOWER,
-    BELOW,
-    BEST,
-    BEST_MULTIPLIER,
-    COMPLIANCE,
-    CURVATURE,
-    D_A,
-    D_L,
-    D_U,
-    DIAGONAL,
-    INVERSE,
-    INVERSE_ABOVE,
-    INVERSE_BELOW,
-    LOWER,
-    MIDDLE,
-    MULTIPLIER,
-    OMEGA,
-    OTHER_TERMS,
-    OWN,
-    P0,
-    P1,
-    P2,
-    PULL,
-    RATIO_L,
-    RATIO_U,
-    RESIDUAL,
-    RHS,
-    RIGHT,
-    ROW_CURVATURE,
-    SCALE,
-    SLOPE,
-    STRIDE,
-    TARGET,
-    UPPER,
-    WEIGHT,
-    WEIGHTS,
-    Z_L,
-    Z_U,
-    A,
-)
+
+from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+    ABOVE, AT_LOWER, BELOW, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, D_A, D_L, D_U, DIAGONAL,
+    INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LOWER, MIDDLE, MULTIPLIER, OMEGA, OTHER_TERMS, OWN, P0, P1,
+    P2, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET,
+    UPPER, WEIGHT, WEIGHTS, Z_L, Z_U, A,
+)  # fmt: skip
 
 SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)
 MAX_ITERATIONS, SOLVER_FAILED = int64(constants.MAX_ITERATIONS), int64(constants.SOLVER_FAILED)

@@ -107,7 +107,7 @@ class KernelProblem:
         found = SolutionArrays.unfilled(*self.shape)
         found.activation[:], found.reserve[:], found.multiplier[:] = activation, reserve, multiplier
         self._call(CERTIFY, found, _NO_OPTIONS, _NO_RATE)(0, self.shape[0])
-        return found.residual
+        return found.kkt_residual
 
     def _call(
         self, task: int, found: SolutionArrays, options: Options, rate: RateBounds
@@ -118,7 +118,13 @@ class KernelProblem:
         run = compiled_run()
         out = (
             *(found.activation, found.force, found.reserve, found.multiplier, found.status),
-            *(found.residual, found.cost, found.iterations, found.proof, found.weight),
+            *(
+                found.kkt_residual,
+                found.cost,
+                found.iterations,
+                found.infeasibility_proof,
+                found.reserve_weight,
+            ),
         )
         rest = (*self.arrays, *options, *rate, *out)
         soft, terms = self.arrays[9].shape[1], len(self.arrays[11])

@@ -63,27 +63,11 @@ from musclesolve.sharing.kernel.linear_algebra import (
     schur_of,
     substitute,
 )
-from musclesolve.sharing.kernel.workspace_layout import (
-    ALL_LOWER,
-    BEST,
-    COMPLIANCE,
-    CURVATURE,
-    DIAGONAL,
-    FREE_UPPER,
-    INVERSE,
-    MIDDLE,
-    MULTIPLIER,
-    P0,
-    P1,
-    P2,
-    PULL,
-    RESIDUAL,
-    RHS,
-    SCALE,
-    SECANT,
-    TARGET,
-    TRIAL,
-)
+
+from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MIDDLE, MULTIPLIER, P0, P1,
+    P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TRIAL,
+)  # fmt: skip
 
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
 MAX_STEPS = int64(25)

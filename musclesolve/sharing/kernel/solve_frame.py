@@ -35,34 +35,12 @@ from musclesolve.sharing.kernel.constants import (
 )
 from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
 from musclesolve.sharing.kernel.linear_algebra import ZERO
-from musclesolve.sharing.kernel.workspace_layout import (
-    ALL_LOWER,
-    ALL_PULL,
-    ALL_UPPER,
-    BEST,
-    BEST_MULTIPLIER,
-    COMPLIANCE,
-    FREE_UPPER,
-    GUESS,
-    HALF,
-    INSIDE,
-    LANES,
-    LOWER,
-    MARGINAL,
-    MULTIPLIER,
-    P0,
-    P1,
-    P2,
-    PADDING_WIDTH,
-    PREVIOUS,
-    RESERVE_WEIGHT,
-    ROW_CURVATURE,
-    SCALE,
-    TARGET,
-    THETA,
-    UPPER,
-    RateBounds,
-)
+
+from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+    ALL_LOWER, ALL_PULL, ALL_UPPER, BEST, BEST_MULTIPLIER, COMPLIANCE, FREE_UPPER, GUESS, HALF, INSIDE,
+    LANES, LOWER, MARGINAL, MULTIPLIER, P0, P1, P2, PADDING_WIDTH, PREVIOUS, RESERVE_WEIGHT,
+    ROW_CURVATURE, SCALE, TARGET, THETA, UPPER, RateBounds,
+)  # fmt: skip
 
 SOLVED_WITH_RESERVE, INVALID_INPUT = int64(constants.SOLVED_WITH_RESERVE), int64(constants.INVALID_INPUT)
 UNRESOLVED = int64(constants.UNRESOLVED)

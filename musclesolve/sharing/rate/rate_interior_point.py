@@ -1,6 +1,6 @@
 """A primal-dual interior-point method for a motion whose frames are coupled by rate limits.
 
-With the slacks of the limits s = G a - h >= 0 and their prices y >= 0,
+With the slacks of the limits s = G a - h >= 0 and their multipliers y >= 0,
 
     f'(a) - A^T lambda - G^T y - z_l + z_u = 0      A a + C lambda = b      G a - h = s
     (a - lower) z_l = mu omega     (upper - a) z_u = mu omega     s y = mu omega_s     mu -> 0
@@ -24,7 +24,7 @@ from musclesolve.sharing.problem_scale import load, slope_scale
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 
 LEAST_OMEGA = 1e-10
-LEAST_MU = 1e-15  # nearer to the bounds the ratios of prices and slacks drown the slopes in round-off
+LEAST_MU = 1e-15  # nearer to the bounds the ratios of multipliers and slacks drown the slopes in round-off
 LEAST_MU_EVER = 1e-20
 GOOD_ENOUGH = 1e-7  # certificate with which it ends as soon as that gets no better
 PATIENCE = 6  # iterations
@@ -32,11 +32,11 @@ PATIENCE = 6  # iterations
 
 @dataclass(frozen=True, eq=False)
 class CoupledAttempt:
-    """What the method claims: activation (T, n), multiplier (T, m), price (2, T-1, n), its certificate, iterations."""
+    """What the method claims: (T, n), (T, m), (2, T-1, n), with the certificate and the iterations."""
 
     activation: Array
     multiplier: Array
-    price: Array
+    limit_multiplier: Array
     residual: float
     iterations: int
 
@@ -69,7 +69,7 @@ def solve_coupled(
     coupling: Coupling,
     cost: Cost,
     compliance: Array,
-    price: Array | None = None,
+    multiplier_size: Array | None = None,
     tolerance: float = 1e-9,
     max_iterations: int = 150,
 ) -> CoupledAttempt:
@@ -80,21 +80,21 @@ def solve_coupled(
         coupling: the limits between them.
         cost: convex.
         compliance: C, (T, m), zero where there is no reserve.
-        price: (T,) of a newton metre, the order of magnitude of the largest multipliers; needed where stiff reserves
-            pay the muscles far more than the cost alone would.
+        multiplier_size: (T,) order of magnitude of the largest multipliers; needed where stiff reserves make
+            A^T lambda far larger than the marginal costs.
         tolerance: certificate at which it is done; 1e-7 will do where it gets no better.
         max_iterations: after which it is given up; the best iterate is returned.
     """
-    method = _Method(problem, coupling, cost, compliance, price)
+    method = _Method(problem, coupling, cost, compliance, multiplier_size)
     best = CoupledAttempt(*method.answer(), np.inf, 0)
     with np.errstate(all="ignore"):
         for iteration in range(max_iterations + 1):
-            activation, multiplier, price = method.answer()
-            residual = method.residual(activation, multiplier, price)
+            activation, multiplier, limit_multiplier = method.answer()
+            residual = method.residual(activation, multiplier, limit_multiplier)
             if not np.isfinite(residual):
                 break
             if residual < best.residual:
-                best = CoupledAttempt(activation, multiplier, price, residual, iteration)
+                best = CoupledAttempt(activation, multiplier, limit_multiplier, residual, iteration)
             stuck = best.residual <= GOOD_ENOUGH and iteration >= best.iterations + PATIENCE
             if residual <= tolerance or stuck:
                 break
@@ -107,14 +107,19 @@ class _Method:
     """The iteration."""
 
     def __init__(
-        self, problem: Problem, coupling: Coupling, cost: Cost, compliance: Array, price: Array | None
+        self,
+        problem: Problem,
+        coupling: Coupling,
+        cost: Cost,
+        compliance: Array,
+        multiplier_size: Array | None,
     ) -> None:
         self.problem, self.coupling, self.cost, self.compliance = problem, coupling, cost, compliance
         self.matrix = problem.moment_matrix
         self.free = (problem.upper - problem.lower > NO_ROOM).astype(np.float64)
         self.omega = own = self._weights()
-        if price is not None:
-            self.omega = np.maximum(own, price[:, None] * np.abs(self.matrix).max(axis=1))
+        if multiplier_size is not None:
+            self.omega = np.maximum(own, multiplier_size[:, None] * np.abs(self.matrix).max(axis=1))
         self.least_mu = max(LEAST_MU * float((own / self.omega).min()), LEAST_MU_EVER)
         self.omega_s = np.minimum(self.omega[:-1], self.omega[1:])[None] * np.ones((2, 1, 1))
         self.band = _Band(*self.matrix.shape)
@@ -125,8 +130,8 @@ class _Method:
         scale = slope_scale(self.problem, self.cost, load(self.problem))
         total = (scale * self.free).sum(axis=1, keepdims=True)
         strength = (arms * self.free).sum(axis=1, keepdims=True)
-        price = np.divide(total, strength, out=np.ones_like(total), where=(total > 0) & (strength > 0))
-        scale = np.maximum(scale, price * arms)
+        typical = np.divide(total, strength, out=np.ones_like(total), where=(total > 0) & (strength > 0))
+        scale = np.maximum(scale, typical * arms)
         largest = scale.max()
         return np.maximum(scale, LEAST_OMEGA * (largest if largest > 0 else 1.0))
 
@@ -152,9 +157,9 @@ class _Method:
         x = self.x
         return np.clip(x.a, self.problem.lower, self.problem.upper), x.multiplier.copy(), x.y.copy()
 
-    def residual(self, activation: Array, multiplier: Array, price: Array) -> float:
+    def residual(self, activation: Array, multiplier: Array, limit_multiplier: Array) -> float:
         reserve = self.compliance * multiplier
-        given = (self.problem, self.coupling, self.cost, activation, reserve, multiplier, price)
+        given = (self.problem, self.coupling, self.cost, activation, reserve, multiplier, limit_multiplier)
         return float(coupled_residual(*given, self.compliance).max())
 
     def step(self) -> bool:

@@ -1,11 +1,11 @@
 """Can a motion be produced at all within its rate limits? A linear programme, and a proof where it cannot.
 
 The least total reserve sum |s_k| / max(1, |b_k|) subject to A a + s = b, the bounds and the limits. Its dual gives a
-combination y of the moments and prices v >= 0 of the limits G a >= h. By Farkas' lemma the motion is out of reach if
+combination y of the moments and multipliers v >= 0 of the limits G a >= h. The motion is infeasible (Farkas) if
 
     y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
 
-which is checked here, whoever proposes y and v.
+which is checked here, whoever proposes y and v; the Farkas ratio is that of infeasibility.py, summed over frames.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.sharing.infeasibility import is_proof
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_certificate import Coupling
 
@@ -70,23 +70,23 @@ def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
         return Reach(lost, lost, False)
     more, less = answer.x[frames * muscles :].reshape(2, frames, dofs)
     direction = answer.eqlin.marginals.reshape(frames, dofs) / scale
-    price = np.maximum(-answer.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
-    margin = farkas_ratio(problem, coupling, direction, price)
-    return Reach((more - less) * scale, direction, bool(is_proof(np.array([margin]))[0]))
+    limit_multiplier = np.maximum(-answer.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    margin = farkas_ratio(problem, coupling, direction, limit_multiplier)
+    return Reach((more - less) * scale, direction, margin > TOLERANCE)
 
 
-def farkas_ratio(problem: Problem, coupling: Coupling, direction: Array, price: Array) -> float:
-    """How far the moments exceed what is within reach; above 1e-6 it proves that the motion is out of reach.
+def farkas_ratio(problem: Problem, coupling: Coupling, direction: Array, limit_multiplier: Array) -> float:
+    """The Farkas ratio of a motion; above 1e-6 it proves that the motion is infeasible.
 
     Args:
         problem: its reserves are left out of account.
         coupling: the limits.
         direction: y, (T, m).
-        price: v, (2, T-1, n), never negative.
+        limit_multiplier: v, (2, T-1, n), never negative.
     """
-    pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + coupling.pull(price)
+    pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + coupling.pull(limit_multiplier)
     most = np.maximum(problem.lower * pull, problem.upper * pull).sum()
-    most += (price * coupling.slack(np.zeros_like(problem.lower))).sum()
+    most += (limit_multiplier * coupling.slack(np.zeros_like(problem.lower))).sum()
     size = (np.abs(direction) * np.maximum(1.0, np.abs(problem.moment))).sum()
     return float(((direction * problem.moment).sum() - most) / size) if size > 0 else -np.inf
 
@@ -98,9 +98,9 @@ def limit_rows(coupling: Coupling, shape: tuple[int, int]) -> sparse.csr_matrix:
     frames, muscles = shape
     count = (frames - 1) * muscles
     here = np.arange(count)
-    fade = np.broadcast_to(coupling.fade, (frames - 1, muscles)).reshape(-1)
-    rest = np.broadcast_to(coupling.rest, (frames - 1, muscles)).reshape(-1)
-    values = np.concatenate([-fade, np.ones(count), rest, -np.ones(count)])
+    e_d = np.broadcast_to(coupling.e_d, (frames - 1, muscles)).reshape(-1)
+    e_a = np.broadcast_to(coupling.e_a, (frames - 1, muscles)).reshape(-1)
+    values = np.concatenate([-e_d, np.ones(count), e_a, -np.ones(count)])
     row = np.concatenate([here, here, here + count, here + count])
     column = np.concatenate([here, here + muscles, here, here + muscles])
     return sparse.csr_matrix((values, (row, column)), shape=(2 * count, frames * muscles))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_choice, check_real_array
+from musclesolve._util.checks import check_choice, check_increasing
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, check_smooth_convex_cost
 from musclesolve.sharing.certificate import needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.infeasibility import empty_box
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
@@ -44,10 +44,10 @@ class RateLimited:
             that of each frame within what the frame before leaves it for "frame_by_frame".
         limits: the time constants.
         falling_multiplier: (T-1, n) how much less the motion would cost if the activation could fall by one unit more
-            between two frames; zero where the limit is not met, NaN without answer and for "frame_by_frame".
+            between two frames; zero where the limit is not met, NaN if not solved and for "frame_by_frame".
         rising_multiplier: (T-1, n) the same for rising.
-        shortage: (T, m) [N m] for a motion out of reach the reserves of least sum with which it would be within reach;
-            NaN where that was not asked.
+        shortage: (T, m) [N m] for an infeasible motion the reserves of least sum that would make it feasible; NaN where
+            they were not computed.
         method: "together" or "frame_by_frame".
     """
 
@@ -73,14 +73,15 @@ def solve_rate_limited(
     Args:
         problem: T frames; no upper bound above 1, where excitation ends. Frames that are not finite are left out, and
             the limits hold across them.
-        time: (T,) [s], rising.
+        time: (T,) [s], increasing.
         cost: a name or a Cost, smooth and convex; its sum over the frames is minimised.
         limits: the time constants; 10 and 40 ms unless given.
-        method: "together": all frames as one convex problem, which foresees what is coming. "frame_by_frame": each
-            frame within what the frame before leaves it; not optimal, and it may end in frames out of reach. A frame
-            whose bounds end before them is INFEASIBLE, with reserves as well; the next one follows the last one solved.
+        method: "together": all frames as one convex problem, which anticipates later frames. "frame_by_frame": each
+            frame within what the frame before leaves it; not optimal, and it may end in infeasible frames. A frame
+            whose bounds are disjoint from those limits is INFEASIBLE, with reserves as well; the next one follows the
+            last one solved.
         solver: for single frames.
-        on_infeasible: "report": a motion out of reach has no answer; where that is proved, every frame is INFEASIBLE.
+        on_infeasible: "report": an infeasible motion is not solved; where that is proved, every frame is INFEASIBLE.
             "reserve": it is solved with reserves, weighted so that 1 N m costs a tenth of all muscles at full
             activation in the frames of `shortage`, and ten thousand times as much in the others.
 
@@ -92,44 +93,50 @@ def solve_rate_limited(
     if not isinstance(limits, RateLimits):
         raise InputError(
             f"limits is {limits!r}",
+            code="bad_type",
             where="limits",
             expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
         )
     check_choice(method, "the method", METHODS, where="method")
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = _times(problem, time)
-    if method == "frame_by_frame" and problem.n_frames:
+    if method == "frame_by_frame":
         return _frame_by_frame(problem, instant, chosen, limits, solver, on_infeasible)
-    single = solve(problem, chosen, solver)
-    problem = within_domain(problem, chosen)
-    usable = problem.valid & ~np.any(problem.lower > problem.upper, axis=1)
+    return _together(problem, instant, chosen, limits, solver, on_infeasible)
+
+
+def _together(
+    problem: Problem, time: Array, cost: Cost, limits: RateLimits, solver: str | Solver, on_infeasible: str
+) -> RateLimited:
+    single = solve(problem, cost, solver)
+    problem = within_domain(problem, cost)
+    usable = problem.valid & ~empty_box(problem)
     if not usable.any():
-        return _answer(single, limits, problem, method)
-    part, coupling = problem.frames(usable), Coupling.of(limits, instant[usable])
-    motion = _Motion(part, coupling, chosen)
-    found = _kept(motion, _part(single, usable), limits, instant[usable])
+        return _without_multipliers(single, limits, problem, "together")
+    part = problem.frames(usable)
+    motion = _Motion(part, Coupling.of(limits, time[usable]), cost)
+    found = _within_limits(motion, single, usable, limits, time[usable])
     if found is None:
         found = motion.exact(bool(np.isin(single.status[usable], Status.INFEASIBLE).any()))
-        if on_infeasible == "reserve" and found.status.max() > Status.SOLVED_WITH_RESERVE:
-            if part.reserve_weight is None:
-                found = motion.with_reserves(found.shortage)
-    return _enter(single, problem, found, usable, limits, chosen)
+        if on_infeasible == "reserve" and not found.arrays.solved.all() and part.reserve_weight is None:
+            found = motion.with_reserves(found.shortage)
+    arrays = SolutionArrays.empty(problem)
+    arrays.status[:], arrays.reserve_weight[:] = single.status, np.inf
+    arrays.store(usable, found.arrays)
+    solution = replace(single, **vars(arrays), solver="rate_limited")
+    fall, rise = (_between(multiplier, usable) for multiplier in found.limit_multiplier)
+    shortage = np.full_like(problem.moment, np.nan)
+    shortage[usable] = found.shortage
+    return RateLimited(solution, limits, fall, rise, shortage, "together")
 
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """An answer for the frames that are numbers."""
+    """The result for the usable frames."""
 
-    activation: Array
-    reserve: Array
-    multiplier: Array
-    price: Array
-    residual: Array
-    status: NDArray[np.int8]
-    iterations: int
-    weight: Array
+    arrays: SolutionArrays
+    limit_multiplier: Array  # (2, T-1, n) of falling and of rising
     shortage: Array
-    direction: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,20 +145,20 @@ class _Motion:
     coupling: Coupling
     cost: Cost
 
-    def exact(self, hopeless: bool) -> _Found:
-        """With the reserves of the problem, if it has any; a motion that is hopeless is not tried before the proof."""
+    def exact(self, infeasible_frames: bool) -> _Found:
+        """With the reserves of the problem, if it has any; where a frame alone is infeasible the proof comes first."""
         weight = self.problem.reserve_weight
         if weight is not None:
             return self._attempt(weight, weight.max(axis=1))
-        found = None if hopeless else self._attempt(np.full_like(self.problem.moment, np.inf), None)
-        if found is not None and (found.status == Status.SOLVED).all():
+        none = np.full_like(self.problem.moment, np.inf)
+        found = None if infeasible_frames else self._attempt(none, None)
+        if found is not None and found.arrays.solved.all():
             return found
         reach = least_reserves(self.problem, self.coupling)
         if reach.proved:
-            return self._nothing(Status.INFEASIBLE, reach.shortage, reach.direction)
-        if found is None:
-            found = self._attempt(np.full_like(self.problem.moment, np.inf), None)
-        return found
+            found = self._unsolved(Status.INFEASIBLE, reach.shortage)
+            found.arrays.infeasibility_proof[:] = reach.direction
+        return self._attempt(none, None) if found is None else found
 
     def with_reserves(self, shortage: Array) -> _Found:
         """Soft where the muscles lack something, stiff elsewhere."""
@@ -161,50 +168,50 @@ class _Motion:
         return replace(self._attempt(weight, soft.max(axis=1)), shortage=shortage)
 
     def certified(
-        self, activation: Array, multiplier: Array, price: Array, weight: Array, count: int
+        self, activation: Array, multiplier: Array, limit_multiplier: Array, weight: Array, count: int
     ) -> _Found:
-        compliance = 1.0 / weight
+        """The result, if the certificate of every frame holds."""
+        problem, compliance = self.problem, 1.0 / weight
         reserve = compliance * multiplier
-        given = (self.problem, self.coupling, self.cost, activation, reserve, multiplier, price, compliance)
-        residual = coupled_residual(*given)
-        good = bool((residual <= TOLERANCE).all())
-        status = np.full(len(residual), Status.SOLVED if good else Status.SOLVER_FAILED, np.int8)
-        helped = needs_reserve(reserve, self.problem.moment).any(axis=1)
-        status[good & helped] = Status.SOLVED_WITH_RESERVE
-        blank = np.full_like(multiplier, np.nan)
-        values = (activation, reserve, multiplier, price)
-        if not good:
-            values = tuple(np.full_like(x, np.nan) for x in values)  # type: ignore[assignment]
-        return _Found(*values, residual, status, count, weight, blank, blank)
+        given = (activation, reserve, multiplier, limit_multiplier, compliance)
+        residual = coupled_residual(problem, self.coupling, self.cost, *given)
+        found = self._unsolved(Status.SOLVER_FAILED, np.full_like(multiplier, np.nan))
+        arrays = found.arrays
+        arrays.kkt_residual, arrays.reserve_weight = residual, weight
+        arrays.iterations.fill(count)
+        if not (residual <= TOLERANCE).all():
+            return found
+        helped = needs_reserve(reserve, problem.moment).any(axis=1)
+        arrays.status = np.where(helped, Status.SOLVED_WITH_RESERVE, Status.SOLVED).astype(np.int8)
+        arrays.activation, arrays.reserve, arrays.multiplier = activation, reserve, multiplier
+        arrays.force = activation * problem.force_capacity
+        arrays.cost = self.cost.total_value(problem, activation)
+        return replace(found, limit_multiplier=limit_multiplier)
 
-    def _attempt(self, weight: Array, price: Array | None) -> _Found:
-        attempt = solve_coupled(self.problem, self.coupling, self.cost, 1.0 / weight, price)
-        return self.certified(
-            attempt.activation, attempt.multiplier, attempt.price, weight, attempt.iterations
-        )
+    def _attempt(self, weight: Array, size: Array | None) -> _Found:
+        attempt = solve_coupled(self.problem, self.coupling, self.cost, 1.0 / weight, size)
+        given = (attempt.activation, attempt.multiplier, attempt.limit_multiplier)
+        return self.certified(*given, weight, attempt.iterations)
 
-    def _nothing(self, status: Status, shortage: Array, direction: Array) -> _Found:
-        frames, dofs, muscles = self.problem.moment_arm.shape
-        row = np.full((frames, dofs), np.nan)
-        price = np.full((2, frames - 1, muscles), np.nan)
-        activation, verdict = np.full((frames, muscles), np.nan), np.full(frames, status, np.int8)
-        weight = np.full_like(row, np.inf)
-        return _Found(
-            activation, row, row, price, np.full(frames, np.nan), verdict, 0, weight, shortage, direction
-        )
+    def _unsolved(self, status: Status, shortage: Array) -> _Found:
+        arrays = SolutionArrays.empty(self.problem)
+        arrays.status.fill(status)
+        frames, muscles = arrays.activation.shape
+        return _Found(arrays, np.full((2, frames - 1, muscles), np.nan), shortage)
 
 
-def _kept(motion: _Motion, single: Solution, limits: RateLimits, time: Array) -> _Found | None:
-    """The answer for single frames, where it keeps the limits by itself."""
-    if not single.solved.all() or (limits.excess(single.activation, time) > KEPT).any():
+def _within_limits(
+    motion: _Motion, single: Solution, usable: Mask, limits: RateLimits, time: Array
+) -> _Found | None:
+    """The solution of single frames, where it is within the limits by itself."""
+    activation, multiplier = single.activation[usable], single.multiplier[usable]
+    if not single.solved[usable].all() or (limits.excess(activation, time) > KEPT).any():
         return None
-    frames, _, muscles = motion.problem.moment_arm.shape
-    price = np.zeros((2, frames - 1, muscles))
     weight = motion.problem.reserve_weight
-    weight = np.full_like(motion.problem.moment, np.inf) if weight is None else weight
-    count = int(single.iterations.max())
-    found = motion.certified(single.activation, single.multiplier, price, weight, count)
-    return found if (found.residual <= TOLERANCE).all() else None
+    weight = np.full_like(multiplier, np.inf) if weight is None else weight
+    none = np.zeros((2, len(activation) - 1, activation.shape[1]))
+    found = motion.certified(activation, multiplier, none, weight, int(single.iterations[usable].max()))
+    return found if found.arrays.solved.all() else None
 
 
 def _frame_by_frame(
@@ -229,7 +236,7 @@ def _frame_by_frame(
         if part.solved[0]:
             before[:], since[0] = part.activation[0], time[t]
         t += 1
-    return _answer(found.to_solution(cost, chosen), limits, problem, "frame_by_frame")
+    return _without_multipliers(found.to_solution(cost, chosen), limits, problem, "frame_by_frame")
 
 
 def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:
@@ -240,81 +247,27 @@ def _within_reach(frame: Problem, low: Array, high: Array) -> Problem:
     return frame._changed(lower=lower, upper=np.where(touching, lower, upper))
 
 
-def _answer(
-    solution: Solution, limits: RateLimits, problem: Problem, method: str = "together"
+def _without_multipliers(
+    solution: Solution, limits: RateLimits, problem: Problem, method: str
 ) -> RateLimited:
     blank = np.full((max(problem.n_frames - 1, 0), problem.n_muscles), np.nan)
     return RateLimited(solution, limits, blank, blank, np.full_like(problem.moment, np.nan), method)
 
 
-def _enter(
-    single: Solution,
-    problem: Problem,
-    found: _Found,
-    usable: Mask,
-    limits: RateLimits,
-    cost: Cost,
-) -> RateLimited:
-    """The answer for the frames that are numbers, among the others."""
-    solution = _entered(single, problem, found, usable, _values(problem.frames(usable), found, cost))
-    fall, rise = (_between(price, usable) for price in found.price)
-    return RateLimited(solution, limits, fall, rise, _among(found.shortage, usable), "together")
-
-
-def _entered(single: Solution, problem: Problem, found: _Found, usable: Mask, value: Array) -> Solution:
-    """The answer for single frames with what was found, and its cost, in place of it."""
-    activation, status = _among(found.activation, usable), single.status.copy()
-    status[usable] = found.status
-    return replace(
-        single,
-        activation=activation,
-        force=activation * problem.force_capacity,
-        reserve=_among(found.reserve, usable),
-        multiplier=_among(found.multiplier, usable),
-        status=status,
-        kkt_residual=_among(found.residual, usable),
-        cost=_among(value, usable),
-        iterations=np.where(usable, found.iterations, 0),
-        infeasibility_proof=_among(found.direction, usable),
-        reserve_weight=_among(found.weight, usable, np.inf),
-        solver="rate_limited",
-    )
-
-
-def _values(problem: Problem, found: _Found, cost: Cost) -> Array:
-    """Cost of every frame, NaN without answer."""
-    if not np.isfinite(found.activation).all(axis=1).any():
-        return np.full(problem.n_frames, np.nan)
-    return cost.total_value(problem, found.activation)
-
-
-def _among(values: Array, usable: Mask, others: float = np.nan) -> Array:
-    """Values of the usable frames among all."""
-    whole = np.full((len(usable), *values.shape[1:]), others)
-    whole[usable] = values
-    return whole
-
-
-def _between(price: Array, usable: Mask) -> Array:
-    """Prices between usable frames among those between all; none between two of which one was left out."""
-    whole = np.full((len(usable) - 1, price.shape[1]), np.nan)
+def _between(multiplier: Array, usable: Mask) -> Array:
+    """Multipliers between usable frames among those between all; NaN between two of which one was left out."""
+    whole = np.full((len(usable) - 1, multiplier.shape[1]), np.nan)
     numbers = np.flatnonzero(usable)
     near = np.diff(numbers) == 1
-    whole[numbers[:-1][near]] = price[near]
+    whole[numbers[:-1][near]] = multiplier[near]
     return whole
-
-
-def _part(solution: Solution, which: Mask) -> Solution:
-    arrays: dict[str, Any] = {
-        name: x[which] for name, x in vars(solution).items() if isinstance(x, np.ndarray)
-    }
-    return replace(solution, **arrays)
 
 
 def _suitable(problem: Problem, cost: str | Cost) -> Cost:
     if check_problem(problem).single_frame:
         raise InputError(
             "the problem is a single frame without a frame axis",
+            code="bad_shape",
             where="problem",
             expected="the frames of a motion",
         )
@@ -324,6 +277,7 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
         t, i = (int(index) for index in high[0])
         raise InputError(
             f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
+            code="bad_number",
             where="Problem.upper",
             expected="at most 1: rate limits are those of excitations between 0 and 1",
         )
@@ -331,12 +285,12 @@ def _suitable(problem: Problem, cost: str | Cost) -> Cost:
 
 
 def _times(problem: Problem, time: ArrayLike) -> Array:
-    expected = f"({problem.n_frames},) seconds, each frame later than the one before"
-    instant = check_real_array(time, "time", expected)
-    if instant.shape != (problem.n_frames,):
-        raise InputError(f"the times have the shape {instant.shape}", where="time", expected=expected)
-    wrong = np.flatnonzero(~(np.diff(instant) > 0))
-    if wrong.size or not np.isfinite(instant).all():
-        t = int(wrong[0]) + 1 if wrong.size else 0
-        raise InputError(f"the time of frame {t} is {instant[t]:g} s", where="time", expected=expected)
+    instant = check_increasing(time, least=0)
+    if len(instant) != problem.n_frames:
+        raise InputError(
+            f"there are {len(instant)} times",
+            code="bad_shape",
+            where="time",
+            expected=f"{problem.n_frames} [s]",
+        )
     return instant

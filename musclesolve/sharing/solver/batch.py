@@ -84,7 +84,7 @@ class Batch:
             return self.fallback.solve(problem, cost)
         proved = found.status == Status.INFEASIBLE
         claim = np.where(proved, Status.INFEASIBLE, Status.SOLVED).astype(np.int8)
-        direction = np.where(proved[:, None], found.proof, found.multiplier)
+        direction = np.where(proved[:, None], found.infeasibility_proof, found.multiplier)
         attempt = Attempt(found.activation, found.reserve, direction, found.iterations, claim)
         if (left := found.status == UNRESOLVED).any():
             again = self.fallback.solve(problem.frames(left), cost)

@@ -54,7 +54,7 @@ class Ipopt:
         wishes = 0 if rows is None else rows.target.shape[1]
         numbers = cost.parameters(problem).shape[1]
         scaled = _Scaled.of(problem, cost, rows)
-        attempt = _blank(problem)
+        attempt = Attempt.blank(problem)
         start = 0.5 * (problem.lower + problem.upper)[:1]
         for t in range(problem.n_frames):
             guess = start[0] if warm_start is None else warm_start[t]
@@ -179,14 +179,3 @@ def _call(
         ubg=0.0,
     )
     return answer, programme.stats()
-
-
-def _blank(problem: Problem) -> Attempt:
-    frames, dofs, muscles = problem.moment_arm.shape
-    return Attempt(
-        activation=np.full((frames, muscles), np.nan),
-        reserve=np.zeros((frames, dofs)),
-        multiplier=np.full((frames, dofs), np.nan),
-        iterations=np.zeros(frames, np.int64),
-        claim=np.full(frames, Status.SOLVER_FAILED, np.int8),
-    )

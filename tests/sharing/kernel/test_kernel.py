@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 from sharing_cases import SMOOTH
 
-from musclesolve.errors import InputError
 from musclesolve.sharing.certificate import kkt_residual
 from musclesolve.sharing.cost.cost_base import described
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -217,7 +217,7 @@ def test_an_unresolved_frame_in_the_middle_is_solved_and_the_rest_follows_it(mak
 
 @pytest.mark.parametrize("wrong", [{"threads": 0}, {"threads": 1.5}, {"block": 0}])
 def test_a_number_of_threads_or_frames_below_one_is_refused(wrong):
-    with pytest.raises(InputError, match=next(iter(wrong))):
+    with refused("bad_number", next(iter(wrong))):
         Batch(**wrong)
 
 
