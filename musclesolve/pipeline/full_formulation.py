@@ -59,24 +59,26 @@ def full_problem(
     drivers = np.delete(driver_rows(model, moved).jacobian, shared, axis=1)
     jacobian = np.concatenate([model.constraints.jacobian(moved.q), drivers], axis=1)
     rows = np.concatenate([_flat(_rows(model, moved, state)) for state in states], axis=1)
-    passive = np.concatenate([state.passive_force for state in states], axis=1)
+    muscles = [state.muscles for state in states]
+    fibers = {"fiber_velocity": _joined(states, "fiber_velocity")}
+    fibers["optimal_fiber_length"] = _joined(muscles, "optimal_fiber_length")
     needed = required_force(model, moved, wrenches).reshape(len(moved.q), -1)
     return FullProblem(
         jacobian=_flat(jacobian),
         muscle_rows=rows,
         moment_rows=_flat(couple_rows(model, moved)[:, shared]),
-        needed=needed + np.einsum("tn,tnq->tq", passive, rows),
-        force_capacity=np.concatenate([state.force_capacity for state in states], axis=1),
-        max_isometric_force=np.concatenate([state.muscles.max_isometric_force for state in states]),
+        needed=needed + np.einsum("tn,tnq->tq", _joined(states, "passive_force"), rows),
+        force_capacity=_joined(states, "force_capacity"),
+        max_isometric_force=_joined(muscles, "max_isometric_force"),
         reserve_weight=reserve_weight,
-        muscle=tuple(name for state in states for name in state.muscles.names),
+        muscle=tuple(name for each in muscles for name in each.names),
         dof=tuple(dofs),
-        data={
-            "fiber_velocity": np.concatenate([state.fiber_velocity for state in states], axis=1),
-            "optimal_fiber_length": np.concatenate([state.muscles.optimal_fiber_length for state in states]),
-            **(data or {}),
-        },
+        data=fibers | dict(data or {}),
     )
+
+
+def _joined(of_legs: Sequence[object], name: str) -> AnyArray:
+    return np.concatenate([getattr(leg, name) for leg in of_legs], axis=-1)
 
 
 def contact_forces(

@@ -1,1 +1,1 @@
-"""Questions asked of a force-sharing problem: why infeasible, how free the forces are, which costs explain them."""
+"""Analyses of force sharing: infeasible frames, reserves, ranges of forces, Pareto fronts, mixtures of costs."""

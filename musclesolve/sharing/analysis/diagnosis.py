@@ -144,10 +144,7 @@ class Diagnosis:
         return [self.muscle[i] for i in order if self.limited[number, i]]
 
     def sentence(
-        self,
-        number: int,
-        time: ArrayLike | None = None,
-        directions: Directions | None = None,
+        self, number: int, time: ArrayLike | None = None, directions: Directions | None = None
     ) -> str:
         """The reason as a sentence.
 
@@ -225,7 +222,6 @@ def diagnose(
             not exist.
     """
     problem = _with_passive(check_problem(problem), passive_force)
-    passive = _passive_moment(problem)
     number = _chosen(problem, frames)
     found = [_least_shortage(problem, int(t)) for t in number]
     shortage = np.array([one[0] for one in found]).reshape(-1, problem.n_dof)
@@ -233,6 +229,7 @@ def diagnose(
     short = is_proof(farkas_ratio(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
     number, shortage, proof = number[short], shortage[short], proof[short]
     part = problem.frames(number)
+    tension = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
     pull = np.matmul(proof[:, None, :], part.moment_matrix)[:, 0, :]
     largest = np.abs(pull).max(axis=1, keepdims=True)
     limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
@@ -246,38 +243,28 @@ def diagnose(
         muscle=problem.muscle or (),
         dof=problem.dof or (),
         part=part,
-        passive=passive[number],
+        passive=part.moment_arm * tension,
     )
 
 
 def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask | None) -> NDArray[np.int64]:
-    """Numbers of the valid frames among those asked for."""
-    if frames is None:
-        return np.flatnonzero(problem.valid)
-    number = _numbers(problem, frames)
-    for unknown in number[(number < 0) | (number >= problem.n_frames)]:
-        raise InputError(
-            f"there is no frame {unknown}",
-            code="bad_number",
-            where="diagnose",
-            expected=f"0 to {problem.n_frames - 1}",
-        )
-    return number[problem.valid[number]]
-
-
-def _numbers(problem: Problem, frames: object) -> NDArray[np.int64]:
-    """Frames that are given by their numbers or by one truth value each."""
-    given = np.asarray(frames)
-    if given.dtype == bool and given.shape == (problem.n_frames,):
-        return np.flatnonzero(given)
+    """Numbers of the valid frames among those given, by their numbers or by one truth value each."""
+    given, count = np.asarray(problem.valid if frames is None else frames), problem.n_frames
+    if given.dtype == bool and given.shape == (count,):
+        given = np.flatnonzero(given)
     if given.size and not np.issubdtype(given.dtype, np.integer):
         raise InputError(
             f"the frames are {frames!r}",
             code="bad_type",
             where="diagnose",
-            expected=f"whole numbers, or {problem.n_frames} truth values",
+            expected=f"whole numbers, or {count} truth values",
         )
-    return given.astype(np.int64).reshape(-1)
+    number = given.astype(np.int64).reshape(-1)
+    for unknown in number[(number < 0) | (number >= count)]:
+        raise InputError(
+            f"there is no frame {unknown}", code="bad_number", where="diagnose", expected=f"0 to {count - 1}"
+        )
+    return number[problem.valid[number]]
 
 
 def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
@@ -301,13 +288,6 @@ def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
     if force is None:
         return problem
     return replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
-
-
-def _passive_moment(problem: Problem) -> Array:
-    """Moments of the passive forces, (T, m, n) [N m]."""
-    if problem.passive_force is None:
-        return np.zeros_like(problem.moment_arm)
-    return problem.moment_arm * problem.passive_force[:, None, :]
 
 
 def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:

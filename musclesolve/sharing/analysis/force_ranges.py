@@ -103,13 +103,12 @@ def feasible_range(problem: Problem, muscles: Sequence[str] | None = None) -> Fo
         part = exact.frames(frames)
         for muscle in wanted:
             capacity = part.force_capacity[:, muscle]
-            low, gap = _least(part, OneActivation(muscle, 1.0))
-            found.least[frames, muscle], found.gap_least[frames, muscle] = capacity * low, capacity * gap
-            low, gap = _least(part, OneActivation(muscle, -1.0))
-            found.greatest[frames, muscle], found.gap_greatest[frames, muscle] = (
-                -capacity * low,
-                capacity * gap,
-            )
+            for sign, end, gap in (
+                (1, found.least, found.gap_least),
+                (-1, found.greatest, found.gap_greatest),
+            ):
+                value, error = _least(part, OneActivation(muscle, float(sign)))
+                end[frames, muscle], gap[frames, muscle] = sign * capacity * value, capacity * error
     return found.drop_frame_axis() if problem.single_frame else found
 
 

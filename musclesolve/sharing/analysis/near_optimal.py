@@ -55,12 +55,11 @@ def near_optimal_range(
         InputError: unknown cost, solver or muscle; a cost that is not convex or has levels; a cost whose least value
             is below zero, of which no share can be added; a share or an accuracy that is not positive.
     """
-    chosen, wanted = find_cost(cost), chosen_muscles(check_problem(problem), muscles)
+    chosen, wanted = _suitable(cost), chosen_muscles(check_problem(problem), muscles)
     within, accuracy = (
         check_number(value, name, "a positive number", above=0.0)
         for name, value in (("within", within), ("accuracy", accuracy))
     )
-    _refuse_unfit(chosen)
     every = replace(problem)  # its arrays have the frame axis even if what was given had none
     best = solve(every, chosen, solver)
     frames = np.flatnonzero(best.solved)
@@ -79,14 +78,16 @@ def near_optimal_range(
     return span.drop_frame_axis() if problem.single_frame else span
 
 
-def _refuse_unfit(cost: Cost) -> None:
-    if unfit := cost.needs & UNFIT:
+def _suitable(cost: str | Cost) -> Cost:
+    chosen = find_cost(cost)
+    if unfit := chosen.needs & UNFIT:
         raise InputError(
-            f"a near-optimal range under {cost.name} cannot be certified: it has {NEEDS[min(unfit)]}",
+            f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}",
             code="bad_cost",
             where="near_optimal_range",
             expected="a convex cost with one value",
         )
+    return chosen
 
 
 def _refuse_negative(cost: Cost, least: Array, frames: NDArray[np.intp]) -> None:

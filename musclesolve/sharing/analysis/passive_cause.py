@@ -27,11 +27,11 @@ _NEGLIGIBLE = 1e-3
 class PassiveCause:
     """Passive forces that oppose the moments of a frame.
 
-    Args:
+    Attributes:
         muscles: their numbers, the one that opposes most first.
         dof: number of the degree of freedom at which they oppose most.
-        moment: (signed) [N m], of these passive forces there.
-        needed: (signed) [N m], the net moment of that degree of freedom, passive and active together.
+        moment: of these passive forces there [N m], signed.
+        needed: net moment of that degree of freedom, passive and active together [N m], signed.
     """
 
     muscles: NDArray[np.intp]
@@ -54,13 +54,7 @@ def shortage_without(problem: Problem, passive: Array, frame: int) -> float:
 
 
 def passive_cause(moment: Array, passive: Array, proof: Array) -> PassiveCause | None:
-    """The passive forces that oppose a proof; None where none does.
-
-    Args:
-        moment: (m,) [N m], required of the contractile elements.
-        passive: (m, n) [N m], moments of the passive forces.
-        proof: (m,) y of `diagnose`.
-    """
+    """The passive forces, of moments (m, n) [N m], that oppose the proof y (m,) of a shortage; None where none does."""
     opposition = -(proof @ passive)
     muscles = np.flatnonzero(
         opposition > _NEGLIGIBLE * max(float(np.maximum(opposition, 0.0).sum()), np.finfo(float).tiny)

@@ -31,7 +31,7 @@ _DECIMALS = (2, 3, 4)
 class Remedy:
     """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it.
 
-    Args:
+    Attributes:
         factor: more than one.
         muscles: (n,) whose strength it multiplies.
         also_of_all: whether the same factor on the strength of all muscles suffices as well.
@@ -43,12 +43,7 @@ class Remedy:
 
 
 def strengthened(problem: Problem, factor: Array) -> Problem:
-    """The same problem with stronger muscles.
-
-    Args:
-        problem: its passive forces, if it has any, grow as well.
-        factor: (n,).
-    """
+    """The problem with strengths multiplied by factors (n,); its passive forces, if it has any, grow as well."""
     passive = problem.passive_force
     fields: dict[str, Any] = {
         "force_capacity": problem.force_capacity * factor,
@@ -62,13 +57,9 @@ def strengthened(problem: Problem, factor: Array) -> Problem:
 
 
 def smallest_factor(problem: Problem, passive: Array, frame: int, chosen: Mask) -> float:
-    """Smallest factor of one or more on the strength of some muscles; infinite if none suffices.
+    """Smallest factor of one or more on the strength of the chosen muscles (n,); infinite if none suffices.
 
-    Args:
-        problem: the problem.
-        passive: (T, m, n) [N m], moments of the passive forces.
-        frame: its number.
-        chosen: (n,) the muscles.
+    `passive` (T, m, n) are the moments of the passive forces [N m].
     """
     matrix, count = problem.moment_matrix[frame], problem.n_muscles
     if not chosen.any():
@@ -91,13 +82,7 @@ def smallest_factor(problem: Problem, passive: Array, frame: int, chosen: Mask) 
 
 
 def verified_remedy(problem: Problem, chosen: Mask, least: float) -> Remedy | None:
-    """The roundest factor from `least` on with which the frame of a problem is solved; None if there is none.
-
-    Args:
-        problem: of one frame.
-        chosen: (n,) the muscles.
-        least: their smallest factor.
-    """
+    """The roundest factor from `least` on, for the chosen muscles (n,), that makes a single frame feasible, if any."""
     every = np.ones_like(chosen)
     for factor in _rounded(least) if np.isfinite(least) else ():
         if _solved(problem, chosen, factor):

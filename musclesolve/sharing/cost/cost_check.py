@@ -28,10 +28,8 @@ ROUNDING = 1e5 * np.finfo(np.float64).eps
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
     """See that costs that are not built in have the shapes, the gradient and the convexity that they declare.
 
-    Args:
-        problem: its bounds within the domain of the cost.
-        cost: of a weighted sum, every part is checked.
-        which: (T,) frames that are valid and have lower <= upper everywhere; all unless given.
+    Of a weighted sum every part is checked. The bounds of the problem are within the domain of the cost; `which` (T,)
+    are frames that are valid and have lower <= upper everywhere, all unless given.
 
     Raises:
         InputError: says which method of which cost is wrong, and where.

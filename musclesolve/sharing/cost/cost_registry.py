@@ -11,14 +11,19 @@ from musclesolve.errors import InputError
 from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.cost_base import Cost
 
-_MODULES = [import_module(f"{named.__name__}.{module.name}") for module in iter_modules(named.__path__)]
-_KINDS = [
-    kind
-    for module in _MODULES
-    for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, Cost) and kind.__module__ == module.__name__
-]
-REGISTRY: dict[str, type[Cost]] = {kind.name: kind for kind in sorted(_KINDS, key=lambda kind: kind.name)}
+
+def named_costs() -> dict[str, type[Cost]]:
+    """The subclasses of Cost that the modules of `named` define, by name, in alphabetical order."""
+    found = {}
+    for place in iter_modules(named.__path__):
+        module = import_module(f"{named.__name__}.{place.name}")
+        for kind in vars(module).values():
+            if isinstance(kind, type) and issubclass(kind, Cost) and kind.__module__ == module.__name__:
+                found[kind.name] = kind
+    return dict(sorted(found.items()))
+
+
+REGISTRY = named_costs()
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class CostRecord:
 
 
 def costs() -> dict[str, CostRecord]:
-    """Every cost that can be asked for by name."""
+    """Every named cost."""
     return {
         name: CostRecord(name, kind.formula, kind.source, kind.data, kind().needs)
         for name, kind in REGISTRY.items()

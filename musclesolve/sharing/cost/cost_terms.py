@@ -47,13 +47,7 @@ _FIRST = np.zeros(1, np.int64)
 
 
 def one_term(kind: int, exponent: float, *rows: Array) -> Terms:
-    """A single term.
-
-    Args:
-        kind: TERM_POWER, TERM_SATURATION or TERM_TARGET.
-        exponent: p.
-        rows: c, (T, n), and for a target e.
-    """
+    """A single term of a kind with the exponent p and the rows c, (T, n), and for a target e."""
     coefficient = np.ascontiguousarray(rows[0])[None] if len(rows) == 1 else np.stack(rows)
     factor = np.ones((1, coefficient.shape[1]))
     return Terms(np.array([kind]), np.array([float(exponent)]), factor, _FIRST, coefficient)

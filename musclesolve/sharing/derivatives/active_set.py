@@ -57,14 +57,10 @@ class Optimum:
 
 
 def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:
-    """The optimum near a solution.
+    """The optimum near a solution, activations (T, n) and multipliers (T, m), that is good to about six digits.
 
-    Args:
-        problem: solved frames only, upper bounds within the domain of the cost.
-        cost: smooth and convex.
-        compliance: C = 1/w, (T, m), zero without reserves.
-        activation: (T, n), to about six digits.
-        multiplier: (T, m).
+    The problem has solved frames only and upper bounds within the domain of the smooth convex cost; the compliance
+    is C = 1/w, (T, m), zero without reserves.
     """
     upper = fix_idle_muscles(problem, cost).upper  # muscles without moment arm are held at rest
     a, multiplier = np.clip(activation, problem.lower, upper), multiplier.copy()

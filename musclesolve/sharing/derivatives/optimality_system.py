@@ -82,7 +82,7 @@ class OptimalitySystem:
         dense: numbers of the other frames.
         dense_hessian: (T', n, n) of those.
         dense_inverse: (T', n + m, n + m) of those.
-        regular: (T,) whether the answer is determined.
+        regular: (T,) whether the derivative is determined.
         hard: m.
     """
 
@@ -101,15 +101,7 @@ class OptimalitySystem:
     def of(
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
     ) -> OptimalitySystem:
-        """Linearise.
-
-        Args:
-            problem: the arrays.
-            cost: smooth.
-            activation: (T, n).
-            free: (T, n) which may move.
-            compliance: C, (T, m).
-        """
+        """Linearise at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
         hard = problem.n_dof
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.hessian_diagonal(problem, activation), 1.0)
@@ -150,8 +142,10 @@ class OptimalitySystem:
         down = slope * self.inverse_curvature[:, :, None]
         right = -(self.matrix @ (held + down))
         soft = right[:, self.hard :]
-        asked = right[:, : self.hard] + moment
-        right = np.concatenate([asked, np.broadcast_to(soft, (*soft.shape[:2], asked.shape[2]))], axis=1)
+        required = right[:, : self.hard] + moment
+        right = np.concatenate(
+            [required, np.broadcast_to(soft, (*soft.shape[:2], required.shape[2]))], axis=1
+        )
         row_change = self.rows.inverse @ right
         pull = self.matrix.transpose(0, 2, 1) @ row_change
         # once more for what is left: rows that are almost alike lose digits in products with themselves
@@ -178,8 +172,8 @@ class OptimalitySystem:
             ],
             axis=1,
         )
-        answer = self.dense_inverse @ right
-        return held + answer[:, :muscles] * free, answer[:, muscles:]
+        found = self.dense_inverse @ right
+        return held + found[:, :muscles] * free, found[:, muscles:]
 
 
 def _dense(matrix: Array, hessian: Array, free: Mask, compliance: Array) -> tuple[Array, Mask]:

@@ -63,7 +63,7 @@ def solution_derivatives(
 
     Args:
         problem: what was solved.
-        solution: its answer, of any solver.
+        solution: of the problem, by any solver.
         cost: what was minimised, by name or as a Cost: smooth and convex.
 
     Returns:
@@ -268,9 +268,9 @@ class SolutionDerivatives:
     def _bounds(self, change: ProblemChange) -> Array:
         """The movement of the held muscles with their bounds, (K, T, n)."""
         part, optimum, upper = self.part, self.optimum, change.get("upper")
-        drawn_in = self.cost.largest_activation(part) <= part.upper
-        if (drawn_in & optimum.above).any():
-            upper = np.where(drawn_in, largest_activation_change(self.cost, part, change), upper)
+        at_domain_end = self.cost.largest_activation(part) <= part.upper
+        if (at_domain_end & optimum.above).any():
+            upper = np.where(at_domain_end, largest_activation_change(self.cost, part, change), upper)
         return np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
 
     @property

@@ -77,14 +77,14 @@ class Reverse:
         problem, optimum, multiplier = self.problem, self.optimum, self.optimum.multiplier
         both = multiplier[:, :, None] * self.y[:, None, :]
         both = both + self.multiplier[:, :, None] * optimum.activation[:, None, :]
-        drawn_in = self.cost.largest_activation(problem) <= problem.upper
+        at_domain_end = self.cost.largest_activation(problem) <= problem.upper
         above = self.held * optimum.above
         found = {
             "moment": -self.multiplier,
             "moment_arm": problem.force_capacity[:, None, :] * both,
             "force_capacity": (problem.moment_arm * both).sum(axis=1),
             "lower": self.held * optimum.below,
-            "upper": np.where(drawn_in, 0.0, above),
+            "upper": np.where(at_domain_end, 0.0, above),
         }
         if problem.reserve_weight is not None:
             softer = np.square(self.system.compliance[:, : self.system.hard])
@@ -92,9 +92,9 @@ class Reverse:
         for name in OF_COST:
             if getattr(problem, name) is not None:
                 found[name] = found.get(name, 0.0) - self._by_cost(name)
-        for name in BOUNDING if (drawn_in & optimum.above).any() else ():
+        for name in BOUNDING if (at_domain_end & optimum.above).any() else ():
             ends = largest_activation_change(self.cost, problem, _ones(problem, name))[0]
-            found[name] = found[name] + np.where(drawn_in, above * ends, 0.0)
+            found[name] = found[name] + np.where(at_domain_end, above * ends, 0.0)
         order = [field.name for field in fields(ProblemChange)]
         return {name: found[name] for name in order if name in found}
 

@@ -146,13 +146,7 @@ class FullProblem:
         return found
 
     def equation_error(self, multiplier: Array, force: Array, reserve: Array) -> Array:
-        """Left-hand side of the equations of motion (6.22), (T, N): zero for a solution.
-
-        Args:
-            multiplier: lambda, (T, c).
-            force: C a, (T, n) [N].
-            reserve: s, (T, m) [N m].
-        """
+        """Left-hand side of the equations of motion for lambda (T, c), C a (T, n) [N] and s (T, m) [N m], (T, N)."""
         terms = ((self.jacobian, multiplier), (self.muscle_rows, force), (self.moment_rows, -reserve))
         return self.needed + sum(np.matmul(factor[:, None, :], rows)[:, 0, :] for rows, factor in terms)
 

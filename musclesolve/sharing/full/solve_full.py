@@ -85,10 +85,7 @@ class FullSolution:
 
 
 def solve_full(
-    full: FullProblem,
-    cost: str | Cost = "stress_cubed",
-    tolerance: float = 1e-13,
-    max_iterations: int = 300,
+    full: FullProblem, cost: str | Cost = "stress_cubed", tolerance: float = 1e-13, max_iterations: int = 300
 ) -> FullSolution:
     """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
 
@@ -102,20 +99,13 @@ def solve_full(
         InputError: an argument that is none of these; a cost that is unknown or cannot be handled here; constraints
             that leave a motion free or hold one that is shared.
     """
-    chosen = find_cost(cost)
     if not isinstance(full, FullProblem):
         raise InputError(
             f"a {type(full).__name__} was given", code="bad_type", where="full", expected="a FullProblem"
         )
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
-    if lacking := chosen.needs - CAN:
-        raise InputError(
-            f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
-            code="unfit_solver",
-            expected="; ".join(NEEDS[word] for word in sorted(CAN)),
-            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
-        )
+    chosen = _suitable(cost)
     chosen.require(full.reduced)
     problem = within_domain(full.reduced, chosen)
     able = full.valid & problem.valid
@@ -133,6 +123,18 @@ def solve_full(
         array[~solved] = np.nan
     found.cost[solved] = chosen.total_value(problem.frames(solved), found.activation[solved])
     return replace(found, force=found.activation * full.force_capacity)
+
+
+def _suitable(cost: str | Cost) -> Cost:
+    chosen = find_cost(cost)
+    if lacking := chosen.needs - CAN:
+        raise InputError(
+            f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
+            code="unfit_solver",
+            expected="; ".join(NEEDS[word] for word in sorted(CAN)),
+            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
+        )
+    return chosen
 
 
 def _run(

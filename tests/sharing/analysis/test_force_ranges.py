@@ -42,10 +42,7 @@ def test_every_end_is_that_of_a_linear_programme(make_leg):
         for i, slope in enumerate(np.eye(10)):
             for sign, end in ((1.0, span.least), (-1.0, span.greatest)):
                 found = linprog(
-                    sign * slope,
-                    A_eq=problem.moment_matrix[t],
-                    b_eq=problem.moment[t],
-                    bounds=(0, 1),
+                    sign * slope, A_eq=problem.moment_matrix[t], b_eq=problem.moment[t], bounds=(0, 1)
                 )
                 expected = sign * found.fun * problem.force_capacity[t, i]
                 assert end[t, i] == pytest.approx(expected, abs=1e-5 * problem.force_capacity[t, i])

@@ -144,10 +144,7 @@ def test_invalid_frames_are_not_checked(make_leg):
 @pytest.mark.parametrize("solver", ["ipopt", "slsqp"])
 @pytest.mark.parametrize(
     "hollow",
-    [
-        lambda a, f, d: casadi.sum1(casadi.sin(3 * a) ** 2),
-        lambda a, f, d: casadi.sumsqr(a) - 4 * a[0] * a[1],
-    ],
+    [lambda a, f, d: casadi.sum1(casadi.sin(3 * a) ** 2), lambda a, f, d: casadi.sumsqr(a) - 4 * a[0] * a[1]],
 )
 def test_no_solver_takes_a_cost_wrongly_declared_convex(solver, hollow):
     problem = Problem([[0.05, 0.03, -0.04]], [30.0], [1000.0, 2000, 1500], [1000.0, 2000, 1500])

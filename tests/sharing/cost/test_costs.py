@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import sys
+
 import casadi
 import numpy as np
 import pytest
 from refusals import refused
 from sharing_cases import RESTING, SMOOTH
 
+from musclesolve.sharing.cost import named
 from musclesolve.sharing.cost.casadi_expression import expression_cost
-from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost
+from musclesolve.sharing.cost.cost_registry import REGISTRY, costs, find_cost, named_costs
 from musclesolve.sharing.cost.named.emg_tracking import EmgTracking
 from musclesolve.sharing.cost.named.joint_reaction_squared import JointReactionSquared
 from musclesolve.sharing.cost.named.min_max import MinMax
@@ -245,3 +248,29 @@ def test_registry_lists_and_finds():
         find_cost("stress_qubed")
     with refused("unknown_name", "3"):
         find_cost(3)
+
+
+NEW = """
+from dataclasses import dataclass
+from musclesolve.sharing.cost.power_sum import PowerSum
+
+@dataclass(frozen=True)
+class Loudest(PowerSum):
+    name, formula, source, exponent = "loudest", "sum_i F_i^4", "a test", 4.0
+
+    def coefficient(self, problem):
+        return problem.force_capacity
+"""
+
+
+def test_a_new_cost_is_one_file(tmp_path, monkeypatch, case):
+    """Its dependence on the problem is found by differences, its expression and its certificate are inherited."""
+    (tmp_path / "loudest.py").write_text(NEW, encoding="utf-8")
+    monkeypatch.setattr(named, "__path__", [*named.__path__, str(tmp_path)])
+    found = named_costs()
+    monkeypatch.delitem(sys.modules, f"{named.__name__}.loudest")
+    assert list(found) == sorted([*REGISTRY, "loudest"])
+    problem, _ = case
+    batch, ipopt = (solve(problem, found["loudest"](), solver) for solver in ("batch", "ipopt"))
+    assert batch.solved.all() and batch.cost_name == "loudest"
+    np.testing.assert_allclose(batch.activation, ipopt.activation, atol=1e-6)

@@ -139,16 +139,14 @@ def test_of_other_costs(cost, make_leg):
 
 def test_of_a_cost_that_couples_muscles(make_leg):
     coupled = expression_cost(
-        "coupled",
-        lambda a, force, data: a.T @ a + 1e-3 * (force[0] + force[1] - force[2]) ** 2,
-        convex=True,
+        "coupled", lambda a, force, data: a.T @ a + 1e-3 * (force[0] + force[1] - force[2]) ** 2, convex=True
     )
     problem = make_leg(3, seed=5, dofs=3, muscles=8)
     check(problem, coupled, ("moment", "force_capacity", "moment_arm"), solver="ipopt")
 
 
 def test_linear_costs_stay_on_a_corner(make_leg):
-    """As many muscles as moments are free, and A da = db alone says how they move."""
+    """As many muscles as moments are free, and A da = db alone determines how they move."""
     problem = make_leg(20, seed=4)
     check(
         problem, ActivationPower(exponent=1.0), ("moment", "force_capacity", "moment_arm"), least_margin=1e-4
@@ -175,7 +173,7 @@ def test_two_muscles_on_both_sides_of_a_change():
 
 
 def test_a_muscle_about_to_start():
-    """The second pulls the other way and wants activity of its own (emg): it leaves rest where its price is met."""
+    """The second is an antagonist with activity of its own (emg): it becomes active where its marginal cost is met."""
     # min (a1 - 0.5)^2 + (a2 - 0.2)^2 with 10 a1 - 5 a2 = b: at a2 = 0 both lines meet in b = 9
     switch = 5.0 + 10.0 * 0.2 * 2.0
     problem = synergists(
@@ -274,7 +272,7 @@ def test_laws_and_differences_of_any_problem(case, seed):
     np.testing.assert_allclose(ours, theirs, atol=1e-5 * np.abs(ours).max() + 1e-9)
 
 
-def test_frames_without_an_answer_are_nan_and_say_so():
+def test_frames_without_a_solution_are_nan_and_reported_so():
     problem = synergists([6.0, 16.0, np.nan, 9.0])
     found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
     np.testing.assert_array_equal(found.unique, [True, False, False, True])
@@ -288,7 +286,7 @@ def test_frames_without_an_answer_are_nan_and_say_so():
 
 
 @pytest.mark.parametrize("moments", [[16.0], [], [np.nan, 16.0]])
-def test_where_no_frame_has_an_answer(moments):
+def test_where_no_frame_has_a_solution(moments):
     problem, frames = synergists(moments), len(moments)
     found = solution_derivatives(problem, solve(problem, "force_squared"), "force_squared")
     assert found.by_moment.shape == (frames, 2, 1) and not found.unique.any()

@@ -86,14 +86,14 @@ class JointReactionSquared(PowerSum):
         force = capacity * activation
         weighted = weight * (matrix @ force[..., None] + offset[..., None])
         stronger, moved = change.get("force_capacity"), np.asarray(change.get("reaction_offset"))[..., None]
-        answer = moved + matrix @ np.asarray(stronger * activation)[..., None]
+        reaction_change = moved + matrix @ np.asarray(stronger * activation)[..., None]
         load = matrix.transpose(0, 2, 1) @ weighted
         if change.reaction_matrix is not None:
-            answer = answer + change.reaction_matrix @ force[..., None]
+            reaction_change = reaction_change + change.reaction_matrix @ force[..., None]
             load_change = np.swapaxes(change.reaction_matrix, -1, -2) @ weighted
         else:
             load_change = np.zeros_like(load)
-        load_change = load_change + matrix.transpose(0, 2, 1) @ (weight * answer)
+        load_change = load_change + matrix.transpose(0, 2, 1) @ (weight * reaction_change)
         rows = stronger * load[..., 0] + capacity * load_change[..., 0]
         return super().gradient_change(problem, activation, change) + rows
 
