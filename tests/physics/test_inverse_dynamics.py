@@ -6,7 +6,7 @@ import pytest
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 
@@ -21,7 +21,7 @@ def test_newton_euler_agrees_with_projection_at_every_joint(model, motion, wrenc
     projected = projected_moments(model, motion, wrenches)
     segments, axes = segment_motion(model, motion), model.tree.axes(motion.q)
     for k, dof in enumerate(model.topology.dof_names[:38]):
-        load = joint_load(model, motion, segments, wrenches, dof)
+        load = joint_loads(model, motion, segments, wrenches, [dof])[dof]
         about = np.einsum("tx,tx->t", load.moment, axes[:, k])
         assert np.abs(about - projected[:, k]).max() < 1e-12 * np.abs(projected).max(), dof
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.forward_human_model import forward_human_model
-from musclesolve.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_newton_euler_agrees_with_projection_at_every_joint(body, moving, loads)
     projected = projected_moments(body, moving, loads)
     segments, axes = segment_motion(body, moving), body.tree.axes(moving.q)
     for k, dof in enumerate(body.topology.dof_names[:23]):
-        load = joint_load(body, moving, segments, loads, dof)
+        load = joint_loads(body, moving, segments, loads, [dof])[dof]
         about = np.einsum("tx,tx->t", load.moment, axes[:, k])
         assert np.abs(about - projected[:, k]).max() < 1e-12 * np.abs(projected).max(), dof
 
@@ -77,5 +77,5 @@ def test_fit_follows_a_joint_past_half_a_turn(body):
 
 
 def test_angle_drivers_do_not_lead_spherical_joints(body, moving):
-    with pytest.raises(InputError, match="spherical joints"):
+    with refused("conflict"):
         lagrange_multipliers(body, moving, [])

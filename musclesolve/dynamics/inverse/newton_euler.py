@@ -93,13 +93,6 @@ def joint_loads(
     return {name: loads[int(tree.child[k])] for name, k in zip(names, chosen, strict=True)}
 
 
-def joint_load(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], dof: str
-) -> JointLoad:
-    """Net load at the pivot of one degree of freedom, see `joint_loads`."""
-    return joint_loads(model, motion, segments, wrenches, [dof])[dof]
-
-
 def _recursion(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], joints: Indices
 ) -> dict[int, JointLoad]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.kinematics.angle_branches import one_branch
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -96,7 +97,7 @@ def test_where_the_elbow_axis_is_measured_the_arm_is_not_drawn_to_rest(model):
 def test_a_hopeless_frame_is_named_with_its_worst_point(model):
     _, q = arm_motion(model, "shoulder_flexion_r", 30.0)
     targets = point_targets(model, q, lambda name, value: value)
-    with pytest.raises(MuscleSolveError, match=r"at 0\.000 s.* knee_l"):
+    with refused(None, "0.000", "knee_l", error=MuscleSolveError):
         knee = int(np.flatnonzero(targets.slots == model.slot("knee_l"))[0])
         values = targets.values.copy()
         values[:, knee] += 0.9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from benchmarks.serial_chains import random_chain
 from musclesolve.data.bundled import reference_stride
@@ -24,7 +25,6 @@ from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks
-from musclesolve.errors import InputError
 from musclesolve.pipeline.run import mechanics
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -192,19 +192,19 @@ def test_a_weight_counts_as_so_many_measurements():
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        ({"hel_r": 2.0}, "did you mean 'heel_r'"),
-        ({"toe_r": 0.0}, "toe_r"),
-        ({"toe_r": float("nan")}, "toe_r"),
+        ({"hel_r": 2.0}, ("unknown_name", "heel_r")),
+        ({"toe_r": 0.0}, ("bad_number", "toe_r")),
+        ({"toe_r": float("nan")}, ("bad_number", "toe_r")),
     ],
 )
 def test_weights_that_cannot_be_are_refused(weights, said, model, motion):
-    with pytest.raises(InputError, match=said):
+    with refused(*said):
         measured(model, motion.q, weights)
 
 
 @pytest.mark.parametrize("names", [("nearst", "constraints"), ("nearest", "spline")])
 def test_unknown_ways_are_refused_with_the_known_ones(names, model, motion):
-    with pytest.raises(InputError, match=r"did you mean '(nearest|splines)'"):
+    with refused("unknown_name"):
         consistent_motion(model, measured(model, motion.q), motion.time, *names)
 
 
@@ -280,7 +280,7 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         again = method(model, targets, motion.time, start=start)
         np.testing.assert_allclose(again.q, plain.q, atol=1e-9)
         np.testing.assert_allclose(again.coordinates, plain.coordinates, atol=1e-8)
-    with pytest.raises(InputError, match="the start has the shape"):
+    with refused("bad_shape"):
         method(model, targets, motion.time, start=start[1:])
 
 

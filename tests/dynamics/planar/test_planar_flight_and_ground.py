@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from planar_bodies import random_motion
 
+from benchmarks.sagittal_muscles import sagittal_muscles
 from musclesolve.dynamics.planar.ground_support import (
     Support,
     constraint_force,
@@ -24,7 +25,6 @@ from musclesolve.dynamics.planar.planar_dynamics import (
 )
 from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, planar_motion
-from musclesolve.muscles.sagittal_muscles import sagittal_muscles
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 
