@@ -1,13 +1,14 @@
-"""What passive joints resist: viscous damping, and moments that rise where the range of motion ends (Silva 2003, 3.3).
+"""Resistance of passive joints: viscous damping, and moments that rise where the range of motion ends (Silva 2003,
+3.3).
 
     m_r = m_d + m_p                                            (3.2)
     m_d = -j (w_child - w_parent)                              (3.3)
     m_p = m_max (3 x^2 - 2 x^3) n,  x = (beta - beta_max) / Delta_beta between 0 and 1     (3.8, correction C11)
 
 beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
-depends on theta. n is the unit vector about which u_r turns back the shortest way, -u_r x grad(beta - beta_max(theta)):
-the axis of (3.8) for a round cone, normalised, and tangent to the cone where it is not round. The parent receives
-the opposite of all.
+depends on theta. n is the unit vector about which u_r rotates back the shortest way, -u_r x grad(beta -
+beta_max(theta)): the axis of (3.8) for a round cone, normalised, and tangent to the cone where it is not round. The
+parent receives the opposite of all.
 """
 
 from __future__ import annotations
@@ -191,7 +192,7 @@ def _stops(model: Model, rows: list[dict]) -> Stops:
         row["dof"] for row, joint in zip(rows, joints, strict=True) if joint not in single_joints(model)
     ]
     if others:
-        raise ValueError(f"a stop for {others[0]}, which is not the only turn between two bodies")
+        raise ValueError(f"a stop for {others[0]}, which is not the only rotation between two bodies")
     if (lower >= upper).any():
         raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
     return Stops(

@@ -58,7 +58,7 @@ def joint_reactions(
 ) -> JointReactions:
     """Joint reactions and net joint moments from the multipliers of the expanded system (2.83, 2.86, 2.88).
 
-    The motion is that of the original model. `drivers` are degrees of freedom led by drivers; the others have couples.
+    The motion is that of the original model. `drivers` are degrees of freedom with drivers; the others have couples.
 
     Raises:
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.

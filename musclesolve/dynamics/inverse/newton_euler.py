@@ -1,7 +1,7 @@
 """Newton-Euler along a chain: joint forces and moments from the segments distal to a joint (Silva 2003, 5.10-5.14).
 
 A third route, free of natural coordinates beyond the pose itself: it uses rotation matrices, angular velocities and
-the acceleration of centers of mass, and asks only for the segments on the distal side of the joint.
+the acceleration of centers of mass, and needs only the segments on the distal side of the joint.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One set of joint angles through time: three-axis joints reach every pose in two ways.
 
-For turns a, b, c about three axes that are perpendicular in the standing pose, (a + pi, pi - b, c + pi) brings the
-outer body to the same pose; only the vector between the joints is turned over. Frames that were found independently
+For rotations a, b, c about three axes that are perpendicular in the standing pose, (a + pi, pi - b, c + pi) brings the
+outer body to the same pose; only the vector between the joints is reversed. Frames that were found independently
 may have taken either.
 """
 
@@ -36,7 +36,7 @@ def _wrapped(angle: Array) -> Array:
 
 
 def _triples(tree: Tree) -> list[list[int]]:
-    """Joints that turn about three axes through one pivot, one behind the other."""
+    """Joints about three axes through one pivot, each distal to the one before."""
     triples = []
     for last in range(tree.joint_count):
         chain = [last]

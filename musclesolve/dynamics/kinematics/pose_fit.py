@@ -25,7 +25,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 _KEY_FRAMES = 10
 """Every so many frames one is found from the standing pose."""
 
-_DOUBTFUL = 0.5
+_SUSPECT = 0.5
 """Angle between the base as found from neighbours and as its own points show it that is looked into [rad]."""
 
 
@@ -87,11 +87,11 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     measured, keys = _start(model, every.targets), every.frames(chosen)
     few = keys.without_jumps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
     spread = replace(few, angles=one_branch(model, few.angles)).spread(frames, chosen)
-    # Who turns round between two of these frames is not where a curve through them leads.
-    doubtful = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _DOUBTFUL)
-    if doubtful.size:
-        base = replace(measured, angles=spread.angles).frames(doubtful)
-        spread.put(doubtful, every.frames(doubtful).nearer(spread.frames(doubtful), base))
+    # A subject who turns round between two of these frames is not where a curve through them leads.
+    suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
+    if suspect.size:
+        base = replace(measured, angles=spread.angles).frames(suspect)
+        spread.put(suspect, every.frames(suspect).nearer(spread.frames(suspect), base))
     return spread
 
 

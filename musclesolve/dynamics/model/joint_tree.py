@@ -130,7 +130,7 @@ class Tree:
 
     @cached_property
     def _skews(self) -> tuple[Array, Array]:
-        """S and S^2 (K, 3, 3) of the standing axes: a turn by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
+        """S and S^2 (K, 3, 3) of the standing axes: a rotation by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
         skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
         return skew, skew @ skew
 
@@ -310,7 +310,7 @@ class Tree:
     def _moved_by(
         self, q: Array, rotations: Array, pivot: Array, angular: Array, origin: Array, linear: Array
     ) -> Array:
-        """Sum over joints of rotation x (q - pivot), plus the base's own: its vectors do not feel pivots."""
+        """Sum over joints of rotation x (q - pivot), plus the base's own: pivots do not matter for its vectors."""
         spin = (self._sum(rotations) + angular[:, None])[:, self.owner]
         moved = np.cross(spin, q)
         offset = self._sum(np.cross(rotations, pivot)) + (np.cross(angular, origin) - linear)[:, None]
