@@ -258,7 +258,7 @@ def test_a_table_of_resistance_of_another_model(model):
 
 
 def test_complex_numbers_pass(model):
-    """An imaginary step carries derivatives along; it is no fault."""
+    """An imaginary step transports derivatives; it is no fault."""
     array = np.ones((2, 3)) + 1e-30j
     assert check_array(array, "x", ("T", 3)) is array
     assert Wrench("foot_r", array, array).force is array

@@ -53,7 +53,7 @@ def test_unknown_database_names_what_there_is_and_where_it_looked() -> None:
         (b'name = "a"\nsource = "M\xfcller"', ", line 2: a character is not in UTF-8"),
     ],
 )
-def test_what_is_not_text_is_refused_in_words(tmp_path: Path, content: bytes, says: str) -> None:
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "muscles.toml"
     path.write_bytes(content)
     with pytest.raises(MuscleDatabaseError) as caught:

@@ -189,7 +189,7 @@ def test_the_pin_of_a_driven_pendulum_takes_weight_and_inertia():
     angle, rate, second = crank(TIME)
     down = (
         np.stack([np.sin(angle), 0.0 * angle, np.cos(angle)], axis=1) * c
-    )  # from the pin to the mass centre
+    )  # from the pin to the mass center
     across = np.cross(Y, down)
     acceleration = across * second[:, None] - down * (rate**2)[:, None]
     expected = m * (acceleration + 9.80665 * Z)

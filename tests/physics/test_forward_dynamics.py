@@ -168,7 +168,7 @@ def test_the_inverse_model_too(model):
     assert sim.violation.max() < 1e-12
 
 
-def test_outside_forces_do_their_work(body):
+def test_external_forces_do_their_work(body):
     start = tumbling(body, speed=0.5)
     time = np.linspace(0.0, 0.1, 51)
     pull = np.column_stack([200.0 * np.sin(30.0 * time), 50.0 * np.cos(20.0 * time), 300.0 + 0.0 * time])
@@ -214,7 +214,7 @@ def test_a_leg_swings_with_the_period_of_a_physical_pendulum(body, amplitude):
     arm = body.mass.center[shank] - body.standing[body.slot("knee_r")]
     mass, reach = body.mass.mass[shank], np.hypot(arm[0], arm[2])
     inertia = body.mass.inertia[shank, 1, 1] + mass * reach**2
-    hanging = np.arctan2(arm[0], -arm[2])  # the mass centre is not below the knee when the knee is straight
+    hanging = np.arctan2(arm[0], -arm[2])  # the mass center is not below the knee when the knee is straight
     swing = amplitude - hanging
     period = 4.0 * ellipk(np.sin(swing / 2.0) ** 2) * np.sqrt(inertia / (mass * 9.80665 * reach))
     still = [

@@ -104,7 +104,7 @@ def test_center_of_pressure_of_a_simulated_plate(model, motion, segments):
         np.testing.assert_allclose(np.cross(point, force) + twist, moment, rtol=1e-9, atol=1e-9)
 
 
-def test_ground_force_at_that_point_leaves_nothing_for_the_base_to_carry(model, motion, segments):
+def test_ground_force_at_that_point_leaves_no_residual_at_the_base(model, motion, segments):
     """Whole-body balance in the multiplier route: the wrench from the motion replaces the base's residual."""
     force, moment = whole_body_wrench(model, segments)
     residual = lagrange_multipliers(model, motion, [Wrench("foot_r", force, moment)]).moments[:, 38:]

@@ -63,13 +63,13 @@ def standing(model):
     return motion_from(model, np.zeros(1), zero, zero, zero)
 
 
-def test_standing_still_without_ground_the_base_must_carry_the_weight(model):
+def test_standing_without_ground_the_base_bears_the_weight(model):
     residual = projected_moments(model, standing(model), [])[0, 38:]
     weight = model.mass.total * 9.80665
     np.testing.assert_allclose(residual[:3], [0.0, 0.0, weight], atol=1e-9)
 
 
-def test_quiet_standing_on_two_feet_asks_nothing_of_the_base(model):
+def test_quiet_standing_on_two_feet_needs_no_residual(model):
     still = standing(model)
     center = np.einsum("b,bx->x", model.mass.mass, segment_motion(model, still).center[0]) / model.mass.total
     half = np.array([[0.0, 0.0, 0.5 * model.mass.total * 9.80665]])
@@ -81,7 +81,7 @@ def test_quiet_standing_on_two_feet_asks_nothing_of_the_base(model):
     np.testing.assert_allclose(residual, 0.0, atol=1e-9)
 
 
-def test_a_force_in_front_of_the_ankle_asks_for_plantarflexion(model):
+def test_a_force_in_front_of_the_ankle_needs_plantarflexion(model):
     still = standing(model)
     force = np.array([[0.0, 0.0, 1000.0]])
     point = model.standing[model.slot("ankle_r")] + np.array([0.1, 0.0, -0.07])

@@ -57,7 +57,7 @@ def test_closed_forms_of_the_lower_limb_agree_with_the_general_route(sex):
 
 
 def test_closed_forms_as_printed():
-    """(3.3) letter by letter, for segments with their mass centres on the line."""
+    """(3.3) letter by letter, for segments with their mass centers on the line."""
     tree = planar_body("seven_segment")
     center = tree.center.copy()
     center[3] = [0.08, 0.0]

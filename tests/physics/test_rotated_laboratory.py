@@ -39,7 +39,7 @@ def synthetic(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, xr.Datas
 
 
 @pytest.mark.parametrize("angle", [179.5, -123.0])
-def test_a_turned_laboratory_changes_nothing(synthetic: tuple[Trial, xr.Dataset], angle: float) -> None:
+def test_a_rotated_laboratory_changes_nothing(synthetic: tuple[Trial, xr.Dataset], angle: float) -> None:
     trial, here = synthetic
     there = ms.run(rotated(trial, angle))
     check_same(there, here)
@@ -60,14 +60,12 @@ def test_cycles_that_are_put_together_lie_along_the_way(
         np.testing.assert_allclose(one[name], other[name], atol=1e-3)
 
 
-def test_the_recorded_walk_may_go_any_way(recorded_walk_trial: Trial) -> None:
+def test_the_recorded_walk_may_go_in_any_direction(recorded_walk_trial: Trial) -> None:
     check_same(ms.run(rotated(recorded_walk_trial, 123.0)), ms.run(recorded_walk_trial))
 
 
 @pytest.mark.parametrize("forward", ["-x", "+y", "-y"])
-def test_forward_says_only_how_the_axes_of_the_results_lie(
-    synthetic: tuple[Trial, xr.Dataset], forward: str
-) -> None:
+def test_forward_only_sets_the_axes_of_the_results(synthetic: tuple[Trial, xr.Dataset], forward: str) -> None:
     """The trial file names another axis: x of the forces is that axis, the rest stays."""
     trial, here = synthetic
     text = trial.path.read_text(encoding="utf-8").replace('forward = "+x"', f'forward = "{forward}"')

@@ -62,7 +62,7 @@ def test_fit_recovers_a_motion_from_its_own_points(body, moving):
     np.testing.assert_allclose(fit.coordinates[:, :23], moving.coordinates[:, :23], atol=1e-8)
 
 
-def test_fit_follows_a_joint_past_half_a_turn(body):
+def test_fit_follows_a_joint_past_180_degrees(body):
     """An arm raised over the head and beyond: the rotation vector goes on past 180 degrees without a jump."""
     time = np.linspace(0.0, 1.0, 31)
     coordinates = np.zeros((31, 29))
@@ -76,6 +76,6 @@ def test_fit_follows_a_joint_past_half_a_turn(body):
     np.testing.assert_allclose(fit.coordinates[:, :23], coordinates[:, :23], atol=1e-7)
 
 
-def test_angle_drivers_do_not_lead_spherical_joints(body, moving):
+def test_angle_drivers_refuse_spherical_joints(body, moving):
     with refused("conflict"):
         lagrange_multipliers(body, moving, [])

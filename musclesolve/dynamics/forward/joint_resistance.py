@@ -172,36 +172,31 @@ def _cones(model: Model, rows: list[dict]) -> Cones:
     frames = np.array([[row["front"], row["side"], row["axis"]] for row in rows]).reshape(-1, 3, 3)
     if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
         raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
-    keys = ("front_deg", "side_deg", "back_deg", "opposite_deg")
+    ranges = [[row[f"{key}_deg"] for key in ("front", "side", "back", "opposite")] for row in rows]
     return Cones(
         np.array([model.body(row["parent"]) for row in rows], dtype=int),
         np.array([model.body(row["child"]) for row in rows], dtype=int),
         np.array([model.slot(row["pivot"]) for row in rows], dtype=int),
         np.array([model.slot(row["tip"]) for row in rows], dtype=int),
         frames,
-        np.deg2rad(np.array([[row[key] for key in keys] for row in rows], dtype=float).reshape(-1, 4)),
-        np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),
-        np.array([row["moment"] for row in rows], dtype=float),
+        np.deg2rad(np.array(ranges, dtype=float).reshape(-1, 4)),
+        *_margin_and_moment(rows),
     )
 
 
 def _stops(model: Model, rows: list[dict]) -> Stops:
     lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
     joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
-    others = [
-        row["dof"] for row, joint in zip(rows, joints, strict=True) if joint not in single_joints(model)
-    ]
-    if others:
+    if others := [row["dof"] for row in rows if model.dof(row["dof"]) not in single_joints(model)]:
         raise ValueError(f"a stop for {others[0]}, which is not the only rotation between two bodies")
     if (lower >= upper).any():
         raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
-    return Stops(
-        joints,
-        np.deg2rad(lower),
-        np.deg2rad(upper),
-        np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),
-        np.array([row["moment"] for row in rows], dtype=float),
-    )
+    return Stops(joints, np.deg2rad(lower), np.deg2rad(upper), *_margin_and_moment(rows))
+
+
+def _margin_and_moment(rows: list[dict]) -> tuple[Array, Array]:
+    margin, moment = (np.array([row[key] for row in rows], dtype=float) for key in ("margin_deg", "moment"))
+    return np.deg2rad(margin), moment
 
 
 def _dot(a: Array, b: Array) -> Array:

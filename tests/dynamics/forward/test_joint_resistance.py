@@ -100,7 +100,7 @@ def excess(limits, q, c):
     return np.arccos(axis) - share @ cones.limits[c] / share.sum()
 
 
-def test_cones_turn_back_the_shortest_way(body, limits):
+def test_cones_rotate_back_the_shortest_way(body, limits):
     """Between the main directions the couple is of full size and against the steepest growth of the excess."""
     rng = np.random.default_rng(61)
     checked, hip = 0, 4
@@ -131,7 +131,7 @@ def test_cones_turn_back_the_shortest_way(body, limits):
     assert checked > 10
 
 
-def test_damping_takes_the_power_of_relative_turning(body):
+def test_damping_takes_the_power_of_relative_rotation(body):
     rng = np.random.default_rng(62)
     moving = motion_from(
         body, np.zeros(1), 0.2 * rng.normal(size=(1, 29)), rng.normal(size=(1, 29)), np.zeros((1, 29))
@@ -146,7 +146,7 @@ def test_damping_takes_the_power_of_relative_turning(body):
     assert power < 0.0
 
 
-def test_a_limit_stop_turns_a_knee_back(body, limits):
+def test_a_limit_stop_reverses_a_knee(body, limits):
     """A knee flexed at 8 rad/s stops within the margin and comes back as fast as it went (no damping)."""
     k = body.dof("knee_flexion_r")
     coordinates, rates = np.zeros((2, 1, 29))

@@ -118,7 +118,7 @@ def test_kinetic_energy_is_that_of_the_mass_matrix(either):
     np.testing.assert_allclose(kinetic_energy(either, moving.q, moving.qd), expected, rtol=1e-12)
 
 
-def test_the_forward_person_is_the_same_body():
+def test_the_forward_model_is_the_same_body():
     person = human_model(61.0, 1.66, "female", offsets={"knee_r": np.array([0.01, 0.0, -0.45])})
     forward = forward_human_model(person)
     assert forward.mass.total == pytest.approx(person.mass.total, rel=1e-12)

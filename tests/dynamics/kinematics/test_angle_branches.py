@@ -48,7 +48,7 @@ def test_a_raised_arm_is_followed_without_jumps(model, dof, peak):
     np.testing.assert_allclose(fit.coordinates[:, shoulder], angles[:, shoulder], atol=0.15)
 
 
-def test_the_two_ways_to_a_pose_are_told_apart(model):
+def test_the_two_angle_branches_of_a_pose_are_distinguished(model):
     """Frames written in the other way come back as they were."""
     angles, q = arm_motion(model, "shoulder_adduction_r", -70.0)
     first, second, third = (

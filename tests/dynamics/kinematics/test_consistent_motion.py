@@ -190,20 +190,20 @@ def test_a_weight_counts_as_so_many_measurements():
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "parts"),
     [
         ({"hel_r": 2.0}, ("unknown_name", "heel_r")),
         ({"toe_r": 0.0}, ("bad_number", "toe_r")),
         ({"toe_r": float("nan")}, ("bad_number", "toe_r")),
     ],
 )
-def test_weights_that_cannot_be_are_refused(weights, said, model, motion):
-    with refused(*said):
+def test_weights_that_cannot_be_are_refused(weights, parts, model, motion):
+    with refused(*parts):
         measured(model, motion.q, weights)
 
 
 @pytest.mark.parametrize("names", [("nearst", "constraints"), ("nearest", "spline")])
-def test_unknown_ways_are_refused_with_the_known_ones(names, model, motion):
+def test_unknown_methods_are_refused_with_the_known_ones(names, model, motion):
     with refused("unknown_name"):
         consistent_motion(model, measured(model, motion.q), motion.time, *names)
 
@@ -284,7 +284,7 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
         method(model, targets, motion.time, start=start[1:])
 
 
-def test_a_person_who_starts_backwards_is_turned_round():
+def test_a_subject_that_starts_backwards_is_rotated():
     """Half a turn off the misfit is stationary too."""
     trial = read_trial(reference_stride())
     plain = mechanics(trial).fit
@@ -295,7 +295,7 @@ def test_a_person_who_starts_backwards_is_turned_round():
 
 @METHOD
 @pytest.mark.parametrize("turn", [0.35, 0.6])
-def test_who_spins_is_followed(method, turn, model, motion):
+def test_a_spinning_subject_is_followed(method, turn, model, motion):
     """A pirouette: more than half a turn from each frame that is searched for to the next."""
     targets = measured(model, noisy(motion.q, 0.002, 33))
     plain = method(model, targets, motion.time)

@@ -33,7 +33,7 @@ def rod(course):
     return topology, standing, [rigid, driver]
 
 
-def turned(topology, standing, angle):
+def rotated(topology, standing, angle):
     """The rod of `rod` turned about the axis."""
     pose = standing.copy()
     moving = [topology.slot[name] for name in ("e", "side")]
@@ -54,18 +54,18 @@ def direction(q, topology, start, end):
 @pytest.mark.parametrize("target", np.radians(np.arange(-170.0, 181.0, 35.0)))
 def test_a_rod_is_driven_to_any_angle_from_any_start(start, target):
     topology, standing, kinds = rod(held_at(target))
-    q = assemble(kinds, np.zeros(1), turned(topology, standing, start), topology.coordinate_names)
+    q = assemble(kinds, np.zeros(1), rotated(topology, standing, start), topology.coordinate_names)
     assert apart(direction(q, topology, "o", "e"), target) < 1e-9
 
 
 def test_different_starts_in_every_frame_reach_the_same_angle():
     topology, standing, kinds = rod(held_at(-2.5))
-    start = np.array([turned(topology, standing, angle) for angle in np.linspace(-3.0, 3.0, 13)])
+    start = np.array([rotated(topology, standing, angle) for angle in np.linspace(-3.0, 3.0, 13)])
     q = assemble(kinds, np.zeros(13), start, topology.coordinate_names)
     assert apart(direction(q, topology, "o", "e"), -2.5) < 1e-9
 
 
-def test_a_rod_goes_through_two_full_turns():
+def test_a_rod_goes_through_two_full_rotations():
     topology, standing, kinds = rod(lambda time: (time, 1.0, 0.0))
     time = np.linspace(0.0, 4.0 * np.pi, 150)
     q = assemble(kinds, time, standing, topology.coordinate_names)
@@ -77,7 +77,7 @@ def test_a_rod_goes_through_two_full_turns():
 
 
 @pytest.mark.parametrize("alike", [False, True], ids=["one start", "the same start for every frame"])
-def test_a_crank_turns_a_four_bar_through_360_degrees_on_one_branch(alike):
+def test_a_crank_drives_a_four_bar_through_360_degrees_on_one_branch(alike):
     model, kinds, _ = four_bar(lambda time: (5.0 * time - np.pi / 2.0, 5.0, 0.0))
     time = np.linspace(0.0, 2.0 * np.pi / 5.0, 121)
     start = np.repeat(model.standing[None], len(time), axis=0) if alike else model.standing
@@ -97,7 +97,7 @@ def test_a_rocker_cannot_be_driven_beyond_its_reach():
         assemble([rigid, driver], np.zeros(3), model.standing, model.topology.coordinate_names)
 
 
-def test_a_human_far_from_his_motion_is_put_where_it_asks(model, motion):
+def test_a_human_far_from_its_motion_is_assembled_on_it(model, motion):
     """Knee and elbow on the wrong side of straight, the whole body turned by 150 degrees."""
     few = motion.frames(slice(0, 2))
     wrong = few.coordinates.copy()

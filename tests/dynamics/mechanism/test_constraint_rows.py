@@ -247,7 +247,7 @@ def test_a_driver_along_its_own_axis_is_refused():
         AngleDriver.build(topology, standing, (None, "axis"), (None, "front"), (None, "axis"), swing(0, 1))
 
 
-def test_a_flat_base_cannot_carry_a_combination():
+def test_a_flat_base_has_no_combination():
     topology, standing, _ = arm_by_vector(0.5, 0.3)
     with refused("bad_model"):
         combination(topology, standing, ("o", "e"), ((None, "front"), (None, "ahead"), (None, "axis")))

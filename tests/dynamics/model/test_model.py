@@ -24,7 +24,7 @@ def test_constraint_rows_are_independent(model, motion):
     assert (np.linalg.matrix_rank(jacobian) == 97).all()
 
 
-def test_bodies_carry_the_printed_numbers():
+def test_bodies_have_the_printed_numbers():
     numbers = {body.name: body.number for body in load_topology().bodies}
     assert numbers["foot_r"] == 1 and numbers["shank_r"] == 3 and numbers["thigh_r"] == 4
     assert (
@@ -44,7 +44,7 @@ def test_left_is_the_mirror_of_right(model):
 
 
 @pytest.mark.parametrize("sex", ["female", "male"])
-def test_mass_and_stature_are_the_persons(sex):
+def test_mass_and_stature_are_the_subjects(sex):
     person = human_model(61.0, 1.66, sex)
     assert person.mass.total == pytest.approx(
         61.0, rel=6e-4

@@ -185,7 +185,7 @@ def test_gravity_is_three_numbers(load):
 
 
 @pytest.mark.parametrize("change", ["negative", "skew", "impossible"])
-def test_a_body_with_impossible_mass_is_called_by_its_name(model, change):
+def test_a_body_with_impossible_mass_is_named(model, change):
     mass, inertia, foot = model.mass.mass.copy(), model.mass.inertia.copy(), model.body("foot_r")
     if change == "negative":
         mass[foot] = -1.0

@@ -160,7 +160,7 @@ def test_a_shoe_makes_the_printed_foot_heavier_too():
 
 
 @pytest.mark.parametrize("sex", ["female", "male"])
-def test_lengths_that_were_measured_are_the_persons(sex):
+def test_measured_lengths_are_the_subjects(sex):
     lengths = {"thigh": 0.44, "shank": 0.40, "foot": 0.25, "forearm": 0.26, "trunk": 0.55, "shoulder": 0.36}
     person = human_model(60.0, 1.65, sex, lengths=lengths)
     found = {segment.name: segment for segment in segments_of(person)}
@@ -171,7 +171,7 @@ def test_lengths_that_were_measured_are_the_persons(sex):
     assert person.mass.total == pytest.approx(60.0)
 
 
-def test_segments_of_a_person_are_those_of_the_table():
+def test_segments_of_a_subject_are_those_of_the_table():
     rows = read_table("anthropometry", "de_leva_1996.toml")["female"]["segment"]
     found = {segment.name: segment for segment in segments_of(human_model(62.0, 1.70, "female"))}
     for name in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand"):
@@ -182,7 +182,7 @@ def test_segments_of_a_person_are_those_of_the_table():
         np.testing.assert_allclose(radii, sorted(row["gyration_fraction"]), rtol=1e-9)
 
 
-def test_the_table_of_a_person_prints_every_segment_and_the_total(model):
+def test_the_segment_table_prints_every_segment_and_the_total(model):
     lines = segment_table(model).splitlines()
     assert len(lines) == 1 + 15 + 1
     assert lines[-1].split() == ["total", "70.250", "100.00"]

@@ -11,7 +11,7 @@ from musclesolve.dynamics.planar.planar_tree import PlanarTree
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("sex", ["female", "male"])
-def test_the_segments_weigh_what_the_person_weighs(name, sex):
+def test_segment_masses_sum_to_the_mass_of_the_subject(name, sex):
     # The printed percentages sum to 100 within rounding.
     assert planar_body(name, 61.0, 1.66, sex).mass.sum() == pytest.approx(61.0, rel=6e-4)
 

@@ -71,7 +71,7 @@ def test_virtual_work_in_independent_coordinates(tree, muscles):
     bar = np.swapaxes(allowed(tree, q), 1, 2) @ muscles.force_matrix(tree, place(tree, q))
     expected = -complex_step(lambda x: muscles.length(tree, place(tree, x)), q)
     np.testing.assert_allclose(np.swapaxes(bar, 1, 2), expected, atol=1e-12)
-    # Muscles are inside the body: they move neither its centre nor turn it as a whole.
+    # Muscles are inside the body: they move neither its center nor turn it as a whole.
     np.testing.assert_allclose(bar[:, :2], 0.0, atol=1e-12)
     np.testing.assert_allclose(bar[:, 2:].sum(axis=1), 0.0, atol=1e-12)
 

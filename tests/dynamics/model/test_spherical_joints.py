@@ -98,7 +98,7 @@ def test_an_extra_point_is_a_linear_combination_of_its_base(topology, constraint
     np.testing.assert_allclose(state[2][:, topology.slot["neck_base"]], expected, atol=1e-13)
 
 
-def test_spherical_axes_turn_with_the_parent(topology, tree, state):
+def test_spherical_axes_rotate_with_the_parent(topology, tree, state):
     rigid_bodies = RigidBodies.build(topology, standing_layout(topology))
     axes, rotation = tree.axes(state[2]), rigid_bodies.rotation(state[2])
     k = topology.dof_names.index("hip_flexion_r")
@@ -166,7 +166,7 @@ def test_rotation_vector_jacobian_gives_the_angular_velocity():
     np.testing.assert_allclose(vector_jacobian_rate(vectors, rates), turning, atol=1e-13)
 
 
-def test_a_turn_beyond_half_way_stays_continuous():
+def test_a_rotation_beyond_180_degrees_stays_continuous():
     angle = np.linspace(2.0, 5.0, 40)
     vectors = angle[:, None] * np.array([0.6, 0.0, 0.8])
     np.testing.assert_allclose(continuous(to_vector(from_vector(vectors))), vectors, atol=1e-12)

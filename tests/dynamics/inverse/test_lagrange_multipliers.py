@@ -28,7 +28,7 @@ def relative(one, other):
 
 
 @pytest.mark.parametrize("share", ["drivers", "couples", "mixture", "base driven", "part of the base driven"])
-def test_all_ways_give_the_same_moments(model, motion, wrenches, share):
+def test_drivers_and_couples_give_the_same_moments(model, motion, wrenches, share):
     names = model.topology.dof_names
     drivers = {
         "drivers": names,

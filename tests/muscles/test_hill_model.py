@@ -155,7 +155,7 @@ def test_forces_are_bounded_and_never_push(muscle: dict[str, float], mt_length: 
 
 
 @pytest.mark.parametrize("pennation", [0.0, 0.4])
-def test_slack_tendon_carries_nothing_and_says_so(pennation: float) -> None:
+def test_a_slack_tendon_has_no_force(pennation: float) -> None:
     """Below, at and just above the slack length: no force, no NaN, and no jump on the way in."""
     fiber = fiber_state(np.array([0.0, 0.2, 0.25, 0.25 + 1e-9]), -0.3, 0.05, 0.25, pennation)
     force = capacity_and_passive(fiber, 1000.0, 0.05)
