@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.kinematics.angle_branches import one_branch
+from musclesolve.dynamics.kinematics.joint_coordinates import continuous_branch
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.errors import MuscleSolveError
@@ -64,7 +64,7 @@ def test_the_two_angle_branches_of_a_pose_are_distinguished(model):
     np.testing.assert_allclose(
         model.tree.pose(other, np.zeros((FRAMES, 3)), base)[:, kept], q[:, kept], atol=1e-12
     )
-    np.testing.assert_allclose(one_branch(model, other), angles, atol=1e-12)
+    np.testing.assert_allclose(continuous_branch(model, other), angles, atol=1e-12)
 
 
 def test_a_straight_elbow_does_not_let_the_arm_spin(model):
