@@ -28,7 +28,7 @@ def random_chain(links: int, seed: int = 0) -> Model:
         InputError: fewer than two links.
     """
     if links < 2:
-        raise InputError(f"a chain of {links} links", expected="two links at least")
+        raise InputError(f"a chain of {links} links", code="bad_number", expected="two links at least")
     rng = np.random.default_rng(seed)
     lines, axes = _shape(links, rng)
     points = tuple(

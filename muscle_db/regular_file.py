@@ -1,6 +1,7 @@
 """The one way in which files are opened that come from outside: regular files of a stated size at most.
 
-A device, a pipe or a file of another kind has no end, or lets its reader wait for ever.
+A device, a pipe or a file of another kind has no end, or lets its reader wait for ever. It stands here because
+`muscle_db` imports nothing of `musclesolve`, which opens its files with it as well.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def nearest_rotation(matrices: Array) -> Array:
 
 
 def angle_between(one: Array, other: Array) -> Array:
-    """Angles (...) [rad], 0 to pi, of the turns from rotations (..., 3, 3) to others."""
+    """Angles (...) [rad], 0 to pi, between rotations (..., 3, 3)."""
     # |one - other|_F = 2 sqrt(2) sin(angle / 2): exact where angles are small, as the trace is not.
     apart = np.linalg.norm(one - other, axis=(-2, -1)) / np.sqrt(8.0)
     return 2.0 * np.arcsin(np.minimum(apart, 1.0))

@@ -21,7 +21,7 @@ MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives n
 
 
 class TendonForce(NamedTuple):
-    """What a muscle can and must pull with; unpacks as `capacity, passive`.
+    """Forces of a muscle at its tendon; unpacks as `capacity, passive`.
 
     Attributes:
         capacity: (T, n) tendon force of the contractile element at activation 1 [N].

@@ -59,15 +59,4 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleSta
     force = capacity_and_passive(
         fiber, muscles.max_isometric_force, muscles.optimal_fiber_length, muscles.max_shortening_velocity
     )
-    return MuscleState(
-        muscles,
-        path,
-        path.length,
-        velocity,
-        fiber.length,
-        fiber.velocity,
-        force.capacity,
-        force.passive,
-        arm,
-        fiber.slack,
-    )
+    return MuscleState(muscles, path, path.length, velocity, *fiber[:2], *force, arm, fiber.slack)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LARGEST_ANGLE = 2.0 * np.pi
-"""No joint turns by more; a larger number was meant in degrees [rad]."""
+"""No joint rotates by more; a larger number was meant in degrees [rad]."""
 
 
 def muscle_geometry(

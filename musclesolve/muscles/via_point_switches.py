@@ -18,7 +18,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_paths import Paths
 
 SEARCH = np.deg2rad(30.0)
-"""How far from the tabulated angle the search goes [rad]."""
+"""Range of the search around the tabulated angle [rad]."""
 
 _STEP = np.deg2rad(2.0)
 _REACHABLE = (np.deg2rad(-60.0), np.deg2rad(130.0))
@@ -47,7 +47,7 @@ def search_grid(edges: Array) -> Array:
 
 
 def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
-    """Length through all conditional points less length past them, (P, n) [m], one joint turned."""
+    """Length through all conditional points less length past them, (P, n) [m], one joint rotated."""
     joints, size = model.tree.joint_count, len(angles)
     coordinates = np.zeros((size, joints))
     coordinates[:, dof] = angles

@@ -5,19 +5,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.joint_resistance import JointResistance
-from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.forward.simulate import Integration, simulate
 from musclesolve.dynamics.inverse.expanded_model import expand
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.hof_moment import intersegmental_moment
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
@@ -56,26 +57,26 @@ def holed(shape, *at):
 @pytest.mark.parametrize(
     ("time", "coordinates", "words"),
     [
-        (TIME, holed((FRAMES, 44), 3, 0), "coordinate of hip_flexion_r is nan in frame 3"),
-        (TIME, np.zeros((FRAMES, 40)), r"shape \(8, 40\)"),
-        (TIME, np.zeros((FRAMES, 45)), r"shape \(8, 45\)"),
-        (TIME[:7], np.zeros((FRAMES, 44)), r"(?s)shape \(8, 44\).*\(7, 44\)"),
-        (TIME[:4], np.zeros((4, 44)), "(?s)4 frames.*at least 6"),
-        (TIME[::-1], np.zeros((FRAMES, 44)), "time does not increase from frame 0"),
-        (np.r_[TIME[:-1], TIME[-2]], np.zeros((FRAMES, 44)), "does not increase from frame 6"),
-        (holed(FRAMES, 2), np.zeros((FRAMES, 44)), "time is nan in frame 2"),
-        (TIME, "text", "type"),
-        (TIME, [[1.0, 2.0], [1.0]], "different lengths"),
+        (TIME, holed((FRAMES, 44), 3, 0), ("not_finite", "hip_flexion_r", "3")),
+        (TIME, np.zeros((FRAMES, 40)), ("bad_shape", "(8, 40)")),
+        (TIME, np.zeros((FRAMES, 45)), ("bad_shape", "(8, 45)")),
+        (TIME[:7], np.zeros((FRAMES, 44)), ("bad_shape", "(8, 44)", "(7, 44)")),
+        (TIME[:4], np.zeros((4, 44)), ("too_few_frames", "4", "6")),
+        (TIME[::-1], np.zeros((FRAMES, 44)), ("time_not_increasing", "0")),
+        (np.r_[TIME[:-1], TIME[-2]], np.zeros((FRAMES, 44)), ("time_not_increasing", "6")),
+        (holed(FRAMES, 2), np.zeros((FRAMES, 44)), ("not_finite", "2")),
+        (TIME, "text", ("not_numbers", "type")),
+        (TIME, [[1.0, 2.0], [1.0]], ("bad_shape",)),
     ],
 )
 def test_coordinates_that_are_no_motion(model, time, coordinates, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         differentiate(model, time, coordinates)
 
 
 def test_rates_are_checked_like_coordinates(model):
     plain, bad = np.zeros((2, 44)), holed((2, 44), 1, 5)
-    with pytest.raises(InputError, match=f"the rate of {model.topology.dof_names[5]} is nan in frame 1"):
+    with refused("not_finite", model.topology.dof_names[5], "frame 1"):
         motion_from(model, np.arange(2.0), plain, bad, plain)
 
 
@@ -83,10 +84,10 @@ def test_rates_are_checked_like_coordinates(model):
 def test_a_motion_holds_finite_numbers_of_one_length(still, part):
     bad = getattr(still, part).copy()
     bad[2] = np.inf
-    with pytest.raises(InputError, match=f"{part}.* in frame 2"):
+    with refused("not_finite", part, "frame 2"):
         replace(still, **{part: bad})
     if part != "time":
-        with pytest.raises(InputError, match=f"{part} has the shape"):
+        with refused("bad_shape", part):
             replace(still, **{part: bad[1:]})
 
 
@@ -97,14 +98,14 @@ def test_the_origin_of_a_motion_is_the_base_position(model, motion):
 @pytest.mark.parametrize(
     ("force", "moment", "words"),
     [
-        (holed((FRAMES, 3), 4, 1), ZERO, "force on 'foot_r' is nan in frame 4"),
-        (ZERO, holed((FRAMES, 3), 5, 1), "moment on 'foot_r' is nan in frame 5"),
-        (np.zeros(3), np.zeros(3), r"force on 'foot_r' has the shape \(3,\)"),
-        (ZERO, ZERO[1:], r"moment on 'foot_r' has the shape \(7, 3\)"),
+        (holed((FRAMES, 3), 4, 1), ZERO, ("not_finite", "foot_r", "4")),
+        (ZERO, holed((FRAMES, 3), 5, 1), ("not_finite", "foot_r", "5")),
+        (np.zeros(3), np.zeros(3), ("bad_shape", "foot_r", "(3,)")),
+        (ZERO, ZERO[1:], ("bad_shape", "foot_r", "(7, 3)")),
     ],
 )
 def test_a_wrench_that_is_none(force, moment, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         Wrench("foot_r", force, moment)
 
 
@@ -118,10 +119,10 @@ def test_names_that_the_model_does_not_have(model, still):
         "joint degree of freedom 'pelvis_tx'": lambda: intersegmental_moment(
             model, still, segments, [], "pelvis_tx"
         ),
-        "joint degree of freedom 'nee'": lambda: joint_load(model, still, segments, [], "nee"),
+        "joint degree of freedom 'nee'": lambda: joint_loads(model, still, segments, [], ["nee"])["nee"],
     }
     for words, call in typos.items():
-        with pytest.raises(InputError, match=f"no {words} in 'inverse_human'"):
+        with refused("unknown_name", words, "inverse_human"):
             call()
     for call in (
         lambda: projected_moments(model, still, lost),
@@ -130,9 +131,9 @@ def test_names_that_the_model_does_not_have(model, still):
         lambda: application_sensitivity(model, still, lost[0]),
         lambda: ExternalForces.build(model, TIME, lost),
     ):
-        with pytest.raises(InputError, match=r"(?s)no body 'fot_r'.*did you mean 'foot_r'"):
+        with refused("unknown_name", "fot_r", "foot_r"):
             call()
-    with pytest.raises(InputError, match=r"(?s)no source 'thig_r'.*thigh_r"):
+    with refused("unknown_name", "thigh_r"):
         mass_sensitivity(model, still, segments).of("knee_flexion_r", "thig_r")
 
 
@@ -143,7 +144,7 @@ def test_names_of_rows_that_the_model_does_not_have(model):
         lambda: coincident(topology, [("knee_r", "kne_r")]),
         lambda: scalar_products(topology, standing, [((None, "kne_r"), (None, "knee_axis_r"))]),
     ):
-        with pytest.raises(InputError, match=r"(?s)'kne_r'.*did you mean 'knee_r'"):
+        with refused("unknown_name", "kne_r", "knee_r"):
             call()
 
 
@@ -158,9 +159,9 @@ def test_wrenches_and_points_of_another_length(model, still):
         lambda: application_sensitivity(model, still, short[0]),
         lambda: joint_reactions(expand(model), still, short),
     ):
-        with pytest.raises(InputError, match="'foot_r' has 5 frames, the motion 8"):
+        with refused("bad_shape", "foot_r", "5", "8"):
             call()
-    with pytest.raises(InputError, match=r"point of application has the shape \(4, 3\)"):
+    with refused("bad_shape"):
         force_sensitivity(model, still, "foot_r", ZERO[:4])
 
 
@@ -172,50 +173,50 @@ def test_the_motion_of_another_model(still, model):
         lambda: force_sensitivity(chain, still, "link2", ZERO),
         lambda: expand(chain).motion(still),
     ):
-        with pytest.raises(InputError, match="a motion of 47 points and vectors"):
+        with refused("bad_shape", "47"):
             call()
 
 
 def test_reactions_need_an_expanded_model(model, still):
-    with pytest.raises(InputError, match=r"(?s)not expanded.*expand"):
+    with refused("conflict"):
         joint_reactions(model, still, [])
-    with pytest.raises(InputError, match=r"(?s)'shank'.*shank_r"):
+    with refused("unknown_name", "shank_r"):
         joint_reactions(expand(model), still, []).joint("shank")
 
 
 @pytest.mark.parametrize(
     ("points", "directions", "words"),
     [
-        ({}, {}, "no points or directions"),
-        ({"knee_r": ZERO}, {}, "no point of the base body 'pelvis' was measured"),
-        ({"kne_r": ZERO}, {}, "'kne_r'"),
-        ({"knee_axis_r": ZERO}, {}, "'knee_axis_r' is a direction"),
-        ({"knee_r": holed((FRAMES, 3), 4, 0)}, {}, "target 'knee_r' is nan in frame 4"),
-        ({"knee_r": ZERO, "hip_r": ZERO[:5]}, {}, r"target 'hip_r' has the shape \(5, 3\)"),
-        ({"knee_r": ZERO[0]}, {}, r"target 'knee_r' has the shape \(3,\)"),
+        ({}, {}, ("missing_argument",)),
+        ({"knee_r": ZERO}, {}, ("conflict", "pelvis")),
+        ({"kne_r": ZERO}, {}, ("unknown_name", "kne_r")),
+        ({"knee_axis_r": ZERO}, {}, ("conflict", "knee_axis_r")),
+        ({"knee_r": holed((FRAMES, 3), 4, 0)}, {}, ("not_finite", "knee_r", "4")),
+        ({"knee_r": ZERO, "hip_r": ZERO[:5]}, {}, ("bad_shape", "hip_r", "(5, 3)")),
+        ({"knee_r": ZERO[0]}, {}, ("bad_shape", "knee_r", "(3,)")),
     ],
 )
 def test_targets_that_are_none(model, points, directions, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         fit_pose(model, Targets.build(model, points, directions))
 
 
 def test_settings_of_a_simulation(body):
     q, still = body.standing, np.zeros_like(body.standing)
-    settings = {
-        "tolerance = 0": {"tolerance": 0},
-        "tolerance = -1": {"tolerance": -1},
-        "tolerance = nan": {"tolerance": np.nan},
-        "largest_step = 0": {"largest_step": 0},
-        "largest_step = nan": {"largest_step": np.nan},
-        "(?s)forces = .*single force": {"forces": JointResistance.build(body)},
-        "(?s)forces = .*called": {"forces": [3.0]},
-    }
-    for words, setting in settings.items():
-        with pytest.raises(InputError, match=words):
-            simulate(body, q, still, 0.01, **setting)
-    for duration in (-1.0, np.nan, np.zeros((3, 2)), "long"):
-        with pytest.raises(InputError, match=r"duration|increase"):
+    for name, value in (
+        ("tolerance", 0),
+        ("tolerance", -1),
+        ("tolerance", np.nan),
+        ("largest_step", 0),
+        ("largest_step", np.nan),
+    ):
+        with refused("bad_number", name):
+            Integration(**{name: value})
+    for forces in (JointResistance.build(body), [3.0]):
+        with refused("bad_type", "forces"):
+            simulate(body, q, still, 0.01, forces)
+    for duration, code in ((-1.0, "bad_number"), (np.nan, "bad_number"), (np.zeros((3, 2)), "bad_shape")):
+        with refused(code):
             simulate(body, q, still, duration)
 
 
@@ -231,35 +232,33 @@ def test_faults_of_forces_say_once_when_and_keep_their_kind(body):
     def refusing(time, q, qd):
         raise InputError("no such force", expected="another")
 
-    with pytest.raises(InputError, match=r"^the force narrow has the shape \(3,\)"):
+    with refused("bad_shape", "(3,)"):
         simulate(body, q, still, 0.01, forces=[narrow])
-    with pytest.raises(InputError, match=r"^no such force"):
+    with refused("bad_input", "no such force"):
         simulate(body, q, still, 0.01, forces=[refusing])
     with pytest.raises(MuscleSolveError) as caught:
         simulate(body, q, still, 0.01, forces=[broken])
     assert str(caught.value).count("the simulation stops at") == 1
-    with pytest.raises(InputError, match="value for 'knee_flexion_r' is nan"):
+    with refused("not_finite", "knee_flexion_r"):
         JointMoments.build(body, {"knee_flexion_r": np.nan})
 
 
 def test_forces_through_time_that_are_none(body):
-    with pytest.raises(InputError, match="time does not increase"):
+    with refused("time_not_increasing"):
         JointMoments.build(body, {"knee_flexion_r": np.zeros(FRAMES)}, TIME[::-1])
-    with pytest.raises(InputError, match="'knee_flexion_r' is nan in frame 1"):
+    with refused("not_finite", "knee_flexion_r", "frame 1"):
         JointMoments.build(body, {"knee_flexion_r": holed(FRAMES, 1)}, TIME)
     none = ExternalForces.build(body, TIME, [])
     assert not none(TIME, np.repeat(body.standing[None], FRAMES, 0), np.zeros((FRAMES, 33, 3))).any()
 
 
 def test_a_table_of_resistance_of_another_model(model):
-    with pytest.raises(
-        InputError, match=r"(?s)forward_resistance\.toml.*'inverse_human'.*no degree of freedom"
-    ):
+    with refused("bad_model", "forward_resistance.toml", "inverse_human"):
         JointResistance.build(model)
 
 
 def test_complex_numbers_pass(model):
-    """An imaginary step carries derivatives along; it is no fault."""
+    """An imaginary step transports derivatives; it is no fault."""
     array = np.ones((2, 3)) + 1e-30j
     assert check_array(array, "x", ("T", 3)) is array
     assert Wrench("foot_r", array, array).force is array
@@ -268,13 +267,13 @@ def test_complex_numbers_pass(model):
 def test_a_file_that_is_no_text(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_bytes(b"\xff\xfe\x00")
-    with warnings.catch_warnings(), pytest.raises(InputError, match=r"mine\.toml"):
+    with warnings.catch_warnings(), refused("unreadable_file", "mine.toml"):
         load_topology(file)
 
 
 @pytest.mark.parametrize(
     ("what", "value"), [("mass", "70"), ("stature", None), ("shoe_mass", [0.3, 0.3]), ("mass", np.nan)]
 )
-def test_a_person_is_made_of_numbers(what, value):
-    with pytest.raises(InputError, match=what):
+def test_a_subject_is_made_of_numbers(what, value):
+    with refused("bad_number", what):
         human_model(**{what: value})

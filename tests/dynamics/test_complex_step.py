@@ -1,4 +1,4 @@
-"""The road from joint coordinates to moments is analytic: an imaginary step carries an exact derivative along."""
+"""The path from joint coordinates to moments is analytic: an imaginary step gives an exact derivative."""
 
 import numpy as np
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import muscle_db
 from muscle_db import MuscleDatabaseError
@@ -159,15 +160,13 @@ def test_refusal(tmp_path: Path, old: str, new: str, line: int, says: list[str])
 
 def test_no_muscle(tmp_path: Path) -> None:
     for text in (GOOD[: GOOD.index("\n[[muscle]]")], "muscle = []\n" + GOOD[: GOOD.index("\n[[muscle]]")]):
-        with pytest.raises(MuscleDatabaseError, match="muscle"):
+        with refused("bad_muscle_set", "muscle", error=MuscleDatabaseError):
             muscle_db.load(save(tmp_path, text))
 
 
 def test_group_outside_the_list(tmp_path: Path) -> None:
     text = GOOD.replace("[reference]", '[groups]\ncalf = ""\nthighs = ""\n[reference]', 1)
-    with pytest.raises(
-        MuscleDatabaseError, match=r'line 35, .*, group: unknown group "thigh"\n.*\n.*"thighs"'
-    ):
+    with refused("bad_muscle_set", "35", "thighs", error=MuscleDatabaseError):
         muscle_db.load(save(tmp_path, text))
 
 
@@ -176,9 +175,7 @@ def test_line_of_a_point_under_its_own_header(tmp_path: Path) -> None:
     points = tibia + '[[muscle.path]]\nframe = "shoe"\nposition = [0, 0, 0]\n'
     start, stop = GOOD.index("path = ["), GOOD.index(']\n\n[[muscle]]\nname = "vastus"') + 2
     text = GOOD[:start] + points + GOOD[stop:]
-    with pytest.raises(
-        MuscleDatabaseError, match=r'line 28, muscle 1 \(soleus\), point 2, frame: unknown frame "shoe"'
-    ):
+    with refused("bad_muscle_set", "28", "1", "shoe", error=MuscleDatabaseError):
         muscle_db.load(save(tmp_path, text))
 
 
@@ -216,7 +213,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -128,7 +128,7 @@ def test_points_that_are_off_the_path_move_nothing(model, muscles, motion):
     assert not np.moveaxis(found.moment_arm, 2, 1)[:, paths.switched][off].any()
 
 
-def test_bodies_turn_the_pull_on_a_point_and_keep_its_size(model, muscles, motion):
+def test_bodies_rotate_the_force_on_a_point_and_keep_its_size(model, muscles, motion):
     state = muscle_state(model, muscles, motion)
     found = point_derivatives(model, motion, state).musculotendon_length
     pull = np.linalg.norm(state.path.gradient, axis=2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import musclesolve as ms
 
@@ -87,16 +88,19 @@ def test_poses_are_along_one_axis_and_other_angles_are_zero(standing):
 @pytest.mark.parametrize(
     ("angles", "words"),
     [
-        ({"knee": 0.1}, "did you mean 'knee_flexion"),
-        ({"knee_flexion_r": [0.1, np.nan]}, "knee_flexion_r"),
-        ({"knee_flexion_r": [0.1, 0.2], "hip_flexion_r": [0.1, 0.2, 0.3]}, "lengths"),
-        ({"pelvis_tilt": 0.1}, "pelvis_tilt"),
-        ({"knee_flexion_r": "x"}, "knee_flexion_r: 'x' is no angle"),
-        ({"knee_flexion_r": [[0.1]]}, "knee_flexion_r"),
-        ({"knee_flexion_r": []}, "knee_flexion_r"),
-        ({"knee_flexion_r": [0.0, -90.0]}, r"-90 rad is more than a full turn(.|\n)*numpy\.radians"),
+        ({"knee": 0.1}, ("unknown_name", "knee_flexion")),
+        ({"knee_flexion_r": [0.1, np.nan]}, ("bad_number", "knee_flexion_r")),
+        (
+            {"knee_flexion_r": [0.1, 0.2], "hip_flexion_r": [0.1, 0.2, 0.3]},
+            ("bad_shape", "[2, 3]"),
+        ),
+        ({"pelvis_tilt": 0.1}, ("unknown_name", "pelvis_tilt")),
+        ({"knee_flexion_r": "x"}, ("bad_number", "knee_flexion_r")),
+        ({"knee_flexion_r": [[0.1]]}, ("bad_number", "knee_flexion_r")),
+        ({"knee_flexion_r": []}, ("bad_number", "knee_flexion_r")),
+        ({"knee_flexion_r": [0.0, -90.0]}, ("bad_number", "-90")),
     ],
 )
 def test_bad_angles_are_named(angles, words):
-    with pytest.raises(ms.InputError, match=words):
+    with refused(*words):
         ms.muscle_geometry(angles)

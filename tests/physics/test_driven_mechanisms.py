@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from scipy.interpolate import make_interp_spline
 from small_models import four_bar, laid_out
 
@@ -15,10 +16,10 @@ from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism, mechanism
 from musclesolve.dynamics.model.joint_constraints import coincident, fixed, scalar_products
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.rigid_body_constraints import Constraints
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)
-TIME = np.linspace(0.0, 1.0, 201)
+TIME = np.linspace(0.0, 1.0, 101)
 
 
 def forces(topology, standing, mass, kinds):
@@ -188,7 +189,7 @@ def test_the_pin_of_a_driven_pendulum_takes_weight_and_inertia():
     angle, rate, second = crank(TIME)
     down = (
         np.stack([np.sin(angle), 0.0 * angle, np.cos(angle)], axis=1) * c
-    )  # from the pin to the mass centre
+    )  # from the pin to the mass center
     across = np.cross(Y, down)
     acceleration = across * second[:, None] - down * (rate**2)[:, None]
     expected = m * (acceleration + 9.80665 * Z)
@@ -202,17 +203,17 @@ def test_the_pin_of_a_driven_pendulum_takes_weight_and_inertia():
 
 def test_wrong_names_and_missing_drivers_are_named(loop):
     model, driver, found = loop
-    with pytest.raises(InputError, match="no row is called 'c = d'"):
+    with refused("unknown_name", "c = d"):
         found.reaction(["c = d"], "rocker", "e")
-    with pytest.raises(InputError, match="no row is called 'rope'"):
+    with refused("unknown_name"):
         found.of(LengthDriver("rope", 0, 1, crank))
     rigid = four_bar(crank)[2]
-    with pytest.raises(MuscleSolveError, match="nothing drives b, c, e"):
+    with refused(None, "b, c, e", error=MuscleSolveError):
         mechanism_forces(model, [rigid], TIME[:2], found.q[:2])
-    with pytest.raises(MuscleSolveError, match=r"velocities.*contradict"):
+    with refused(None, "angle (a->d) to (a->b)", error=MuscleSolveError):
         other = AngleDriver(
             driver.name, driver.lines, driver.length, driver.axial, lambda t: (crank(t)[0], t, t)
         )
         mechanism_forces(model, [rigid, driver, other], TIME[:2], found.q[:2])
-    with pytest.raises(InputError, match="standing positions"):
+    with refused("bad_shape"):
         Mechanism(model.topology, model.standing[:-1], model.mass)

@@ -7,7 +7,7 @@ from scipy.special import ellipk
 
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.energy import kinetic_energy, mass_center, momentum
-from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.forward.simulate import Integration, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
@@ -73,7 +73,7 @@ def test_a_fall_in_vacuum_keeps_momentum(body, fall):
 
 def test_both_routes_fall_alike(body, fall):
     start = tumbling(body)
-    direct = simulate(body, start.q[0], start.qd[0], [0.0, 0.05], method="direct")
+    direct = simulate(body, start.q[0], start.qd[0], [0.0, 0.05], integration=Integration(method="direct"))
     same = simulate(body, start.q[0], start.qd[0], [0.0, 0.05])
     assert np.abs(direct.q - same.q).max() < 1e-11
     assert np.abs(direct.qdd - same.qdd).max() < 1e-9 * np.abs(direct.qdd).max()
@@ -86,11 +86,21 @@ def splined(sim):
     return spline(sim.time, 1), spline(sim.time, 2)
 
 
-@pytest.mark.parametrize("driven", [False, True], ids=["free fall", "driven fall"])
-def test_forward_then_inverse_dynamics_returns_the_moments(body, driven):
+def test_a_fall_needs_no_moments(body, fall):
+    assert np.abs(projected_moments(body, fall.motion, [])).max() < 1e-9
+
+
+def test_forward_then_inverse_dynamics_returns_the_moments(body):
     start = tumbling(body, speed=1.0)
-    moments = JointMoments.build(body, waves(body) if driven else {})
-    sim = simulate(body, start.q[0], start.qd[0], np.linspace(0.0, 0.2, 321), [moments], largest_step=2e-3)
+    moments = JointMoments.build(body, waves(body))
+    sim = simulate(
+        body,
+        start.q[0],
+        start.qd[0],
+        np.linspace(0.0, 0.1, 161),
+        [moments],
+        integration=Integration(largest_step=2e-3),
+    )
     applied, scale = moments.values(sim.time), 3.0
     at_once = projected_moments(body, sim.motion, [])
     assert np.abs(at_once[:, :JOINTS] - applied).max() < 1e-11 * scale
@@ -113,13 +123,21 @@ def test_a_driven_swing_returns_its_moments(body):
         "hip_flexion_l": lambda t: -20.0 * np.sin(8.0 * t),
     }
     moments = JointMoments.build(body, push)
-    times = np.linspace(0.0, 0.2, 201)
-    sim = simulate(body, start.q[0], start.qd[0], times, [moments], held=PELVIS, largest_step=2e-3)
+    times = np.linspace(0.0, 0.12, 121)
+    sim = simulate(
+        body,
+        start.q[0],
+        start.qd[0],
+        times,
+        [moments],
+        held=PELVIS,
+        integration=Integration(largest_step=2e-3),
+    )
     again = differentiate(body, sim.time, sim.motion.coordinates)
     found = projected_moments(body, again, [])[20:-20, :JOINTS]
     assert np.abs(found - moments.values(times)[20:-20]).max() < 1e-6 * 40.0
     moved = sim.motion.coordinates[-1, body.dof("hip_flexion_r")]
-    assert moved > 0.1  # flexion moments flex
+    assert moved > 0.03  # flexion moments flex
 
 
 def test_the_inverse_model_too(model):
@@ -133,7 +151,14 @@ def test_the_inverse_model_too(model):
         "trunk_flexion": 12.0,
     }
     moments = JointMoments.build(model, {n: (lambda t, a=a: a * np.sin(9.0 * t)) for n, a in sized.items()})
-    sim = simulate(model, start.q[0], start.qd[0], np.linspace(0.0, 0.2, 101), [moments], largest_step=4e-3)
+    sim = simulate(
+        model,
+        start.q[0],
+        start.qd[0],
+        np.linspace(0.0, 0.1, 51),
+        [moments],
+        integration=Integration(largest_step=4e-3),
+    )
     np.testing.assert_allclose(sim.motion.coordinates[0], start.coordinates[0], atol=1e-11)
     found = projected_moments(model, sim.motion, [])
     assert np.abs(found[:, :38] - moments.values(sim.time)).max() < 1e-9 * 20.0
@@ -143,7 +168,7 @@ def test_the_inverse_model_too(model):
     assert sim.violation.max() < 1e-12
 
 
-def test_outside_forces_do_their_work(body):
+def test_external_forces_do_their_work(body):
     start = tumbling(body, speed=0.5)
     time = np.linspace(0.0, 0.1, 51)
     pull = np.column_stack([200.0 * np.sin(30.0 * time), 50.0 * np.cos(20.0 * time), 300.0 + 0.0 * time])
@@ -189,7 +214,7 @@ def test_a_leg_swings_with_the_period_of_a_physical_pendulum(body, amplitude):
     arm = body.mass.center[shank] - body.standing[body.slot("knee_r")]
     mass, reach = body.mass.mass[shank], np.hypot(arm[0], arm[2])
     inertia = body.mass.inertia[shank, 1, 1] + mass * reach**2
-    hanging = np.arctan2(arm[0], -arm[2])  # the mass centre is not below the knee when the knee is straight
+    hanging = np.arctan2(arm[0], -arm[2])  # the mass center is not below the knee when the knee is straight
     swing = amplitude - hanging
     period = 4.0 * ellipk(np.sin(swing / 2.0) ** 2) * np.sqrt(inertia / (mass * 9.80665 * reach))
     still = [

@@ -12,7 +12,7 @@ from musclesolve.dynamics.inverse.hof_moment import (
     whole_body_wrench,
 )
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_load, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
@@ -41,7 +41,7 @@ def test_explicit_moment_is_the_multiplier_of_the_driver(model, motion, segments
 def test_one_joint_alone_is_the_same_as_all_in_one_pass(model, motion, segments, wrenches):
     loads = joint_loads(model, motion, segments, wrenches)
     for dof in ("ankle_dorsiflexion_r", "hip_flexion_l", "trunk_bending_right", "head_flexion"):
-        alone = joint_load(model, motion, segments, wrenches, dof)
+        alone = joint_loads(model, motion, segments, wrenches, [dof])[dof]
         np.testing.assert_allclose(alone.force, loads[dof].force, rtol=1e-13)
         np.testing.assert_allclose(alone.moment, loads[dof].moment, rtol=1e-12, atol=1e-11)
 
@@ -104,7 +104,7 @@ def test_center_of_pressure_of_a_simulated_plate(model, motion, segments):
         np.testing.assert_allclose(np.cross(point, force) + twist, moment, rtol=1e-9, atol=1e-9)
 
 
-def test_ground_force_at_that_point_leaves_nothing_for_the_base_to_carry(model, motion, segments):
+def test_ground_force_at_that_point_leaves_no_residual_at_the_base(model, motion, segments):
     """Whole-body balance in the multiplier route: the wrench from the motion replaces the base's residual."""
     force, moment = whole_body_wrench(model, segments)
     residual = lagrange_multipliers(model, motion, [Wrench("foot_r", force, moment)]).moments[:, 38:]

@@ -6,7 +6,7 @@ import pytest
 from musclesolve.dynamics.inverse.external_wrenches import Wrench, external_force
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 
@@ -21,7 +21,7 @@ def test_newton_euler_agrees_with_projection_at_every_joint(model, motion, wrenc
     projected = projected_moments(model, motion, wrenches)
     segments, axes = segment_motion(model, motion), model.tree.axes(motion.q)
     for k, dof in enumerate(model.topology.dof_names[:38]):
-        load = joint_load(model, motion, segments, wrenches, dof)
+        load = joint_loads(model, motion, segments, wrenches, [dof])[dof]
         about = np.einsum("tx,tx->t", load.moment, axes[:, k])
         assert np.abs(about - projected[:, k]).max() < 1e-12 * np.abs(projected).max(), dof
 
@@ -63,13 +63,13 @@ def standing(model):
     return motion_from(model, np.zeros(1), zero, zero, zero)
 
 
-def test_standing_still_without_ground_the_base_must_carry_the_weight(model):
+def test_standing_without_ground_the_base_bears_the_weight(model):
     residual = projected_moments(model, standing(model), [])[0, 38:]
     weight = model.mass.total * 9.80665
     np.testing.assert_allclose(residual[:3], [0.0, 0.0, weight], atol=1e-9)
 
 
-def test_quiet_standing_on_two_feet_asks_nothing_of_the_base(model):
+def test_quiet_standing_on_two_feet_needs_no_residual(model):
     still = standing(model)
     center = np.einsum("b,bx->x", model.mass.mass, segment_motion(model, still).center[0]) / model.mass.total
     half = np.array([[0.0, 0.0, 0.5 * model.mass.total * 9.80665]])
@@ -81,7 +81,7 @@ def test_quiet_standing_on_two_feet_asks_nothing_of_the_base(model):
     np.testing.assert_allclose(residual, 0.0, atol=1e-9)
 
 
-def test_a_force_in_front_of_the_ankle_asks_for_plantarflexion(model):
+def test_a_force_in_front_of_the_ankle_needs_plantarflexion(model):
     still = standing(model)
     force = np.array([[0.0, 0.0, 1000.0]])
     point = model.standing[model.slot("ankle_r")] + np.array([0.1, 0.0, -0.07])

@@ -9,7 +9,7 @@ from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.inverse.joint_reactions import joint_reactions
-from musclesolve.dynamics.inverse.newton_euler import joint_load, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,
     joint_wrenches,
@@ -51,7 +51,8 @@ def check_against_newton_euler(model, motion, wrenches, reactions, tolerance):
     segments = segment_motion(model, motion)
     scale = np.abs(reactions.force).max(), np.abs(reactions.moment).max()
     for k, (far, _) in enumerate(reactions.joints):
-        load = joint_load(model, motion, segments, wrenches, last_dof(model, far))
+        dof = last_dof(model, far)
+        load = joint_loads(model, motion, segments, wrenches, [dof])[dof]
         moment = reactions.moment[:, k] + actuator_moment(model, motion, reactions.moments, far)
         assert np.abs(reactions.force[:, k] - load.force).max() < tolerance * scale[0], far
         assert np.abs(moment - load.moment).max() < tolerance * scale[1], far
@@ -113,7 +114,8 @@ def check_projection(model, motion, wrenches, formula):
     system, segments = absolute_system(model, motion, wrenches), segment_motion(model, motion)
     force, moment = joint_wrenches(system, formula(system))
     for j, joint in enumerate(system.links.joints):
-        load = joint_load(model, motion, segments, wrenches, model.topology.dof_names[joint.dofs[-1]])
+        dof = model.topology.dof_names[joint.dofs[-1]]
+        load = joint_loads(model, motion, segments, wrenches, [dof])[dof]
         far = system.links.names[joint.distal]
         assert np.abs(force[:, j] - load.force).max() < 1e-9 * np.abs(force).max(), far
         assert (

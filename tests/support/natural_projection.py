@@ -37,7 +37,7 @@ def natural_partner(constraint: Array) -> Array:
     pivots = np.abs(np.diagonal(triangle, axis1=1, axis2=2))
     if constraint.shape[1] > constraint.shape[2] or (pivots.min(axis=1) < 1e-10 * pivots.max(axis=1)).any():
         raise MuscleSolveError(
-            "constraint rows depend on each other, so no E has C E = 1; use redundancy.minimum_norm for such a system."
+            "constraint rows depend on each other, so no E has C E = 1; use `minimum_norm` for such a system."
         )
     return basis @ np.linalg.inv(np.swapaxes(triangle, 1, 2))
 

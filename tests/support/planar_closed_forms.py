@@ -41,6 +41,7 @@ def lower_limb_reactions(
     if not chained or tree.mount[two].any() or tree.distal_segments[:, two].sum() != 3.0:
         raise InputError(
             f"{', '.join(leg)} are no leg of three segments on the base point",
+            code="conflict",
             expected="thigh mounted at (0, 0) of the base segment, shank on it, foot last",
             remedy="`joint_reactions` takes any body",
         )

@@ -1,4 +1,4 @@
-"""A whole laboratory turned about the vertical: markers, standing trial and forces alike."""
+"""A whole laboratory rotated about the vertical: markers, standing trial and forces alike."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve.recording.data import Trial
 
 
-def turned(trial: Trial, angle_deg: float) -> Trial:
+def rotated(trial: Trial, angle_deg: float) -> Trial:
     """The trial as a laboratory would record it whose axes lie the other way."""
     cosine, sine = np.cos(np.deg2rad(angle_deg)), np.sin(np.deg2rad(angle_deg))
     rotation = np.array([[cosine, -sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])

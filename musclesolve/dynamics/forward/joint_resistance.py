@@ -1,13 +1,14 @@
-"""What passive joints resist: viscous damping, and moments that rise where the range of motion ends (Silva 2003, 3.3).
+"""Resistance of passive joints: viscous damping, and moments that rise where the range of motion ends (Silva 2003,
+3.3).
 
     m_r = m_d + m_p                                            (3.2)
     m_d = -j (w_child - w_parent)                              (3.3)
     m_p = m_max (3 x^2 - 2 x^3) n,  x = (beta - beta_max) / Delta_beta between 0 and 1     (3.8, correction C11)
 
 beta is the latitude of the child's line u_r about the axis of the joint's cone, theta its longitude, and beta_max
-depends on theta. n is the unit vector about which u_r turns back the shortest way, -u_r x grad(beta - beta_max(theta)):
-the axis of (3.8) for a round cone, normalised, and tangent to the cone where it is not round. The parent receives
-the opposite of all.
+depends on theta. n is the unit vector about which u_r rotates back the shortest way, -u_r x grad(beta -
+beta_max(theta)): the axis of (3.8) for a round cone, normalised, and tangent to the cone where it is not round. The
+parent receives the opposite of all.
 """
 
 from __future__ import annotations
@@ -171,36 +172,31 @@ def _cones(model: Model, rows: list[dict]) -> Cones:
     frames = np.array([[row["front"], row["side"], row["axis"]] for row in rows]).reshape(-1, 3, 3)
     if not np.allclose(frames @ np.swapaxes(frames, 1, 2), np.eye(3), atol=1e-9):
         raise ValueError("front, side and axis of a cone must be perpendicular unit vectors")
-    keys = ("front_deg", "side_deg", "back_deg", "opposite_deg")
+    ranges = [[row[f"{key}_deg"] for key in ("front", "side", "back", "opposite")] for row in rows]
     return Cones(
         np.array([model.body(row["parent"]) for row in rows], dtype=int),
         np.array([model.body(row["child"]) for row in rows], dtype=int),
         np.array([model.slot(row["pivot"]) for row in rows], dtype=int),
         np.array([model.slot(row["tip"]) for row in rows], dtype=int),
         frames,
-        np.deg2rad(np.array([[row[key] for key in keys] for row in rows], dtype=float).reshape(-1, 4)),
-        np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),
-        np.array([row["moment"] for row in rows], dtype=float),
+        np.deg2rad(np.array(ranges, dtype=float).reshape(-1, 4)),
+        *_margin_and_moment(rows),
     )
 
 
 def _stops(model: Model, rows: list[dict]) -> Stops:
     lower, upper = (np.array([row[key] for row in rows], dtype=float) for key in ("lower_deg", "upper_deg"))
     joints = np.array([model.dof(row["dof"]) for row in rows], dtype=int)
-    others = [
-        row["dof"] for row, joint in zip(rows, joints, strict=True) if joint not in single_joints(model)
-    ]
-    if others:
-        raise ValueError(f"a stop for {others[0]}, which is not the only turn between two bodies")
+    if others := [row["dof"] for row in rows if model.dof(row["dof"]) not in single_joints(model)]:
+        raise ValueError(f"a stop for {others[0]}, which is not the only rotation between two bodies")
     if (lower >= upper).any():
         raise ValueError(f"the range of {rows[int(np.argmax(lower - upper))]['dof']} is empty")
-    return Stops(
-        joints,
-        np.deg2rad(lower),
-        np.deg2rad(upper),
-        np.deg2rad(np.array([row["margin_deg"] for row in rows], dtype=float)),
-        np.array([row["moment"] for row in rows], dtype=float),
-    )
+    return Stops(joints, np.deg2rad(lower), np.deg2rad(upper), *_margin_and_moment(rows))
+
+
+def _margin_and_moment(rows: list[dict]) -> tuple[Array, Array]:
+    margin, moment = (np.array([row[key] for row in rows], dtype=float) for key in ("margin_deg", "moment"))
+    return np.deg2rad(margin), moment
 
 
 def _dot(a: Array, b: Array) -> Array:

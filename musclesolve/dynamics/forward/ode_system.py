@@ -34,7 +34,7 @@ _SHOWN = 4
 
 @dataclass(frozen=True)
 class System:
-    """Equations of motion of one simulation; a state y is q and qd one behind the other, (6N,)."""
+    """Equations of motion of one simulation; a state y is q, then qd, (6N,)."""
 
     model: Model
     constraints: Constraints

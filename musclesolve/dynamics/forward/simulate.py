@@ -1,4 +1,4 @@
-"""Forward dynamics: the motion that follows from forces, behind one call.
+"""Forward dynamics: the motion that follows from forces.
 
 The natural coordinates and their velocities are the state. Accelerations come from the augmented Lagrangian
 iteration (Silva 2003, 2.37) or directly, a Runge-Kutta method of order eight (scipy's DOP853) takes the steps, and

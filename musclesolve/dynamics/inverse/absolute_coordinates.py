@@ -1,8 +1,9 @@
 """Absolute coordinates of the bodies that have mass, and the matrices of the projection for a whole motion.
 
-The velocities of a body are those of its center of mass and its angular velocity; forces come before moments. Massless
-bodies and crosses between two bodies are part of the joint between these, which then has up to three axes. Where their
-pivots differ (the shoulder girdle), a force in the joint also rotates about the axes, which its moment must balance.
+The velocities of a body are those of its center of mass and its angular velocity; forces come before moments.
+Massless bodies and crosses between two bodies are part of the joint between these, which then has up to three axes.
+Where their pivots differ (the shoulder girdle), a force in the joint also has a moment about the axes, which its own
+moment must balance.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def shifted(arm: Array) -> Array:
 
 
 def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -> Array:
-    """D: a turn about an axis moves the centers of mass of all links beyond it (2.4)."""
+    """D: a rotation about an axis moves the centers of mass of all links beyond it (2.4)."""
     tree, q, joints = model.tree, motion.q, model.tree.joint_count
     turns = np.concatenate([tree.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
     pivots = np.concatenate([q[:, tree.pivot], np.repeat(motion.origin[:, None], 3, axis=1)], axis=1)
@@ -100,7 +101,7 @@ def joint_bases(model: Model, motion: Motion, joint: Joint) -> tuple[Array, Arra
     """Constraint wrenches N and prohibited twists P of a joint at its pivot, (T, 6, c) each, with N^T P = 1.
 
     The wrenches do no work on the allowed twists [a x (p - o); a]: three unit forces, with the moment that keeps them
-    from turning the axes, and the moments perpendicular to all axes. The twists: three translations, turns
+    from rotating the axes, and the moments perpendicular to all axes. The twists: three translations, rotations
     perpendicular to the axes.
     """
     q, tree = motion.q, model.tree

@@ -91,7 +91,7 @@ class _Expansion:
 
     def __init__(self, model: Model) -> None:
         self.model, self.topology = model, model.topology
-        self.members = [{*body.points, *body.vectors, *body.extra} for body in self.topology.bodies]
+        self.members = [{*body.members} for body in self.topology.bodies]
         self.parent, self.child = acting_bodies(model)
         joints = zip(self.parent.tolist(), self.child.tolist(), strict=True)
         self.proximal = {distal: proximal for proximal, distal in joints}
@@ -132,10 +132,9 @@ class _Expansion:
         return {self._copy(name, body): name for name, body in held}
 
     def _own(self, index: int, body: Body) -> Body:
-        parts = (
+        points, vectors, extra = (
             tuple(self._copy(n, index) for n in names) for names in (body.points, body.vectors, body.extra)
         )
-        points, vectors, extra = parts
         return replace(body, points=points, vectors=vectors, extra=extra)
 
     def _upward(self, body: int) -> list[int]:

@@ -1,6 +1,6 @@
 """Hof's explicit moment at a joint, term by term, and his center of pressure (Hof 1992, J Biomech 25:1209-11).
 
-The moment needs no recursion: it is what the bodies on the distal side of the joint ask for, taken about the joint.
+The moment needs no recursion: it follows from the bodies on the distal side of the joint, taken about the joint.
 Equations as in correction E1, for the joints and bodies of any model of this core.
 """
 
@@ -133,7 +133,7 @@ def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
 
 
 def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Array]:
-    """Force [N] and moment about the global origin [N m] that all of the body asks of the ground, (T, 3) each.
+    """Force [N] and moment about the global origin [N m] that the whole body needs from the ground, (T, 3) each.
 
     F = sum m_i a_i - M g (3b);  M = sum r_i x m_i (a_i - g) + sum d(I_i w_i)/dt (4b)
     """
@@ -143,7 +143,7 @@ def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Arr
 
 
 def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
-    """Center of pressure (T, 3) [m] that the motion of the whole body asks for, without a force plate.
+    """Center of pressure (T, 3) [m] that the motion of the whole body requires, without a force plate.
 
     r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z) (12)
     """

@@ -2,8 +2,8 @@
 
 A moment tau about the axis a of a joint is the couple tau a on the distal body and -tau a on the proximal one. The
 cross of a universal joint is massless and no body: the couples of both its joints act on the bodies on its two sides.
-Where its axes are not square, w = a_1 s_1 + a_2 s_2 asks for the couples tau_1 b_1 + tau_2 b_2 about the dual axes,
-b_k . a_l = 1 for k = l, else 0, so that each moment works on its own angle alone and s_k = b_k . w.
+Where its axes are not perpendicular, w = a_1 s_1 + a_2 s_2 requires the couples tau_1 b_1 + tau_2 b_2 about the dual
+axes, b_k . a_l = 1 for k = l, else 0, so that each moment works on its own angle alone and s_k = b_k . w.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from musclesolve.dynamics.model.rigid_body import RigidBodies
 
 
 def acting_bodies(model: Model) -> tuple[Indices, Indices]:
-    """Bodies before and behind every joint (K,); a massless cross is passed over to the next body."""
+    """Proximal and distal body of every joint (K,); a massless cross is passed over to the next body."""
     tree, count = model.tree, len(model.topology.bodies)
     into = {int(c): int(p) for p, c in zip(tree.parent, tree.child, strict=True)}
     out = {int(p): int(c) for p, c in zip(tree.parent, tree.child, strict=True)}

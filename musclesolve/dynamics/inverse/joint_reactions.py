@@ -22,6 +22,7 @@ from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
 from musclesolve.dynamics.inverse.redundant_constraints import rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 
 _BLOCK = 32
@@ -58,7 +59,7 @@ def joint_reactions(
 ) -> JointReactions:
     """Joint reactions and net joint moments from the multipliers of the expanded system (2.83, 2.86, 2.88).
 
-    The motion is that of the original model. `drivers` are degrees of freedom led by drivers; the others have couples.
+    The motion is that of the original model. `drivers` are degrees of freedom with drivers; the others have couples.
 
     Raises:
         InputError: a model that is not expanded, a motion of another model, wrenches or drivers that do not fit.
@@ -72,10 +73,9 @@ def joint_reactions(
         )
     check_frames(wrenches, len(motion.time))
     parts = []
-    for start in range(0, len(motion.time), _BLOCK):
-        keep = np.arange(start, min(start + _BLOCK, len(motion.time)))
-        some = expanded.motion(motion.frames(keep))
-        pushed = [Wrench(w.body, w.force[keep], w.moment[keep]) for w in wrenches]
+    for block in blocks(len(motion.time), _BLOCK):
+        some = expanded.motion(motion.frames(block))
+        pushed = [wrench.frames(block) for wrench in wrenches]
         solved = actuated_moments(expanded, some, pushed, drivers)
         parts.append((*reactions_of(expanded, some.q, solved.constraint), solved.moments))
     return JointReactions(

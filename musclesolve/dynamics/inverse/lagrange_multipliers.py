@@ -1,4 +1,4 @@
-"""Inverse dynamics by Lagrange multipliers: each degree of freedom led by a driver or held by an unknown couple.
+"""Inverse dynamics by Lagrange multipliers: each degree of freedom has a driver or an unknown couple.
 
 A driver's moment comes from its multiplier (Silva 2003, 2.83), an unknown couple is itself the answer (Newton method,
 2.84-2.87); couples have nothing that degenerates at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
@@ -70,7 +70,7 @@ def actuated_moments(
     drivers: Collection[str] = (),
     couples: Collection[str] | None = None,
 ) -> Multipliers:
-    """Inverse dynamics with each degree of freedom led by a driver or held by an unknown couple.
+    """Inverse dynamics with each degree of freedom has a driver or an unknown couple.
 
     `couples` (on the base forces and couples) are all degrees of freedom that are not in `drivers` unless given.
 

@@ -1,7 +1,7 @@
 """Newton-Euler along a chain: joint forces and moments from the segments distal to a joint (Silva 2003, 5.10-5.14).
 
 A third route, free of natural coordinates beyond the pose itself: it uses rotation matrices, angular velocities and
-the acceleration of centers of mass, and asks only for the segments on the distal side of the joint.
+the acceleration of centers of mass, and needs only the segments on the distal side of the joint.
 """
 
 from __future__ import annotations
@@ -91,13 +91,6 @@ def joint_loads(
     beyond = np.flatnonzero(tree.distal_frames[tree.child][:, chosen].any(axis=1))
     loads = _recursion(model, motion, segments, wrenches, beyond)
     return {name: loads[int(tree.child[k])] for name, k in zip(names, chosen, strict=True)}
-
-
-def joint_load(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], dof: str
-) -> JointLoad:
-    """Net load at the pivot of one degree of freedom, see `joint_loads`."""
-    return joint_loads(model, motion, segments, wrenches, [dof])[dof]
 
 
 def _recursion(

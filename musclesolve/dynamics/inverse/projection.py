@@ -6,7 +6,7 @@ the speeds of the degrees of freedom and z the prohibited relative motions of th
     v = D s + E z    (2.4)      C D = 0  (2.6)      C E = 1  (2.7)      M vd = h - C^T lambda  (2.2)
 
 D and E are closed forms: a joint's prohibited motions are the three translations of all that is distal to it, and its
-rotates about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
+rotations about the directions perpendicular to its axes. From the accelerations vd = D sd + gamma follow
 
     lambda = E^T (h - M (D sd + gamma))                          (2.10), no matrix inverted
     lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma)                  (2.11), the classical formula

@@ -41,7 +41,7 @@ def minimum_norm(jacobian: Array, needed: Array, what: str = "the constraint row
     if (missing > 1e-6 * np.maximum(np.abs(needed).max(axis=1), 1.0)).any():
         frame = int(np.argmax(missing))
         raise MuscleSolveError(
-            f"{what} cannot supply the forces that the motion asks for: {missing[frame]:.3g} N or N m is left over in "
+            f"{what} cannot supply the forces that the motion requires: {missing[frame]:.3g} N or N m is left over in "
             f"frame {frame}. A degree of freedom with neither driver nor actuator is the usual reason."
         )
     return multipliers

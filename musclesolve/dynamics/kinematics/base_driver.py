@@ -1,11 +1,11 @@
-"""Six rows that lead the base body through a given motion, whatever points and vectors it has.
+"""Six rows that drive the base body through a given motion, whatever points and vectors it has.
 
 Its first point follows its path, and two of its directions keep to prescribed axes: with a along the line between its
 first two points, b across it towards its vector (or third point), c = a x b, and E the same axes prescribed,
 
     b . E_c = 0,   -a . E_c = 0,   a . E_b = 0
 
-hold where the base is where it should be, and feel a turn about E_a, E_b and E_c, each by its own angle.
+hold where the base is where it should be, and respond to a rotation about E_a, E_b and E_c, each to its own angle.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ def base_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array,
     return np.hstack(value), jacobian, np.hstack(nu), np.hstack(gamma), -np.ones((len(q), 6))
 
 
-def base_closure_errors(model: Model, motion: Motion, q: Array, turn: float) -> tuple[Array, Array, Array]:
+def base_closure_errors(model: Model, motion: Motion, q: Array, largest: float) -> tuple[Array, Array, Array]:
     """How far the base's point and its directions a and b are from where they should be.
 
     Unlike the rows above not zero where the base is rotated by 180 degrees about one of its axes. Returns the errors
-    (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `turn` [rad] closes.
+    (T, 9), their Jacobian (T, 9, N, 3), and the part of them that a rotation by at most `largest` [rad] closes.
     """
     base, joints = BaseDriver.of(model), model.tree.joint_count
     rotation = from_cardan(*motion.coordinates[:, joints + 3 :].T)
@@ -89,14 +89,14 @@ def base_closure_errors(model: Model, motion: Motion, q: Array, turn: float) -> 
     now, axes = weights @ q, rotation @ base.triad
     present = _triad(now[:, 1], now[:, 2])
     rest = to_vector(axes @ np.swapaxes(present, 1, 2))
-    share = np.minimum(1.0, turn / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-12))
+    share = np.minimum(1.0, largest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-12))
     near = from_vector(share * rest) @ present
-    gap, part = (
+    error, part = (
         (now - np.stack([place, goal[..., 0], goal[..., 1]], axis=1)).reshape(len(q), 9)
         for goal in (axes, near)
     )
     jacobian = np.einsum("rn,xy->rxny", weights, np.eye(3)).reshape(9, -1, 3)
-    return gap, np.broadcast_to(jacobian, (len(q), *jacobian.shape)), part
+    return error, np.broadcast_to(jacobian, (len(q), *jacobian.shape)), part
 
 
 def _triad(line: Array, across: Array) -> Array:
@@ -116,7 +116,7 @@ def residual_about_origin(model: Model, motion: Motion, forces: Array) -> Array:
 
 
 def _carried(spin: Array, spin_rate: Array, vector: Array) -> Array:
-    """Acceleration of a vector that turns with the base."""
+    """Acceleration of a vector that rotates with the base."""
     return np.cross(spin_rate, vector) + np.cross(spin, np.cross(spin, vector))
 
 

@@ -32,7 +32,7 @@ from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.dynamics.vectors import blocks
 
 _SEEN = 1e-6
-"""A turn that moves points by less than this share of what the largest moves them is not seen."""
+"""A rotation that moves points by less than this share of what the largest moves them is not seen."""
 
 
 def drive_pose(
@@ -68,8 +68,8 @@ def drive_pose(
 class _Step:
     """One body with measured points, `places` among the targets.
 
-    It hangs on `before`, a frame whose orientation is known by then, by `joints` that it shows, perhaps none; `between`
-    are the frames on the way, known with it.
+    `before` is a proximal frame whose orientation is known by then, `joints` those between that it shows, perhaps
+    none; `between` are the frames on the way, known with it.
     """
 
     body: int
@@ -111,7 +111,7 @@ def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
 
 
 def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
-    """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and how the body is turned."""
+    """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and the orientation of the body."""
     flat = moved.reshape(-1, moved.shape[2])
     shift, turn = flat[:, -6:-3], flat[:, -3:]
 

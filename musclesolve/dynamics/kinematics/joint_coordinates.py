@@ -6,6 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates, rotation_about, to_cardan, to_vector
 
@@ -72,7 +73,7 @@ def joint_angles(model: Model, rotation: Array) -> Array:
 
 
 def single_joints(model: Model) -> Indices:
-    """Joints that turn one body against another about one axis."""
+    """Revolute joints: those that rotate one body against another about one axis."""
     tree, bodies = model.tree, len(model.topology.bodies)
     single = (tree.parent < bodies) & (tree.child < bodies)
     single[tree.spherical.ravel()] = False
@@ -120,3 +121,45 @@ def cardan_derivatives(cardan: Array, spin: Array, twist: Array) -> tuple[Array,
     rates = np.asarray(np.linalg.solve(matrix, spin[..., None])[..., 0])
     bias = cardan_rates(cardan, rates, still)[1]
     return rates, np.asarray(np.linalg.solve(matrix, (twist - bias)[..., None])[..., 0])
+
+
+def continuous_branch(model: Model, angles: Array) -> Array:
+    """The same poses by angles (T, K) that go on from frame to frame without jumps.
+
+    Three-axis joints reach every pose in two ways: for rotations a, b, c about three axes that are perpendicular in the
+    standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints
+    is reversed. Frames that were found independently may have taken either.
+    """
+    angles = angles.copy()
+    for triple in _triples(model.tree):
+        signs = model.tree.sign[triple]
+        same = angles[:, triple]
+        other = np.stack([same[:, 0] + np.pi, signs[1] * np.pi - same[:, 1], same[:, 2] + np.pi], axis=1)
+        goes_on = np.abs(_wrap(np.diff(same, axis=0))).sum(axis=1)
+        jumps = np.abs(_wrap(other[1:] - same[:-1])).sum(axis=1) < goes_on
+        first = abs(_wrap(same[0, 1])) > 0.5 * np.pi
+        switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
+        angles[:, triple] = np.where(switched[:, None], other, same)
+    angles = model.tree.unwrapped(angles)
+    return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
+
+
+def _wrap(angle: Array) -> Array:
+    """Angles between -pi and pi."""
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def _triples(tree: Tree) -> list[list[int]]:
+    """Joints about three axes through one pivot, each distal to the one before."""
+    triples = []
+    for last in range(tree.joint_count):
+        chain = [last]
+        while len(chain) < 4:
+            before = np.flatnonzero(tree.child == tree.parent[chain[0]])
+            if not before.size or tree.pivot[before[0]] != tree.pivot[last]:
+                break
+            chain.insert(0, int(before[0]))
+        beyond = np.flatnonzero(tree.parent == tree.child[last])
+        if len(chain) == 3 and not (tree.pivot[beyond] == tree.pivot[last]).any():
+            triples.append(chain)
+    return triples

@@ -1,4 +1,4 @@
-"""Drivers: constraints that lead every degree of freedom through a given motion; their multipliers are the moments.
+"""Drivers: constraints that prescribe the motion of every degree of freedom; their multipliers are the moments.
 
 A joint driver fixes the angle phi between a direction v of the parent and u of the child, both perpendicular to
 the joint axis n. The scalar product v.u - Lv Lu cos(phi) (2.13) loses its gradient at 0 and 180 degrees, so where
@@ -48,7 +48,7 @@ def driver_rows(
     """
     if len(model.tree.spherical):
         raise InputError(
-            f"model {model.topology.name!r} has spherical joints, which angle drivers cannot lead",
+            f"model {model.topology.name!r} has spherical joints, which have no angle drivers",
             code="conflict",
             remedy="use projected_moments, which needs no drivers, or a model with composite joints",
         )
@@ -139,8 +139,8 @@ def angle_errors(
         "v": along * np.cross(u, n) - across * u,
         "u": along * np.cross(n, v) - across * v,
     }
-    gap = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
-    return gap, _spread(lines, gradients, q.shape[1])
+    error = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
+    return error, _spread(lines, gradients, q.shape[1])
 
 
 def _line(q: Array, slots: Indices) -> Array:

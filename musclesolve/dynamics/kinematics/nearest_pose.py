@@ -131,13 +131,13 @@ class NearestPose:
         found, going = pose.copy(), np.arange(len(self.names))
         damping, largest = np.full(len(going), _DAMPING), np.full(len(going), np.inf)
         # What moves no target is left as it is in standing.
-        way = self.model.tree.ancestor_joints(self.targets.slots)
-        q, misfit = some._misfit(pose, way)
+        ancestors = self.model.tree.ancestor_joints(self.targets.slots)
+        q, misfit = some._misfit(pose, ancestors)
         for _ in range(max_iterations):
             newton = largest < _NEAR
             step = some._step(q, pose, damping, newton)
             tried = pose.moved(self.model.tree, step)
-            q_tried, misfit_tried = some._misfit(tried, way)
+            q_tried, misfit_tried = some._misfit(tried, ancestors)
             # Near the optimum the misfit no longer falls: what is left is round-off.
             better = misfit_tried <= misfit * (1.0 + 1e-9) + 1e-18
             pose, q = pose.where(better, tried), np.where(better[:, None, None], q_tried, q)
@@ -156,8 +156,8 @@ class NearestPose:
 
     def nearer(self, one: Pose, other: Pose) -> Pose:
         """Of two poses, in each frame the one that fits better."""
-        way = self.model.tree.ancestor_joints(self.targets.slots)
-        misfits = [self._misfit(pose, way)[1] for pose in (one, other)]
+        ancestors = self.model.tree.ancestor_joints(self.targets.slots)
+        misfits = [self._misfit(pose, ancestors)[1] for pose in (one, other)]
         return one.where(misfits[1] < misfits[0], other)
 
     def _seen_from(self, origin: Array) -> NearestPose:
@@ -166,9 +166,9 @@ class NearestPose:
         values = self.targets.values - point[:, None] * origin[:, None]
         return replace(self, targets=replace(self.targets, values=values))
 
-    def _misfit(self, pose: Pose, way: Mask) -> tuple[Array, Array]:
+    def _misfit(self, pose: Pose, ancestors: Mask) -> tuple[Array, Array]:
         """Natural coordinates, and the sum of weighted squares of each frame (T,) [m2]."""
-        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation, way)
+        q = self.model.tree.pose(pose.angles, pose.position, pose.rotation, ancestors)
         off = (self.targets.values - q[:, self.targets.slots]) ** 2
         rest = pose.angles**2 @ self.rest[: pose.angles.shape[1]]
         return q, np.einsum("tnx,n->t", off, self.targets.weights) + rest

@@ -10,7 +10,7 @@ distal to the joint. So
 with p = w (target - q), C = sum w r r^T and P = sum r p^T over points and vectors, h = sum w r, m = sum w and f = sum p
 over points, all of them over what j moves, i being j itself or a joint before it (what neither moves gives nothing).
 This is the composite rigid body method (Featherstone 2008, 6.2) with targets for masses: D is never formed.
-Of two turns that are before each other, those of the base or of a spherical joint, S is shared evenly.
+Of two rotations that are before each other, those of the base or of a spherical joint, S is shared evenly.
 """
 
 from __future__ import annotations

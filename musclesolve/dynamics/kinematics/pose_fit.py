@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.kinematics.angle_branches import one_branch
+from musclesolve.dynamics.kinematics.joint_coordinates import continuous_branch
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.nearest_pose import NearestPose, Pose
 from musclesolve.dynamics.model.model import Model
@@ -25,7 +25,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 _KEY_FRAMES = 10
 """Every so many frames one is found from the standing pose."""
 
-_DOUBTFUL = 0.5
+_SUSPECT = 0.5
 """Angle between the base as found from neighbours and as its own points show it that is looked into [rad]."""
 
 
@@ -86,12 +86,12 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     measured, keys = _start(model, every.targets), every.frames(chosen)
     few = keys.without_jumps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
-    spread = replace(few, angles=one_branch(model, few.angles)).spread(frames, chosen)
-    # Who turns round between two of these frames is not where a curve through them leads.
-    doubtful = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _DOUBTFUL)
-    if doubtful.size:
-        base = replace(measured, angles=spread.angles).frames(doubtful)
-        spread.put(doubtful, every.frames(doubtful).nearer(spread.frames(doubtful), base))
+    spread = replace(few, angles=continuous_branch(model, few.angles)).spread(frames, chosen)
+    # A subject who turns round between two of these frames is not where a curve through them leads.
+    suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
+    if suspect.size:
+        base = replace(measured, angles=spread.angles).frames(suspect)
+        spread.put(suspect, every.frames(suspect).nearer(spread.frames(suspect), base))
     return spread
 
 
@@ -132,7 +132,7 @@ def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations
 def fit_of(model: Model, targets: Targets, pose: Pose, locked: Indices, borrowed: Sequence[int] = ()) -> Fit:
     """A pose (T) as the answer to what was measured; `locked` and `borrowed` by their places among the dofs."""
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
-    angles = one_branch(model, pose.angles)
+    angles = continuous_branch(model, pose.angles)
     q = model.tree.pose(angles, pose.position, pose.rotation)
     seen = targets.slots < model.topology.point_count
     return Fit(

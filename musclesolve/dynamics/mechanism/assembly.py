@@ -1,7 +1,7 @@
 """Closing a mechanism: positions by Newton-Raphson in the sense of least squares, then velocities, accelerations.
 
 Redundant rows do no harm, and what nothing drives stays as near the start as it can, unless everything is to be
-driven. A driven angle is followed in small turns by the angle itself, not by its row, which the mirrored angle meets
+driven. A driven angle is followed in small steps by the angle itself, not by its row, which the mirrored angle meets
 too; frames are closed one from the other, so that a loop stays on its branch.
 """
 
@@ -28,7 +28,7 @@ _LONGEST_STEP = 0.3
 """Longest move of a coordinate in one step [m or 1]; keeps a distant start on track."""
 
 _MET = 1e-6
-"""How far a row may be from being met where rates are asked for [m or 1]."""
+"""How far a row may be from being met for rates to be computed [m or 1]."""
 
 _SHOWN = 4
 """How many rows a message names."""
@@ -121,8 +121,10 @@ def _closed(
     """Newton-Raphson steps from a start (T, N, 3) until none moves a coordinate."""
     q = np.array(start)
     for _ in range(max_iterations):
-        gaps = all_closure_errors(constraints, time, q)
-        step = -least_squares(gaps.jacobian.reshape(len(q), -1, 3 * q.shape[1]), gaps.part).reshape(q.shape)
+        errors = all_closure_errors(constraints, time, q)
+        step = -least_squares(errors.jacobian.reshape(len(q), -1, 3 * q.shape[1]), errors.part).reshape(
+            q.shape
+        )
         largest = np.abs(step).max(axis=(1, 2), keepdims=True)
         q = q + step * np.minimum(1.0, _LONGEST_STEP / np.maximum(largest, 1e-12))
         if largest.max() < tolerance:
@@ -199,15 +201,15 @@ def _check_driven(rows: Rows, names: tuple[str, ...]) -> None:
         )
 
 
-def _check_closed(gaps: ClosureErrors, tolerance: float, number: int | None = None) -> None:
+def _check_closed(errors: ClosureErrors, tolerance: float, number: int | None = None) -> None:
     """Refuse open rows; `number` is that of the frame where only one is given."""
-    apart, limit = violation(gaps), max(10.0 * tolerance, 1e-9)
+    apart, limit = violation(errors), max(10.0 * tolerance, 1e-9)
     frame = int(np.argmax(apart.max(axis=1)))
     if apart[frame].max() <= limit:
         return
     worst = np.argsort(-apart[frame])
     open_rows = [k for k in worst if apart[frame, k] > max(limit, 0.1 * apart[frame, worst[0]])]
-    listed = "; ".join(f"{gaps.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
+    listed = "; ".join(f"{errors.names[k]} by {apart[frame, k]:.3g}" for k in open_rows[:_SHOWN])
     more = f" and {len(open_rows) - _SHOWN} more" if len(open_rows) > _SHOWN else ""
     failing = int((apart.max(axis=1) > limit).sum())
     where = f"in {failing} of {len(apart)} frames" if number is None else f"in frame {number}"

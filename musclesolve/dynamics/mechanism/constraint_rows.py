@@ -50,7 +50,7 @@ class Constraint(Protocol):
 class ClosureErrors:
     """What is left to close in a pose: names (c,), value (T, c), jacobian (T, c, N, 3).
 
-    part (T, c): how much of the value one step is to take on, so that a turn is followed and not jumped.
+    part (T, c): how much of the value one step is to take on, so that a rotation is followed and not jumped.
     """
 
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array
 
 
 def all_closure_errors(constraints: Iterable[Constraint], time: Array, q: Array) -> ClosureErrors:
-    """What is left to close: the gaps of the constraints that have them, the rows of the others."""
+    """What is left to close: the closure errors of the constraints that have them, the rows of the others."""
     parts = []
     for constraint in constraints:
         rows = all_rows([constraint], time, q)

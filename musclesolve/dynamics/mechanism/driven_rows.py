@@ -21,7 +21,7 @@ Course = Callable[[Array], tuple[Array, Array, Array]]
 """From time (T,) to a guided quantity and its first and second derivative, (T,) each."""
 
 _TURN = 0.3
-"""How far one step of the assembly may turn a driven angle [rad]."""
+"""Largest change of a driven angle in one step of the assembly [rad]."""
 
 
 def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array, Array]:
@@ -98,8 +98,8 @@ class AngleDriver:
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
         """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
         angle = course_values(self.course, time, self.name)[0][:, None]
-        gap, jacobian = angle_errors(self.lines, self.length, self.axial, angle, q)
-        return ClosureErrors((self.name,), gap, jacobian, np.clip(gap, -_TURN, _TURN))
+        error, jacobian = angle_errors(self.lines, self.length, self.axial, angle, q)
+        return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_TURN, _TURN))
 
     def moment(self, time: Array, q: Array, multiplier: Array) -> Array:
         """Moment (T,) on the body of u about n, from the multiplier (T,) (correction B3) [N m]."""
@@ -154,9 +154,9 @@ class MotionDriver:
         """How far every joint angle is from the motion, then the base's point and directions."""
         motion, topology = self._at(time), self.model.topology
         lines, length, axial, angle = driven_angles(self.model, motion)
-        gap, slope = angle_errors(lines, length, axial, angle[0], q)
+        error, slope = angle_errors(lines, length, axial, angle[0], q)
         joints, base = (
-            (gap, slope, np.clip(gap, -_TURN, _TURN)),
+            (error, slope, np.clip(error, -_TURN, _TURN)),
             base_closure_errors(self.model, motion, q, _TURN),
         )
         value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))

@@ -8,17 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.printed_inertia import printed_inertia
 from musclesolve.dynamics.model.segment_inertia import length_scales, segment_inertia
 from musclesolve.dynamics.model.topology import Topology, standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
-
-INERTIA_TABLES = ("de_leva_1996", "silva_2003_as_printed")
-"""Tables that `human_model` knows."""
 
 
 def human_model(
@@ -28,7 +24,6 @@ def human_model(
     offsets: dict[str, Array] | None = None,
     shoe_mass: float = 0.0,
     lengths: dict[str, float] | None = None,
-    inertia: str = "de_leva_1996",
     mass_factors: Mapping[str, float] | None = None,
 ) -> Model:
     """The 33-body, 44-degree-of-freedom inverse model of a subject.
@@ -40,8 +35,6 @@ def human_model(
         offsets: measured standing-pose offsets of points from their parents [m] and directions of vectors.
         shoe_mass: mass of one shoe [kg], carried by the foot in proportion to its own mass.
         lengths: measured lengths [m] of "thigh", "shank", "foot", "forearm" ..., both sides; offsets win over them.
-        inertia: "de_leva_1996", by sex, or "silva_2003_as_printed", Table 3.8 of the thesis scaled by (3.1), ten of
-            whose bodies cannot exist (correction C2): good for inverse dynamics only.
         mass_factors: segment -> factor on the mass and the inertia that the table gives it; all segments are then
             scaled alike to the mass of the body.
 
@@ -52,14 +45,12 @@ def human_model(
     shoe_mass = check_number(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, most=0.1 * mass
     )
-    check_choice(inertia, "inertia", INERTIA_TABLES)
     topology = load_topology("inverse_human")
     for name in sorted(set(offsets or {}) - set(topology.coordinate_names)):
         raise unknown_name(name, "point or vector", topology.coordinate_names, " to have an offset")
-    table = printed_inertia if inertia == "silva_2003_as_printed" else segment_inertia
     standing = _standing(topology, stature, lengths or {}, offsets)
-    bare = table(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
-    shod = _shod(topology, bare, shoe_mass)
+    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature)
+    shod = with_shoes(topology, bare, shoe_mass)
     return Model(topology, standing, _weighed(topology, shod, mass_factors or {}), stature=stature)
 
 
@@ -92,7 +83,7 @@ def _weighed(topology: Topology, mass: MassProperties, factors: Mapping[str, flo
     return replace(mass, mass=factor * mass.mass, inertia=factor[:, None, None] * mass.inertia)
 
 
-def _shod(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
+def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> MassProperties:
     """Feet made heavier by a shoe; their inertia grows in proportion."""
     factor = np.ones(len(bare.mass))
     for side in "rl":

@@ -130,7 +130,7 @@ class Tree:
 
     @cached_property
     def _skews(self) -> tuple[Array, Array]:
-        """S and S^2 (K, 3, 3) of the standing axes: a turn by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
+        """S and S^2 (K, 3, 3) of the standing axes: a rotation by x is 1 + sin x S + (1 - cos x) S^2 (Rodrigues)."""
         skew = np.cross(np.eye(3), self.axes(self.standing[None])[0][:, None, :])
         return skew, skew @ skew
 
@@ -256,7 +256,7 @@ class Tree:
     def angular_velocity(self, q: Array, speeds: Array) -> Array:
         """Angular velocity of every frame (T, F, 3) [rad/s], global axes."""
         return (
-            self._sum(self.axes(q) * speeds[:, : self.joint_count, None])
+            self.distal_frames @ (self.axes(q) * speeds[:, : self.joint_count, None])
             + speeds[:, None, self.joint_count + 3 :]
         )
 
@@ -277,10 +277,7 @@ class Tree:
 
     def velocity(self, q: Array, speeds: Array, origin: Array) -> Array:
         """Velocities qd = D s, (T, N, 3), without forming D."""
-        linear, angular = (
-            speeds[:, self.joint_count : self.joint_count + 3],
-            speeds[:, self.joint_count + 3 :],
-        )
+        linear, angular = speeds[:, self.joint_count :][:, :3], speeds[:, self.joint_count + 3 :]
         rotations = self.axes(q) * speeds[:, : self.joint_count, None]
         return self._moved_by(q, rotations, q[:, self.pivot], angular, origin, linear)
 
@@ -303,17 +300,15 @@ class Tree:
             qd, rotations, qd[:, self.pivot], speeds[:, joints + 3 :], origin_velocity, still
         )
 
-    def _sum(self, rotations: Array) -> Array:
-        """Sum of joint vectors (T, K, 3) over the joints on the way to each frame, (T, F, 3)."""
-        return self.distal_frames @ rotations
-
     def _moved_by(
         self, q: Array, rotations: Array, pivot: Array, angular: Array, origin: Array, linear: Array
     ) -> Array:
-        """Sum over joints of rotation x (q - pivot), plus the base's own: its vectors do not feel pivots."""
-        spin = (self._sum(rotations) + angular[:, None])[:, self.owner]
+        """Sum over joints of rotation x (q - pivot), plus the base's own: pivots do not matter for its vectors."""
+        spin = (self.distal_frames @ rotations + angular[:, None])[:, self.owner]
         moved = np.cross(spin, q)
-        offset = self._sum(np.cross(rotations, pivot)) + (np.cross(angular, origin) - linear)[:, None]
+        offset = (
+            self.distal_frames @ np.cross(rotations, pivot) + (np.cross(angular, origin) - linear)[:, None]
+        )
         moved[:, : self.point_count] -= offset[:, self.owner[: self.point_count]]
         return moved
 

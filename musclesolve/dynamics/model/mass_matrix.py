@@ -124,7 +124,7 @@ def _basic_jacobian(rigid_bodies: RigidBodies, q: Array) -> Array:
 
 
 def inertia_force(rigid_bodies: RigidBodies, basic: Array, q: Array, qd: Array, qdd: Array) -> Array:
-    """M qdd - g_v, (T, N, 3): the generalized force that the accelerating masses ask for."""
+    """M qdd - g_v, (T, N, 3): the generalized force that accelerates the masses."""
     return rigid_bodies.generalized(q, inertia_on_bodies(rigid_bodies, basic, q, qd, qdd))
 
 

@@ -14,7 +14,7 @@ from musclesolve.dynamics.model.topology_checks import check_topology
 from musclesolve.errors import InputError
 
 _MET = 1e-9
-"""Largest share of a joint's motion that a constraint may feel."""
+"""Largest share of a joint's motion along the gradient of a constraint."""
 
 _RANK = 1e-12
 """Eigenvalues (squares) below this share of the largest are zero."""

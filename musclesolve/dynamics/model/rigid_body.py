@@ -140,7 +140,7 @@ class RigidBodies:
         return columns @ self.inverse
 
     def slot_forces(self, q: Array, force: Array) -> Array:
-        """Forces on (r_i, r_j, u, v), (T, B, 4, 3), carried over to the six slots by virtual power, (T, B, 6, 3).
+        """Forces on (r_i, r_j, u, v), (T, B, 4, 3), on the six slots by virtual power, (T, B, 6, 3).
 
         The transpose of V (2.58, 2.68): a force on a difference is a pair on its ends; one on v = u x r_ij / L acts
         on u as r_ij x f / L and on r_ij as f x u / L.

@@ -89,7 +89,7 @@ class Constraints:
         return np.concatenate([product, (self.weights @ q - self.target).reshape(len(q), -1)], axis=1)
 
     def handedness(self, q: Array) -> Array:
-        """Determinant of the three lines of each body that its rows do not tell from its mirror image, (T, b)."""
+        """Determinant of the three lines of each body whose rows its mirror image meets as well, (T, b)."""
         padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
         lines = padded[:, self.triads[..., 1]] - padded[:, self.triads[..., 0]]
         return np.einsum("tbx,tbx->tb", lines[:, :, 0], np.cross(lines[:, :, 1], lines[:, :, 2]))

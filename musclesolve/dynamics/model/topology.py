@@ -57,7 +57,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Dof:
-    """One degree of freedom: the child turns against the parent about `axis` by `sign` times the coordinate.
+    """One degree of freedom: the child rotates against the parent about `axis` by `sign` times the coordinate.
 
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
     the parent (its components in the standing pose). rest: where the data cannot tell the angle, it is drawn to zero as
@@ -130,11 +130,11 @@ class Topology:
 
     @property
     def point_count(self) -> int:
-        """How many points there are; the slots behind them are vectors."""
+        """How many points there are; the slots after them are vectors."""
         return len(self.points)
 
     def slots_of(self, direction: Direction) -> tuple[int, int]:
-        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot behind all others.
+        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot after all others.
 
         Raises:
             InputError: a point or vector that the model does not have.
@@ -143,7 +143,7 @@ class Topology:
         return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 
     def layout_order(self) -> list[Point]:
-        """The points, each behind the one that it hangs from; without those that hang from none."""
+        """The points, each after the one that it is placed from; without those that are placed from none."""
         placed, order, waiting = {self.origin}, [], list(self.points)
         while ready := [point for point in waiting if point.parent in placed]:
             order += ready

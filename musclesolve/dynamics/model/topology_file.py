@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.names import similar
+from musclesolve._util.names import suggestion
 from musclesolve.dynamics.model.data_files import locate, read_text
 from musclesolve.dynamics.model.topology import (
     NO_DIRECTION,
@@ -149,15 +149,11 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
         kind: [_read(entry, kind, k, file) for k, entry in enumerate(top[kind])]
         for kind in ("point", "vector", "body", "dof", "spherical")
     }
-    names = [row["name"] for row in rows["vector"]]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(
-            f"two vectors have the name {twice[0]!r}",
-            code="duplicate_name",
-            file=file,
-            expected="one name each",
-        )
+    vectors = {row["name"]: tuple(row["direction"]) for row in rows["vector"]}
+    if len(vectors) < len(rows["vector"]):
+        names = [row["name"] for row in rows["vector"]]
+        twice = min(name for name in names if names.count(name) > 1)
+        raise InputError(f"two vectors have the name {twice!r}", code="duplicate_name", file=file)
     points = tuple(
         Point(p["number"], p["name"], p["from"], tuple(p["offset"]), p["scale"]) for p in rows["point"]
     )
@@ -169,7 +165,7 @@ def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
         top["root"],
         top["origin"],
         points,
-        {row["name"]: tuple(row["direction"]) for row in rows["vector"]},
+        vectors,
         bodies,
         tuple((one, other) for one, other in top["universal"]),
         _parents_first(dofs, top["root"], [body.name for body in bodies], file),
@@ -180,32 +176,21 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
     """One table with its defaults; refuses keys that are missing, unknown or not what they must be."""
     keys = _KEYS[kind]
     where = "model definition" if kind == "model" else f"{kind} {entry.get('name', f'number {index + 1}')!r}"
+
+    def wrong(problem: str, code: str, expected: str, remedy: str | None = None) -> InputError:
+        return InputError(problem, code=code, file=file, where=where, expected=expected, remedy=remedy)
+
     for given in entry:
         if given not in keys:
-            near = similar(given, keys)
-            raise InputError(
-                f"unknown key {given!r}",
-                code="unknown_key",
-                file=file,
-                where=where,
-                expected=f"some of {', '.join(keys)}",
-                remedy=f"did you mean {near[0]!r}?" if near else None,
-            )
+            known = f"some of {', '.join(keys)}"
+            raise wrong(f"unknown key {given!r}", "unknown_key", known, suggestion(given, keys))
     read = {}
     for name, key in keys.items():
         value = entry.get(name, key.default)
         if value is _NEEDED:
-            raise InputError(
-                f"{name!r} is missing",
-                code="missing_key",
-                file=file,
-                where=where,
-                expected=f"{name} = {key.expected}",
-            )
+            raise wrong(f"{name!r} is missing", "missing_key", f"{name} = {key.expected}")
         if name in entry and not key.accepts(value):
-            raise InputError(
-                f"{name} = {value!r}", code="bad_value", file=file, where=where, expected=key.expected
-            )
+            raise wrong(f"{name} = {value!r}", "bad_value", key.expected)
         read[name] = value
     if "number" in keys and read["number"] is None:
         read["number"] = index + 1
@@ -213,8 +198,7 @@ def _read(entry: Mapping[str, Any], kind: str, index: int, file: Path) -> dict[s
 
 
 def _body(row: dict[str, Any]) -> Body:
-    parts = (tuple(row[key]) for key in ("points", "vectors", "extra"))
-    points, vectors, extra = parts
+    points, vectors, extra = (tuple(row[key]) for key in ("points", "vectors", "extra"))
     segment = row["segment"] or row["name"]
     return Body(row["number"], row["name"], points, vectors, segment, float(row["share"]), extra)
 
@@ -252,13 +236,12 @@ def _parents_first(dofs: list[Dof], root: str, bodies: list[str], file: Path) ->
         if not ready:
             lost = waiting[0]
             known = [*bodies, *(dof.child for dof in dofs)]
-            near = [] if lost.parent in known else similar(lost.parent, known)
             raise InputError(
                 f"no chain of joints leads from the root {root!r} to {lost.parent!r}, the parent of {lost.name!r}",
                 code="bad_model",
                 file=file,
                 expected="joints that form a tree from the root on",
-                remedy=f"did you mean {' or '.join(near)}?" if near else None,
+                remedy=None if lost.parent in known else suggestion(lost.parent, known),
             )
         ordered += ready
         reached |= {dof.child for dof in ready}

@@ -73,7 +73,9 @@ def support_bias(tree: PlanarTree, q: Array, qd: Array, support: Support) -> Arr
 
 
 def support_directions(tree: PlanarTree, q: Array, support: Support) -> Array:
-    """Dbar (T, B+2, B-1) with Cbar Dbar = 0: every angle but the clamped one turns, H follows from the ground point."""
+    """Dbar (T, B+2, B-1) with Cbar Dbar = 0: every angle but the clamped one changes, H follows from the ground
+    point.
+    """
     count, clamped = len(tree.names), tree.segment(support.clamped)
     free = np.delete(np.arange(count), clamped)
     directions = np.zeros((len(q), count + 2, count - 1), dtype=q.dtype)
@@ -91,7 +93,7 @@ def constraint_force(
     (T, B+2) of muscles, torques and other loads; with these known, the share of each of several feet is determined.
 
     Raises:
-        MuscleSolveError: the supports ask more of the body than it can move.
+        MuscleSolveError: the supports hold more than the body can move.
     """
     system = equations(tree, q, qd)
     rows = np.concatenate([support_rows(tree, q, support) for support in supports], axis=1)

@@ -32,7 +32,7 @@ def allowed(tree: PlanarTree, q: Array) -> Array:
     directions = np.zeros((len(q), count, 3, count + 2), dtype=q.dtype)
     directions[:, :, 0, 0] = directions[:, :, 1, 1] = 1.0
     directions[:, :, 2, 2:] = np.eye(count)
-    # Turning a frame by a quarter brings xi to eta and eta to -xi: the derivative by the angle.
+    # Rotating a frame by 90 degrees brings xi to eta and eta to -xi: the derivative by the angle.
     turning = rotated(tree.chain, q[:, None, 2:] + 0.5 * np.pi)
     directions[:, :, :2, 2:] = np.swapaxes(turning, 2, 3)
     return directions.reshape(len(q), 3 * count, count + 2)
@@ -47,7 +47,7 @@ def bias(tree: PlanarTree, q: Array, qd: Array) -> Array:
 
 
 def open_directions(tree: PlanarTree) -> Array:
-    """E = dg/dz, (3B, 2J) (2.4, 3.2): opening a joint carries all that is distal to it along. Constant."""
+    """E = dg/dz, (3B, 2J) (2.4, 3.2): opening a joint moves all that is distal to it. Constant."""
     count, joints = len(tree.names), len(tree.joints)
     directions = np.zeros((count, 3, joints, 2))
     for axis in range(2):

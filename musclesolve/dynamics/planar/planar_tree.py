@@ -1,4 +1,4 @@
-"""A planar tree of rigid segments: what hangs where, and how heavy it is.
+"""A planar tree of rigid segments with their joints and masses.
 
 Plane: x forward, y up, angles counter-clockwise. Every segment has a local frame in its proximal joint with
 
@@ -6,7 +6,7 @@ Plane: x forward, y up, angles counter-clockwise. Every segment has a local fram
 
 so at theta = 0 xi points down and eta forward, as the lower limbs have it in Blajer, Dziewiecki & Mazur (2006, 2).
 The same frame is used for segments that rise from their joint (their xi are negative). The source gives the pelvis
-another one, whose angle as printed turns clockwise while the matrix B of (3) needs it counter-clockwise
+another one, whose angle as printed is clockwise while the matrix B of (3) needs it counter-clockwise
 (correction E3); one frame for all leaves no such case.
 """
 

@@ -1,1 +1,1 @@
-"""How joint moments answer to errors of their inputs, differentiated exactly."""
+"""How joint moments respond to errors of their inputs, differentiated exactly."""

@@ -1,4 +1,4 @@
-"""How joint moments answer to errors of measured points, through fit, splines and inverse dynamics, exactly.
+"""How joint moments respond to errors of measured points, through fit, splines and inverse dynamics, exactly.
 
 The consistent pose is where D^T W (q - y) + R c = 0, y what was measured and R the weights that draw undetermined
 angles to zero. Differentiated as it stands (implicit function theorem):

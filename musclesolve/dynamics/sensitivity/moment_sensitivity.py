@@ -1,8 +1,8 @@
-"""How joint moments answer to errors of their inputs, differentiated exactly (Silva 2003, section 5.5).
+"""How joint moments respond to errors of their inputs, differentiated exactly (Silva 2003, section 5.5).
 
-The moments are tau = D^T (M qdd - g). Masses and ground forces enter linearly, the point of application bilinearly, so
-their derivatives are closed forms: what a unit force at a point asks of a degree of freedom is a column of D. The
-derivatives by measured points, which pass through the fit and the splines, are in `landmark_sensitivity`.
+The moments are tau = D^T (M qdd - g). Masses and ground forces enter linearly, the point of application bilinearly,
+so their derivatives are closed forms: the moment of a unit force at a point about a degree of freedom is a column of
+D. The derivatives by measured points, which pass through the fit and the splines, are in `landmark_sensitivity`.
 
 The thesis differences (5.15). Nothing crosses from one branch of the body to another: those derivatives are zero.
 """
@@ -52,7 +52,7 @@ class Sensitivity:
         return np.nan_to_num(np.abs(self.values)).max(axis=0)
 
     def worst_direction(self) -> Sensitivity:
-        """Components x, y, z of each source merged: the answer to a unit error in the direction that is felt most."""
+        """Components x, y, z of each source merged: the response to a unit error in the worst direction."""
         frames, dofs, count = self.values.shape
         merged = np.linalg.norm(self.values.reshape(frames, dofs, count // 3, 3), axis=3)
         names = tuple(name.removesuffix(" x") for name in self.sources[::3])
@@ -132,7 +132,7 @@ def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tu
     pivot[:, joints + 3 :] = motion.origin[:, None]
     reach = np.cross(spin, point[:, None] - pivot)
     reach[:, joints : joints + 3] = np.eye(3)
-    # A joint that does not carry the body feels nothing, not even where the point is unknown.
+    # A joint that is not proximal to the body has no moment from it, not even where the point is unknown.
     reach[:, :joints][:, tree.distal_frames[body] == 0.0] = 0.0
     return spin, reach
 

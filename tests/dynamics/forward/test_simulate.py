@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, direct, massless_motion
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.energy import kinetic_energy
-from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.forward.simulate import Integration, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -16,7 +17,7 @@ from musclesolve.dynamics.model.forward_human_model import forward_human_model
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def test_kinetic_energy_is_that_of_the_mass_matrix(either):
     np.testing.assert_allclose(kinetic_energy(either, moving.q, moving.qd), expected, rtol=1e-12)
 
 
-def test_the_forward_person_is_the_same_body():
+def test_the_forward_model_is_the_same_body():
     person = human_model(61.0, 1.66, "female", offsets={"knee_r": np.array([0.01, 0.0, -0.45])})
     forward = forward_human_model(person)
     assert forward.mass.total == pytest.approx(person.mass.total, rel=1e-12)
@@ -176,7 +177,7 @@ def test_a_loop_that_is_open_is_named(body):
     weights = np.zeros((1, 33))
     weights[0, [body.slot("hand_r"), body.slot("hand_l")]] = [1.0, -1.0]
     open_loop = body.constraints.with_linear(["hands together"], weights, np.zeros((1, 3)))
-    with pytest.raises(InputError, match=r"hands together \[y\] by -0\.3"):
+    with refused("conflict", "-0.3"):
         simulate(body, start.q[0], start.qd[0], 0.1, constraints=open_loop)
 
 
@@ -184,11 +185,11 @@ def test_a_start_off_the_constraints_is_named(body):
     start = standing_start(body)
     bad = start.q[0].copy()
     bad[body.slot("hand_r"), 2] += 0.01
-    with pytest.raises(InputError, match=r"elbow_r->hand_r.*by -0\.01"):
+    with refused("conflict", "elbow_r->hand_r", "-0.01"):
         simulate(body, bad, start.qd[0], 0.1)
     fast = start.qd[0].copy()
     fast[body.slot("head_top"), 2] = 1.0
-    with pytest.raises(InputError, match=r"velocity violates.*head_top"):
+    with refused("conflict", "head_top"):
         simulate(body, start.q[0], fast, 0.1)
 
 
@@ -201,7 +202,7 @@ def test_a_body_without_inertia_is_named(body):
         np.where((np.arange(12) == light)[:, None, None], 0.0, mass.inertia),
     )
     start = standing_start(body)
-    with pytest.raises(InputError, match=r"singular.*hand_r.*forearm_r"):
+    with refused("bad_model", "hand_r", "forearm_r"):
         simulate(replace(body, mass=without), start.q[0], start.qd[0], 0.1)
 
 
@@ -209,7 +210,7 @@ def test_massless_motion_is_found_where_it_is():
     mass, jacobian = np.diag([1.0, 0.0, 2.0]), np.array([[0.0, 0.0, 1.0]])
     np.testing.assert_allclose(np.abs(massless_motion(mass, jacobian)), [0.0, 1.0, 0.0], atol=1e-12)
     assert massless_motion(np.eye(3), jacobian) is None
-    with pytest.raises(MuscleSolveError, match="singular"):
+    with refused(None, "singular", error=MuscleSolveError):
         augmented_lagrangian(mass, jacobian, np.ones(3), np.zeros(1))
 
 
@@ -218,22 +219,33 @@ def refusals():
     return [
         (
             lambda m, q, v: simulate(m, np.where(np.arange(33)[:, None] == 3, nan, q), v, 0.1),
-            "elbow_r is not finite",
+            ("not_finite", "elbow_r"),
         ),
-        (lambda m, q, v: simulate(m, q, v[:5], 0.1), r"qd0 has the shape \(5, 3\)"),
-        (lambda m, q, v: simulate(m, q, v, -1.0), "duration of -1.0"),
-        (lambda m, q, v: simulate(m, q, v, [0.0, 0.2, 0.1]), "do not increase"),
-        (lambda m, q, v: simulate(m, q, v, 0.1, method="magic"), "augmented_lagrangian or direct"),
-        (lambda m, q, v: simulate(m, q, v, 0.1, held=("tail",)), "tail"),
-        (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: np.zeros(4)]), r"shape \(4,\)"),
-        (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: nan * q]), "0.0000 s.* not finite"),
-        (lambda m, q, v: JointMoments.build(m, {"knee_flexoin_r": 1.0}), "knee_flexoin_r"),
-        (lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.zeros(4)}), "4 samples"),
+        (lambda m, q, v: simulate(m, q, v[:5], 0.1), ("bad_shape", "0", "(5, 3)")),
+        (lambda m, q, v: simulate(m, q, v, -1.0), ("bad_number", "-1.0")),
+        (lambda m, q, v: simulate(m, q, v, [0.0, 0.2, 0.1]), ("time_not_increasing",)),
+        (
+            lambda m, q, v: simulate(m, q, v, 0.1, integration=Integration(method="magic")),
+            ("unknown_name", "augmented_lagrangian"),
+        ),
+        (lambda m, q, v: simulate(m, q, v, 0.1, held=("tail",)), ("unknown_name", "tail")),
+        (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: np.zeros(4)]), ("bad_shape", "(4,)")),
+        (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: nan * q]), (None, "0.0000")),
+        (
+            lambda m, q, v: JointMoments.build(m, {"knee_flexoin_r": 1.0}),
+            ("unknown_name", "knee_flexoin_r"),
+        ),
+        (lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.zeros(4)}), ("bad_shape", "4")),
         (
             lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.full(2, nan)}, np.arange(2.0)),
-            "finite",
+            ("not_finite", "finite"),
         ),
-        (lambda m, q, v: ExternalForces.build(m, np.zeros(1), [Wrench("wing", q[:1], q[:1])]), "wing"),
+        (
+            lambda m, q, v: ExternalForces.build(
+                m, np.zeros(1), [Wrench(("unknown_name", "wing"), q[:1], q[:1])]
+            ),
+            ("unknown_name", "wing"),
+        ),
     ]
 
 
@@ -241,7 +253,7 @@ def refusals():
 def test_what_cannot_be_simulated_is_refused(body, case):
     call, words = refusals()[case]
     start = standing_start(body)
-    with pytest.raises(MuscleSolveError, match=words):
+    with refused(*words, error=MuscleSolveError):
         call(body, start.q[0], start.qd[0])
 
 
@@ -250,7 +262,7 @@ def test_samples_are_not_extrapolated(body):
     moments = JointMoments.build(body, {"knee_flexion_r": np.sin(time)}, time)
     np.testing.assert_allclose(moments.values(time)[:, body.dof("knee_flexion_r")], np.sin(time), atol=1e-15)
     start = standing_start(body)
-    with pytest.raises(MuscleSolveError, match=r"sampled from 0 to 0\.05 s"):
+    with refused("bad_range", "0.05"):
         simulate(body, start.q[0], start.qd[0], 0.1, [moments])
 
 
@@ -260,8 +272,8 @@ def test_forces_that_explode_stop_the_simulation_with_the_time(body):
     def blow(time, q, qd):
         return np.where(time[0] > 0.03, np.inf, 0.0) * np.ones_like(q)
 
-    with pytest.raises(MuscleSolveError, match=r"stops at 0\.0\d+ s: the force blow"):
-        simulate(body, start.q[0], start.qd[0], 0.1, [blow], largest_step=0.01)
+    with refused(None, "0.0", error=MuscleSolveError):
+        simulate(body, start.q[0], start.qd[0], 0.1, [blow], integration=Integration(largest_step=0.01))
 
 
 def test_gravity_is_the_models(body):

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from natural_projection import natural_multipliers, natural_multipliers_classical, natural_partner
+from refusals import refused
 from small_models import random_chain, random_motion
 
 from musclesolve.dynamics.inverse.expanded_model import expand
@@ -129,15 +130,15 @@ def test_a_singular_mass_matrix_is_named_and_not_needed():
     push = [Wrench("hand", np.ones(size), np.ones(size))]
     system = absolute_system(chain, moving, push)
     assert np.isfinite(reactions_by_projection(system)).all()
-    with pytest.raises(MuscleSolveError, match="singular: hand without mass"):
+    with refused(None, "hand", error=MuscleSolveError):
         reactions_classical(system)
     assert np.isfinite(natural_multipliers(chain, moving, push)).all()
-    with pytest.raises(MuscleSolveError, match=r"singular: .*end.*, last"):
+    with refused(None, "end", "last", error=MuscleSolveError):
         natural_multipliers_classical(chain, moving, push)
 
 
 def test_redundant_rows_have_no_partner(model, motion):
     expanded = expand(model)
     constraint = expanded.constraints.jacobian(expanded.motion(motion.frames(slice(0, 1))).q)
-    with pytest.raises(MuscleSolveError, match="depend on each other"):
+    with refused(None, "C E = 1", error=MuscleSolveError):
         natural_partner(constraint.reshape(1, constraint.shape[1], -1))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from small_models import four_bar, laid_out
 
 from benchmarks.serial_chains import random_chain
@@ -12,7 +13,7 @@ from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.model.joint_constraints import fixed
 from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)
 
@@ -32,7 +33,7 @@ def rod(course):
     return topology, standing, [rigid, driver]
 
 
-def turned(topology, standing, angle):
+def rotated(topology, standing, angle):
     """The rod of `rod` turned about the axis."""
     pose = standing.copy()
     moving = [topology.slot[name] for name in ("e", "side")]
@@ -53,20 +54,20 @@ def direction(q, topology, start, end):
 @pytest.mark.parametrize("target", np.radians(np.arange(-170.0, 181.0, 35.0)))
 def test_a_rod_is_driven_to_any_angle_from_any_start(start, target):
     topology, standing, kinds = rod(held_at(target))
-    q = assemble(kinds, np.zeros(1), turned(topology, standing, start), topology.coordinate_names)
+    q = assemble(kinds, np.zeros(1), rotated(topology, standing, start), topology.coordinate_names)
     assert apart(direction(q, topology, "o", "e"), target) < 1e-9
 
 
 def test_different_starts_in_every_frame_reach_the_same_angle():
     topology, standing, kinds = rod(held_at(-2.5))
-    start = np.array([turned(topology, standing, angle) for angle in np.linspace(-3.0, 3.0, 13)])
+    start = np.array([rotated(topology, standing, angle) for angle in np.linspace(-3.0, 3.0, 13)])
     q = assemble(kinds, np.zeros(13), start, topology.coordinate_names)
     assert apart(direction(q, topology, "o", "e"), -2.5) < 1e-9
 
 
-def test_a_rod_goes_through_two_full_turns():
+def test_a_rod_goes_through_two_full_rotations():
     topology, standing, kinds = rod(lambda time: (time, 1.0, 0.0))
-    time = np.linspace(0.0, 4.0 * np.pi, 150)
+    time = np.linspace(0.0, 4.0 * np.pi, 76)
     q = assemble(kinds, time, standing, topology.coordinate_names)
     assert apart(direction(q, topology, "o", "e"), time) < 1e-9
     qd, qdd = consistent_rates(kinds, time, q)
@@ -76,9 +77,9 @@ def test_a_rod_goes_through_two_full_turns():
 
 
 @pytest.mark.parametrize("alike", [False, True], ids=["one start", "the same start for every frame"])
-def test_a_crank_turns_a_four_bar_through_360_degrees_on_one_branch(alike):
+def test_a_crank_drives_a_four_bar_through_360_degrees_on_one_branch(alike):
     model, kinds, _ = four_bar(lambda time: (5.0 * time - np.pi / 2.0, 5.0, 0.0))
-    time = np.linspace(0.0, 2.0 * np.pi / 5.0, 121)
+    time = np.linspace(0.0, 2.0 * np.pi / 5.0, 61)
     start = np.repeat(model.standing[None], len(time), axis=0) if alike else model.standing
     q = assemble(kinds, time, start, model.topology.coordinate_names, driven=True)
     assert apart(direction(q, model.topology, "a", "b"), 5.0 * time - np.pi / 2.0) < 1e-9
@@ -92,13 +93,11 @@ def test_a_rocker_cannot_be_driven_beyond_its_reach():
     model, _, rigid = four_bar(held_at(0.0))
     axis, line = (None, "axis"), ("a", "d")
     driver = AngleDriver.build(model.topology, model.standing, axis, line, ("d", "e"), held_at(0.3))
-    with pytest.raises(
-        MuscleSolveError, match=r"in frame 0.*does not get there.*angle \(a->d\) to \(d->e\) by"
-    ):
+    with refused(None, "0", "a->d", "d->e", error=MuscleSolveError):
         assemble([rigid, driver], np.zeros(3), model.standing, model.topology.coordinate_names)
 
 
-def test_a_human_far_from_his_motion_is_put_where_it_asks(model, motion):
+def test_a_human_far_from_its_motion_is_assembled_on_it(model, motion):
     """Knee and elbow on the wrong side of straight, the whole body turned by 150 degrees."""
     few = motion.frames(slice(0, 2))
     wrong = few.coordinates.copy()
@@ -120,7 +119,7 @@ def test_one_start_for_all_frames_of_a_motion():
     kinds = [Rigid(chain.constraints), MotionDriver(chain, moving)]
     q = assemble(kinds, time, chain.standing, chain.topology.coordinate_names, driven=True)
     np.testing.assert_allclose(q, moving.q, atol=1e-9)
-    with pytest.raises(InputError, match="not those of the motion"):
+    with refused("bad_range"):
         assemble(kinds, time + 0.01, chain.standing)
 
 
@@ -144,9 +143,9 @@ def test_what_nothing_drives_is_named():
     names = model.topology.coordinate_names
     q = assemble([rigid], np.zeros(2), model.standing, names)  # allowed: it stays where it is
     np.testing.assert_allclose(q[1], model.standing, atol=1e-12)
-    with pytest.raises(MuscleSolveError, match=r"nothing drives b, c, e"):
+    with refused(None, "b, c, e", error=MuscleSolveError):
         assemble([rigid], np.zeros(2), model.standing, names, driven=True)
-    with pytest.raises(MuscleSolveError, match=r"nothing drives b, c, e"):
+    with refused(None, "b, c, e", error=MuscleSolveError):
         consistent_rates([rigid], np.zeros(2), q, names)
     still = consistent_rates([rigid], np.zeros(2), q, names, driven=False)
     assert not np.any(still)
@@ -155,32 +154,32 @@ def test_what_nothing_drives_is_named():
 @pytest.mark.parametrize(
     ("course", "words"),
     [
-        (lambda time: (time * np.nan, time, time), "'angle front to .o->e.' is no finite number in frame 0"),
-        (lambda time: (time, time), "course of driver 'angle front to .o->e.'"),
-        (lambda time: (time, time[:1], "x"), "course of driver"),
+        (lambda time: (time * np.nan, time, time), ("not_finite", "0")),
+        (lambda time: (time, time), ("bad_type",)),
+        (lambda time: (time, time[:1], "x"), ("bad_type",)),
     ],
 )
 def test_guides_that_give_no_numbers_are_named(course, words):
     topology, standing, kinds = rod(course)
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         assemble(kinds, np.linspace(0.0, 1.0, 3), standing, topology.coordinate_names)
 
 
 @pytest.mark.parametrize("shape", [(6,), (2, 6, 3), (3, 6, 2), (3, 5, 3)])
 def test_starts_of_the_wrong_shape_are_refused(shape):
     topology, _, kinds = rod(held_at(0.0))
-    with pytest.raises(InputError, match=r"do not go together|points and vectors for"):
+    with refused("bad_shape"):
         assemble(kinds, np.zeros(3), np.zeros(shape), topology.coordinate_names)
 
 
 def test_an_open_pose_has_no_rates():
     model, kinds, _ = four_bar(held_at(0.5))
-    with pytest.raises(MuscleSolveError, match=r"frame 0 is open: .*assemble"):
+    with refused(None, "0", error=MuscleSolveError):
         consistent_rates(kinds, np.zeros(1), model.standing[None], model.topology.coordinate_names)
 
 
 def test_a_mechanism_of_nothing_is_refused():
-    with pytest.raises(InputError, match="nothing"):
+    with refused("missing_argument", "nothing"):
         assemble([], np.zeros(1), np.zeros((4, 3)))
 
 
@@ -196,10 +195,10 @@ def test_a_body_that_closes_inside_out_is_refused():
     topology, standing, kinds = rod(held_at(0.5))
     start = standing.copy()
     start[topology.slot["side"]] *= -1.0
-    with pytest.raises(MuscleSolveError, match=r"body 'rod' closes as its own mirror image in frame 0"):
+    with refused(None, "rod", "0", error=MuscleSolveError):
         assemble(kinds, np.zeros(2), start, topology.coordinate_names)
 
 
 def test_a_chain_of_one_link_is_refused():
-    with pytest.raises(InputError, match="two links"):
+    with refused("bad_number", "1"):
         random_chain(1)

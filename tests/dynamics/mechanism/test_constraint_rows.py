@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from small_models import laid_out
 
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates, violation
@@ -10,7 +11,7 @@ from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver
 from musclesolve.dynamics.model.joint_constraints import coincident, combination, fixed, scalar_products
 from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)
 TIME = np.linspace(0.0, 1.0, 6)
@@ -213,7 +214,7 @@ def test_a_loop_closes_within_reach():
 
 def test_a_loop_that_cannot_close_is_named_with_its_gap():
     topology, standing, kinds = loop(0.9)
-    with pytest.raises(MuscleSolveError, match=r"loop does not close.*\(o->b\).*by 0\.\d"):
+    with refused(None, "o->b", "0", error=MuscleSolveError):
         assemble(kinds, np.zeros(1), standing[None], topology.coordinate_names)
 
 
@@ -221,7 +222,7 @@ def test_coordinates_that_are_no_numbers_are_named():
     topology, standing, kinds = loop(0.5)
     start = np.repeat(standing[None], 3, axis=0)
     start[2, topology.slot["b"], 1] = np.nan
-    with pytest.raises(InputError, match=r"b is .*nan.* in frame 2"):
+    with refused("not_finite", "b", "2"):
         assemble(kinds, np.zeros(3), start, topology.coordinate_names)
 
 
@@ -236,19 +237,19 @@ def test_drivers_that_contradict_each_other_are_named():
         lambda t: (0.5 + 0.3 * np.sin(3 * t), 9 + t, t),
     )
     q = assemble(kinds, TIME, np.repeat(standing[None], len(TIME), axis=0))
-    with pytest.raises(MuscleSolveError, match=r"velocities.*angle front to ahead"):
+    with refused(None, "angle front to ahead", error=MuscleSolveError):
         consistent_rates([*kinds, other], TIME, q)
 
 
 def test_a_driver_along_its_own_axis_is_refused():
     topology, standing, _ = arm_by_vector(0.5, 0.3)
-    with pytest.raises(InputError, match="square to the joint axis"):
+    with refused("bad_model"):
         AngleDriver.build(topology, standing, (None, "axis"), (None, "front"), (None, "axis"), swing(0, 1))
 
 
-def test_a_flat_base_cannot_carry_a_combination():
+def test_a_flat_base_has_no_combination():
     topology, standing, _ = arm_by_vector(0.5, 0.3)
-    with pytest.raises(InputError, match="span space"):
+    with refused("bad_model"):
         combination(topology, standing, ("o", "e"), ((None, "front"), (None, "ahead"), (None, "axis")))
 
 

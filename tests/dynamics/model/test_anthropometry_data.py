@@ -34,17 +34,17 @@ def inertia_margin(moments: np.ndarray) -> float:
 
 
 def composite_trunk(segments: dict) -> tuple[float, float, float, np.ndarray]:
-    """Length, mass fraction, centre of mass from the top, radii of gyration of the three parts together."""
+    """Length, mass fraction, center of mass from the top, radii of gyration of the three parts together."""
     part = [segments[name] for name in TRUNK]
     length = np.array([p["length"] for p in part])
     mass = np.array([p["mass_fraction"] for p in part])
     com = np.cumsum(length) - length + np.array([p["com_fraction"] for p in part]) * length
     gyration = np.array([p["gyration_fraction"] for p in part]) * length[:, None]
-    centre = np.average(com, weights=mass)
+    center = np.average(com, weights=mass)
     # Parallel axes: the parts are stacked along the longitudinal axis, which therefore gains nothing.
-    offset = np.outer((com - centre) ** 2, [1.0, 1.0, 0.0])
+    offset = np.outer((com - center) ** 2, [1.0, 1.0, 0.0])
     radii = np.sqrt(np.average(gyration**2 + offset, axis=0, weights=mass))
-    return length.sum(), mass.sum(), float(centre), radii
+    return length.sum(), mass.sum(), float(center), radii
 
 
 @pytest.mark.parametrize("sex", SEXES)
@@ -81,14 +81,14 @@ def test_de_leva_inertias_satisfy_the_triangle_inequality(de_leva, sex):
 
 
 @pytest.mark.parametrize("sex", SEXES)
-def test_limbs_turn_most_easily_about_their_long_axis(de_leva, sex):
+def test_limbs_rotate_most_easily_about_their_long_axis(de_leva, sex):
     for name in LIMBS:
         assert np.argmin(de_leva[sex]["segment"][name]["gyration_fraction"]) == 2, name
 
 
 @pytest.mark.parametrize(("sex", "com_tolerance"), [("female", 1e-4), ("male", 3.2e-3)])
 def test_trunk_parts_compose_to_the_whole_trunk(de_leva, sex, com_tolerance):
-    # The published male parts put the centre of mass 3 mm below that of the published whole trunk.
+    # The published male parts put the center of mass 3 mm below that of the published whole trunk.
     whole = de_leva[sex]["segment"]["whole_trunk"]
     length, mass, com, radii = composite_trunk(de_leva[sex]["segment"])
     assert length == pytest.approx(whole["length"], abs=1e-9)

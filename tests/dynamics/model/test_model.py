@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
 from musclesolve.dynamics.model.topology_file import load_topology
-from musclesolve.errors import InputError
 
 
 def test_counts_of_the_inverse_model(model):
@@ -24,7 +24,7 @@ def test_constraint_rows_are_independent(model, motion):
     assert (np.linalg.matrix_rank(jacobian) == 97).all()
 
 
-def test_bodies_carry_the_printed_numbers():
+def test_bodies_have_the_printed_numbers():
     numbers = {body.name: body.number for body in load_topology().bodies}
     assert numbers["foot_r"] == 1 and numbers["shank_r"] == 3 and numbers["thigh_r"] == 4
     assert (
@@ -44,7 +44,7 @@ def test_left_is_the_mirror_of_right(model):
 
 
 @pytest.mark.parametrize("sex", ["female", "male"])
-def test_mass_and_stature_are_the_persons(sex):
+def test_mass_and_stature_are_the_subjects(sex):
     person = human_model(61.0, 1.66, sex)
     assert person.mass.total == pytest.approx(
         61.0, rel=6e-4
@@ -78,26 +78,26 @@ def test_mass_matrix_is_positive_definite_and_constant_only_where_it_should(mode
 
 
 def test_an_inertia_that_no_body_can_have_is_refused():
-    with pytest.raises(InputError, match="no rigid body can have"):
+    with refused("bad_model"):
         MassProperties(np.ones(1), np.zeros((1, 3)), np.diag([1.0, 1.0, 2.5])[None])
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"mass": -3.0}, "-3 kg"),
-        ({"stature": 18.3}, "18.3 m"),
-        ({"sex": "other"}, "other"),
-        ({"offsets": {"tail": np.zeros(3)}}, "tail"),
+        ({"mass": -3.0}, ("bad_number", "-3")),
+        ({"stature": 18.3}, ("bad_number", "18.3")),
+        ({"sex": "other"}, ("unknown_name", "other")),
+        ({"offsets": {"tail": np.zeros(3)}}, ("unknown_name", "tail")),
     ],
 )
 def test_impossible_people_are_refused(arguments, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         human_model(**arguments)
 
 
 def test_a_broken_model_file_is_refused(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("name = 'x'\n")
-    with pytest.raises(InputError, match=r"mine\.toml"):
+    with refused("missing_key", "mine.toml"):
         load_topology(file)

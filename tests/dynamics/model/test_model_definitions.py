@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
@@ -13,7 +14,6 @@ from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
-from musclesolve.errors import InputError
 
 RIG = """
 name = "rig"
@@ -83,40 +83,40 @@ def test_a_small_definition_needs_no_numbers_segments_shares_and_scales(load):
 
 
 FAULTS = {
-    "missing key": ('pivot = "b", ', "", "'knee'.*'pivot' is missing"),
-    "unknown key": ('points = ["b", "c"],', 'points = ["b", "c"], shar = 0.5,', "(?s)unknown key 'shar'.*share"),
-    "root": ('root = "stand"', 'root = "stnad"', "(?s)root 'stnad'"),
-    "child": ('child = "lower"', 'child = "lowre"', "(?s)'lowre'.*'knee'.*did you mean .lower."),
-    "parent": ('parent = "upper"', 'parent = "uper"', "(?s)'uper'.*did you mean .upper."),
-    "no joint": (KNEE, "", "no joint leads to body 'lower'"),
-    "two parents": (KNEE, KNEE + "\n" + LOOP, "(?s)'lower' is the child of .*'knee'.*tree"),
-    "root as child": ('child = "upper"', 'child = "stand"', "no chain.*'upper'"),
-    "points of one name": ('name = "c"', 'name = "b"', "two points or vectors have the name 'b'"),
-    "vectors of one name": ('name = "front"', 'name = "axis"', "two vectors have the name 'axis'"),
-    "bodies of one name": ('name = "lower"', 'name = "upper"', "two bodies have the name 'upper'"),
-    "dofs of one name": ('name = "knee"', 'name = "hip"', "two degrees of freedom have the name 'hip'"),
-    "dof of the base": ('name = "knee"', 'name = "pelvis_tx"', "(?s)name 'pelvis_tx'.*base"),
-    "pivot": ('pivot = "b"', 'pivot = "c"', "'knee': its pivot c is not of body 'upper'"),
-    "pivot a vector": ('pivot = "b"', 'pivot = "axis"', "pivot 'axis', a vector"),
-    "axis": ('"lower", axis = "axis"', '"lower", axis = "front"', "'knee': its axis front is not of"),
-    "axis of one body": ('"lower", axis = "axis"', '"lower", axis = "b->c"', "'knee': its axis b->c is not of"),
-    "unknown axis": ('"lower", axis = "axis"', '"lower", axis = "axiss"', "(?s)'axiss'.*'knee'.*did you mean .axis."),
-    "empty axis": ('"lower", axis = "axis"', '"lower", axis = "b->"', "'knee'.*axis = 'b->'"),
-    "driver": ('["a->b", "b->c"]', '["a->b", "front"]', "'knee': its driver's front is not of body 'lower'"),
-    "skew driver": ('["a->b", "b->c"]', '["axis", "b->c"]', "'knee'.*not perpendicular"),
-    "sign": ("sign = 1", "sign = 2", "(?s)'hip'.*sign = 2.*1 or -1"),
-    "short offset": ("[0, 0, -0.5]", "[0, -0.5]", "(?s)'c'.*three finite numbers"),
-    "text for an offset": ("[0, 0, -0.5]", '"abc"', "(?s)'c'.*three finite numbers"),
-    "offset not finite": ("[0, 0, -0.5]", "[0, 0, nan]", "(?s)'c'.*three finite numbers"),
-    "long direction": ("[0, 1, 0]", "[0, 2, 0]", "(?s)'axis'.*unit vector.*length, 2"),
-    "zero direction": ("[0, 1, 0]", "[0, 0, 0]", "(?s)'axis'.*unit vector"),
-    "hanging point": ('from = "b"', 'from = "bb"', "'c' from 'bb'"),
-    "idle point": ('points = ["b", "c"]', 'points = ["b", "a"]', "c: of no body"),
-    "unknown point": ('points = ["b", "c"]', 'points = ["b", "cc"]', "'cc'.*body 'lower'"),
-    "kind of body": ('points = ["b", "c"]', 'points = ["c"]', "body 'lower' has 1 points"),
-    "names in no list": ('points = ["b", "c"]', 'points = "bc"', "(?s)body 'lower'.*list of names"),
-    "universal": ("universal = []", 'universal = [["axis", "frnt"]]', "(?s)'frnt'.*universal.*front"),
-    "no tables": ("point = [", "point = 3\nother = [", "unknown key 'other'|list of tables"),
+    "missing key": ('pivot = "b", ', "", ("missing_key", "knee", "pivot")),
+    "unknown key": ('points = ["b", "c"],', 'points = ["b", "c"], shar = 0.5,', ("unknown_key", "shar")),
+    "root": ('root = "stand"', 'root = "stnad"', ("bad_model", "stnad")),
+    "child": ('child = "lower"', 'child = "lowre"', ("bad_model", "lowre", "knee")),
+    "parent": ('parent = "upper"', 'parent = "uper"', ("bad_model", "uper")),
+    "no joint": (KNEE, "", ("bad_model", "lower")),
+    "two parents": (KNEE, KNEE + "\n" + LOOP, ("bad_model", "lower", "knee")),
+    "root as child": ('child = "upper"', 'child = "stand"', ("bad_model", "upper")),
+    "points of one name": ('name = "c"', 'name = "b"', ("duplicate_name", "b")),
+    "vectors of one name": ('name = "front"', 'name = "axis"', ("duplicate_name", "axis")),
+    "bodies of one name": ('name = "lower"', 'name = "upper"', ("duplicate_name", "upper")),
+    "dofs of one name": ('name = "knee"', 'name = "hip"', ("duplicate_name", "hip")),
+    "dof of the base": ('name = "knee"', 'name = "pelvis_tx"', ("duplicate_name", "pelvis_tx")),
+    "pivot": ('pivot = "b"', 'pivot = "c"', ("bad_model", "knee", "c", "upper")),
+    "pivot a vector": ('pivot = "b"', 'pivot = "axis"', ("bad_model", "axis")),
+    "axis": ('"lower", axis = "axis"', '"lower", axis = "front"', ("bad_model", "knee")),
+    "axis of one body": ('"lower", axis = "axis"', '"lower", axis = "b->c"', ("bad_model", "knee", "b->c")),
+    "unknown axis": ('"lower", axis = "axis"', '"lower", axis = "axiss"', ("unknown_name", "axiss", "knee")),
+    "empty axis": ('"lower", axis = "axis"', '"lower", axis = "b->"', ("bad_value", "knee", "b->")),
+    "driver": ('["a->b", "b->c"]', '["a->b", "front"]', ("bad_model", "knee", "s front is not of body ")),
+    "skew driver": ('["a->b", "b->c"]', '["axis", "b->c"]', ("bad_model", "knee")),
+    "sign": ("sign = 1", "sign = 2", ("bad_value", "hip", "2", "-1")),
+    "short offset": ("[0, 0, -0.5]", "[0, -0.5]", ("bad_value", "c")),
+    "text for an offset": ("[0, 0, -0.5]", '"abc"', ("bad_value", "c")),
+    "offset not finite": ("[0, 0, -0.5]", "[0, 0, nan]", ("bad_value", "c")),
+    "long direction": ("[0, 1, 0]", "[0, 2, 0]", ("bad_model", "axis", "2")),
+    "zero direction": ("[0, 1, 0]", "[0, 0, 0]", ("bad_model", "axis")),
+    "hanging point": ('from = "b"', 'from = "bb"', ("bad_model", "c", "bb")),
+    "idle point": ('points = ["b", "c"]', 'points = ["b", "a"]', ("bad_model",)),
+    "unknown point": ('points = ["b", "c"]', 'points = ["b", "cc"]', ("unknown_name", "cc", "lower")),
+    "kind of body": ('points = ["b", "c"]', 'points = ["c"]', ("bad_model", "lower", "1")),
+    "names in no list": ('points = ["b", "c"]', 'points = "bc"', ("bad_value", "lower")),
+    "universal": ("universal = []", 'universal = [["axis", "frnt"]]', ("unknown_name", "frnt")),
+    "no tables": ("point = [", "point = 3\nother = [", ("unknown_key", "other")),
 }  # fmt: skip
 
 
@@ -124,7 +124,7 @@ FAULTS = {
 def test_a_definition_that_contradicts_itself_is_refused(load, fault):
     old, new, words = FAULTS[fault]
     assert old in RIG
-    with pytest.raises(InputError, match=words) as caught:
+    with refused(*words) as caught:
         load(RIG.replace(old, new))
     assert "rig.toml" in str(caught.value)
 
@@ -132,7 +132,7 @@ def test_a_definition_that_contradicts_itself_is_refused(load, fault):
 def test_a_topology_made_in_code_is_checked_as_well(load):
     topology = load(RIG)
     hip, knee = topology.dofs
-    with pytest.raises(InputError, match="'lowre'"):
+    with refused("bad_model", "lowre"):
         made(replace(topology, dofs=(hip, replace(knee, child="lowre"))))
 
 
@@ -140,16 +140,14 @@ def test_joints_that_break_a_constraint_are_refused(load):
     """The axes of the universal joint must be listed as square to each other, and a joint must turn all behind it."""
     topology = load(RIG)
     tied = replace(topology, universal=(("front", "upper_front"),))
-    with pytest.raises(InputError, match=r"'hip' does not keep the constraint front \. upper_front"):
+    with refused("bad_model", "hip", "upper_front"):
         made(tied)
 
 
 def test_motions_that_belong_to_no_joint_are_refused(model):
     """Without its row a universal joint has a third turn, which no joint of the tree makes."""
     loose = replace(model.topology, universal=model.topology.universal[1:])
-    with pytest.raises(
-        InputError, match="1 motions are neither held by a constraint nor those of a joint: shank_forward_r"
-    ):
+    with refused("bad_model", "1", "shank_forward_r"):
         Model(loose, model.standing, model.mass)
 
 
@@ -157,9 +155,9 @@ def test_masses_must_be_those_of_the_bodies(load):
     topology = load(RIG)
     standing = standing_layout(topology)
     two = MassProperties(MASS.mass[:2], MASS.center[:2], MASS.inertia[:2])
-    with pytest.raises(InputError, match=r"(?s)2 bodies.*3 bodies.*stand, upper, lower"):
+    with refused("bad_model", "2", "3"):
         Model(topology, standing, two)
-    with pytest.raises(InputError, match="in order: stand, upper, lower"):
+    with refused("bad_model"):
         Model(topology, standing, replace(MASS, names=("upper", "stand", "lower")))
     Model(topology, standing, replace(MASS, names=("stand", "upper", "lower")))
 
@@ -167,27 +165,27 @@ def test_masses_must_be_those_of_the_bodies(load):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda s: s[:-1], r"shape \(6, 3\)"),
-        (lambda s: np.where(np.arange(7)[:, None] == 2, np.nan, s), "standing position of c is nan"),
+        (lambda s: s[:-1], ("bad_shape", "(6, 3)")),
+        (lambda s: np.where(np.arange(7)[:, None] == 2, np.nan, s), ("not_finite", "c")),
         (
             lambda s: s * np.where(np.arange(7)[:, None] == 4, 1.1, 1.0),
-            r"direction 'axis' has the length 1\.1",
+            ("bad_model", "axis", "1.1"),
         ),
     ],
 )
 def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):
     topology = load(RIG)
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         Model(topology, change(standing_layout(topology)), MASS)
 
 
 def test_gravity_is_three_numbers(load):
-    with pytest.raises(InputError, match="gravity is nan"):
+    with refused("not_finite"):
         made(load(RIG), gravity=np.array([0.0, np.nan, -9.81]))
 
 
 @pytest.mark.parametrize("change", ["negative", "skew", "impossible"])
-def test_a_body_with_impossible_mass_is_called_by_its_name(model, change):
+def test_a_body_with_impossible_mass_is_named(model, change):
     mass, inertia, foot = model.mass.mass.copy(), model.mass.inertia.copy(), model.body("foot_r")
     if change == "negative":
         mass[foot] = -1.0
@@ -195,23 +193,22 @@ def test_a_body_with_impossible_mass_is_called_by_its_name(model, change):
         inertia[foot, 0, 1] += 1e-4
     else:
         inertia[foot] = np.diag([1.0, 1.0, 3.0])
-    words = {"negative": "negative mass", "skew": "not symmetric", "impossible": "no rigid body"}[change]
-    with pytest.raises(InputError, match=f"(?s)foot_r.*{words}"):
+    with refused("bad_model", "foot_r"):
         replace(model.mass, mass=mass, inertia=inertia)
 
 
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("center", np.zeros((2, 3)), r"shape \(2, 3\)"),
-        ("inertia", np.ones((3, 3)), r"shape \(3, 3, 3\)"),
-        ("mass", ["a", "b", "c"], "type"),
-        ("center", np.full((3, 3), np.nan), "center of the bodies is nan"),
-        ("names", ("one",), "1 names of 3 bodies"),
+        ("center", np.zeros((2, 3)), ("bad_shape", "(2, 3)")),
+        ("inertia", np.ones((3, 3)), ("bad_shape", "(3, 3, 3)")),
+        ("mass", ["a", "b", "c"], ("not_numbers", "type")),
+        ("center", np.full((3, 3), np.nan), ("not_finite",)),
+        ("names", ("one",), ("bad_shape", "1", "3")),
     ],
 )
 def test_mass_properties_of_another_shape_are_refused(field, value, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         replace(MASS, **{field: value})
 
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
 from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
-from musclesolve.errors import InputError
 
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("sex", ["female", "male"])
-def test_the_segments_weigh_what_the_person_weighs(name, sex):
+def test_segment_masses_sum_to_the_mass_of_the_subject(name, sex):
     # The printed percentages sum to 100 within rounding.
     assert planar_body(name, 61.0, 1.66, sex).mass.sum() == pytest.approx(61.0, rel=6e-4)
 
@@ -72,43 +72,43 @@ def tree(**changes):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"parent": np.array([-1, 2, 1])}, "do not form one tree"),
-        ({"parent": np.array([-1, -1, 1])}, "do not form one tree"),
-        ({"mass": np.array([1.0, 0.0, 1.0])}, "'b' has mass 0 kg"),
-        ({"inertia": np.array([1.0, 1.0, -2.0])}, "'c' has mass"),
-        ({"center": np.full((3, 2), np.nan)}, "center"),
-        ({"rest": np.zeros(2)}, "rest"),
+        ({"parent": np.array([-1, 2, 1])}, ("bad_model",)),
+        ({"parent": np.array([-1, -1, 1])}, ("bad_model",)),
+        ({"mass": np.array([1.0, 0.0, 1.0])}, ("bad_model", "b", "0")),
+        ({"inertia": np.array([1.0, 1.0, -2.0])}, ("bad_model", "c")),
+        ({"center": np.full((3, 2), np.nan)}, ("not_finite", "center")),
+        ({"rest": np.zeros(2)}, ("bad_shape", "rest")),
     ],
 )
 def test_trees_that_cannot_be_are_refused(changes, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         tree(**changes)
 
 
 def test_unknown_segments_are_named():
-    with pytest.raises(InputError, match="'tail'"):
+    with refused("unknown_name", "tail"):
         tree().segment("tail")
-    with pytest.raises(InputError, match="no joint carries it"):
+    with refused("conflict", "a"):
         tree().joint("a")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"mass": -3.0}, "-3 kg"),
-        ({"stature": 18.3}, "18.3 m"),
-        ({"sex": "other"}, "other"),
-        ({"name": "eight_segment"}, "eight_segment"),
-        ({"name": "absent.toml"}, r"absent\.toml"),
+        ({"mass": -3.0}, ("bad_number", "-3")),
+        ({"stature": 18.3}, ("bad_number", "18.3")),
+        ({"sex": "other"}, ("unknown_name", "other")),
+        ({"name": "eight_segment"}, ("unknown_name", "eight_segment")),
+        ({"name": "absent.toml"}, ("unreadable_file", "absent.toml")),
     ],
 )
 def test_impossible_bodies_are_refused(arguments, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         planar_body(**arguments)
 
 
 def test_a_broken_file_is_refused(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("stature = 1.7\n[[segment]]\nname = 'x'\n")
-    with pytest.raises(InputError, match=r"mine\.toml"):
+    with refused("bad_model", "mine.toml"):
         planar_body(file)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from planar_bodies import random_motion
 
+from benchmarks.sagittal_muscles import sagittal_muscles
 from musclesolve.dynamics.planar.ground_support import (
     Support,
     constraint_force,
@@ -24,15 +25,14 @@ from musclesolve.dynamics.planar.planar_dynamics import (
 )
 from musclesolve.dynamics.planar.planar_joints import place
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, planar_motion
-from musclesolve.muscles.sagittal_muscles import sagittal_muscles
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 
 LEG = ("thigh", "shank", "foot")
 
 
-def test_flight_keeps_the_momentum_of_the_centre_and_of_the_turn():
-    """Muscles of a body in the air move nothing as a whole: the centre falls, the angular momentum stays."""
+def test_flight_keeps_linear_and_angular_momentum():
+    """Muscles of a body in the air move nothing as a whole: the center falls, the angular momentum stays."""
     tree = planar_body("nine_segment")
     muscles = sagittal_muscles(tree)
     start = random_motion(tree)
@@ -142,7 +142,7 @@ def squat(tree, support, heel_rise):
 
 
 @pytest.mark.parametrize(("mode", "heel_rise"), [("flat", 0.0), ("toes", 0.5)])
-def test_shared_muscle_forces_drive_the_squat_that_asked_for_them(mode, heel_rise):
+def test_shared_muscle_forces_drive_the_squat_that_required_them(mode, heel_rise):
     """Inverse dynamics on the ground, force sharing, and forward again with B u and the ground reaction of (16)."""
     tree = planar_body("nine_segment")
     muscles, support = sagittal_muscles(tree), foot_support(tree, mode)

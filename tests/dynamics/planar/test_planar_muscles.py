@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from planar_bodies import complex_step, random_motion
+from refusals import refused
 
 import muscle_db
+from benchmarks.sagittal_muscles import sagittal_groups, sagittal_muscles
 from musclesolve.dynamics.planar.planar_body_file import planar_body
 from musclesolve.dynamics.planar.planar_joints import allowed, place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches
 from musclesolve.dynamics.planar.planar_tree import rotated
-from musclesolve.errors import InputError
 from musclesolve.muscles.pose_geometry import muscle_geometry
-from musclesolve.muscles.sagittal_muscles import sagittal_groups, sagittal_muscles
 
 LEG = ("thigh", "shank", "foot")
 
@@ -71,7 +71,7 @@ def test_virtual_work_in_independent_coordinates(tree, muscles):
     bar = np.swapaxes(allowed(tree, q), 1, 2) @ muscles.force_matrix(tree, place(tree, q))
     expected = -complex_step(lambda x: muscles.length(tree, place(tree, x)), q)
     np.testing.assert_allclose(np.swapaxes(bar, 1, 2), expected, atol=1e-12)
-    # Muscles are inside the body: they move neither its centre nor turn it as a whole.
+    # Muscles are inside the body: they move neither its center nor turn it as a whole.
     np.testing.assert_allclose(bar[:, :2], 0.0, atol=1e-12)
     np.testing.assert_allclose(bar[:, 2:].sum(axis=1), 0.0, atol=1e-12)
 
@@ -190,9 +190,9 @@ def test_muscles_on_the_seven_segment_body(muscles):
     segments = {"pelvis": "trunk", "femur": "thigh", "tibia": "shank", "foot": "foot"}
     on_trunk = sagittal_muscles(seven, segments=segments, keep_lateral=bool(muscles.lateral.any()))
     np.testing.assert_allclose(on_trunk.local, muscles.local, atol=1e-15)
-    with pytest.raises(InputError, match="'pelvis'"):
+    with refused("unknown_name", "pelvis"):
         sagittal_muscles(seven)
-    with pytest.raises(InputError, match="stature"):
+    with refused("missing_argument", "stature"):
         sagittal_muscles(replace(seven, stature=None), segments=segments)
 
 
@@ -209,7 +209,7 @@ def test_points_lie_where_the_standing_body_has_them(tree):
 
 
 def test_lines_of_one_point_are_refused():
-    with pytest.raises(InputError, match="at least two"):
+    with refused("bad_muscle_set"):
         PlanarMuscles(
             ("x",), np.ones(1), np.ones((1, 1)), np.zeros(1, dtype=int), np.zeros(1, dtype=int),
             np.zeros((1, 2)), np.zeros(1),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from planar_bodies import complex_step, random_motion
+from refusals import refused
 
 from musclesolve.dynamics.planar.ground_support import (
     Support,
@@ -16,7 +17,7 @@ from musclesolve.dynamics.planar.ground_support import (
 )
 from musclesolve.dynamics.planar.planar_body_file import planar_body
 from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError
 
 MODES = ("flat", "toes")
 
@@ -67,9 +68,9 @@ def test_the_constraints_of_the_paper(tree, mode):
 
 
 def test_only_the_modes_of_the_paper(tree):
-    with pytest.raises(InputError, match="'heel'"):
+    with refused("unknown_name", "heel"):
         foot_support(tree, "heel")
-    with pytest.raises(InputError, match="'toes'"):
+    with refused("unknown_name", "toes"):
         foot_support(planar_body("seven_segment"), "flat")
 
 
@@ -78,7 +79,7 @@ def test_shares_of_two_feet_do_not_follow_from_motion():
     feet = [Support(f"foot_{side}", np.array([0.05, -0.066]), f"foot_{side}") for side in "rl"]
     motion = random_motion(walker)
     still = PlanarMotion(motion.q, 0.0 * motion.q, 0.0 * motion.q)
-    with pytest.raises(InputError, match="6 reactions and 6 torques from 9 equations"):
+    with refused("conflict", "6", "9"):
         supported_inverse(walker, still, feet)
 
 
@@ -86,5 +87,5 @@ def test_supports_that_depend_on_each_other_are_refused(tree):
     """Holding foot and toes at one ground point twice says the same thing twice."""
     motion = random_motion(tree)
     feet = [foot_support(tree, "flat"), foot_support(tree, "toes")]
-    with pytest.raises(MuscleSolveError, match="depend on each other"):
+    with refused(None, "6", "frame 1", error=MuscleSolveError):
         constraint_force(tree, motion.q, motion.qd, 0.0 * motion.q, feet)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -20,7 +21,6 @@ from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     free_moment_sensitivity,
     mass_sensitivity,
 )
-from musclesolve.errors import InputError
 
 POINTS = (
     "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "
@@ -214,7 +214,7 @@ def test_moving_everything_alike_moves_no_moment(model, motion, measured):
 
 def test_unknown_names_are_refused(model, motion, segments, wrenches, measured):
     targets, fit = measured
-    with pytest.raises(InputError, match="tail"):
+    with refused("unknown_name", "tail"):
         landmark_sensitivity(model, motion.time, targets, fit, wrenches, ["tail"])
-    with pytest.raises(InputError, match="degree of freedom 'wing'"):
+    with refused("unknown_name"):
         mass_sensitivity(model, motion, segments).of("wing", "head")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
@@ -72,7 +73,7 @@ def test_constraint_jacobian_is_the_derivative_of_the_constraints(model):
     )
 
 
-def test_drivers_lead_to_the_motion(model, motion):
+def test_driver_rows_hold_in_the_motion(model, motion):
     rows = driver_rows(model, motion)
     assert np.abs(rows.value).max() < 1e-14
     assert np.abs(np.einsum("tcnx,tnx->tc", rows.jacobian, motion.qd) - rows.nu).max() < 1e-13
@@ -131,8 +132,8 @@ def test_what_no_target_informs_is_locked_and_named(model, motion):
     assert (fit.coordinates[:, model.dof("neck_flexion")] == 0.0).all()
 
 
-def test_a_fit_that_does_not_converge_says_so(model, motion):
-    with pytest.raises(MuscleSolveError, match="frames"):
+def test_a_fit_that_does_not_converge_is_reported(model, motion):
+    with refused(None, "frames", error=MuscleSolveError):
         fit_pose(model, targets_of(model, motion.q), max_iterations=2)
 
 
@@ -169,7 +170,7 @@ def test_a_fit_that_does_not_converge_says_so(model, motion):
         ("head_flexion", "head_low", 2, -1),
     ],
 )
-def test_positive_angles_turn_the_named_way(model, dof, slot, axis, sign):
+def test_positive_angles_rotate_in_the_named_direction(model, dof, slot, axis, sign):
     angles = np.zeros((1, 38))
     angles[0, model.dof(dof)] = 0.2
     q = model.tree.pose(angles, np.zeros((1, 3)), np.eye(3)[None])[0]
@@ -177,7 +178,7 @@ def test_positive_angles_turn_the_named_way(model, dof, slot, axis, sign):
     assert sign * moved[axis] > 0.005
 
 
-def test_every_body_turns_as_its_frame(model, motion):
+def test_every_body_rotates_as_its_frame(model, motion):
     """Rotation from points and vectors (2.46) equals rotation along the chain."""
     np.testing.assert_allclose(
         model.rigid_bodies.rotation(motion.q), segment_motion(model, motion).rotation, atol=1e-13
@@ -198,7 +199,7 @@ def test_projection_without_the_directions_is_projection(model, motion):
 
 
 @pytest.mark.parametrize("name", ["inverse_human", "forward_human"])
-def test_a_slot_needs_the_joints_on_its_way_only(name):
+def test_a_slot_needs_its_ancestor_joints_only(name):
     """Its place, and how the speeds that move it do so, do not feel joints off its way; those on it move it."""
     topology = load_topology(name)
     tree = Tree.build(topology, standing_layout(topology))

@@ -6,23 +6,28 @@ dynamics can use them all the same; a mass matrix made of them is not positive d
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.model.data_files import read_table
+from musclesolve.dynamics.model.human_model import human_model, with_shoes
 from musclesolve.dynamics.model.mass_matrix import MassProperties
+from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import named_points
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import InputError
 
 
-def printed_inertia(
-    topology: Topology, standing: Array, mass: float, sex: str, stature: float
-) -> MassProperties:
-    """Masses, centers and inertias of Table 3.8 scaled by (3.1): chi_m of the body mass [kg], chi_L of each length.
+def printed_human(
+    mass: float, stature: float, sex: str = "male", shoe_mass: float = 0.0, **options: Any
+) -> Model:
+    """A `human_model` with the masses, centers and inertias of Table 3.8 scaled by (3.1).
 
     chi_L = L / L_50th, chi_m = m / 81.52 kg, chi_I = chi_m chi_L^2. The printed moments refer to the seated pose; they
-    are rotated into the standing one. The scaling holds within one sex only (3.1.3); stature is in the layout already.
+    are rotated into the standing one. The scaling holds within one sex only (3.1.3).
 
     Raises:
         InputError: a sex other than "male".
@@ -34,6 +39,13 @@ def printed_inertia(
             expected='"male"',
             remedy='use the table "de_leva_1996"',
         )
+    model = human_model(mass, stature, sex, shoe_mass=shoe_mass, **options)
+    bare = printed_inertia(model.topology, model.standing, mass - 2.0 * shoe_mass)
+    return replace(model, mass=with_shoes(model.topology, bare, shoe_mass))
+
+
+def printed_inertia(topology: Topology, standing: Array, mass: float) -> MassProperties:
+    """Mass properties of the bodies of the inverse human model, which carry the numbers of the table."""
     table = read_table("anthropometry", "silva_2003_table_3_8.toml")
     rows = {row["number"]: row for row in table["body"]}
     chi_m = mass / sum(row["mass"] for row in rows.values())

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 from small_models import laid_out, random_chain, random_motion
 
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
@@ -17,7 +18,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Dof
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)
 
@@ -27,7 +28,7 @@ def relative(one, other):
 
 
 @pytest.mark.parametrize("share", ["drivers", "couples", "mixture", "base driven", "part of the base driven"])
-def test_all_ways_give_the_same_moments(model, motion, wrenches, share):
+def test_drivers_and_couples_give_the_same_moments(model, motion, wrenches, share):
     names = model.topology.dof_names
     drivers = {
         "drivers": names,
@@ -81,7 +82,7 @@ def test_couples_do_the_work_of_joint_moments_and_give_the_joint_rates(slant):
 def test_what_nothing_drives_is_named(model, motion, wrenches):
     names = model.topology.dof_names
     couples = [name for name in names if name not in ("knee_flexion_r", "wrist_flexion_l")]
-    with pytest.raises(MuscleSolveError, match=r"nothing drives knee_flexion_r, wrist_flexion_l"):
+    with refused(None, "knee_flexion_r", "wrist_flexion_l", error=MuscleSolveError):
         actuated_moments(model, motion, wrenches, couples=couples)
 
 
@@ -96,10 +97,10 @@ def test_undriven_directions_are_found_from_the_rows_themselves(model, motion):
 
 @pytest.mark.parametrize(
     ("drivers", "couples", "words"),
-    [(("knee",), None, "'knee'"), (("knee_flexion_r",), ("knee_flexion_r",), "a driver and a couple")],
+    [(("knee",), None, ("unknown_name", "knee")), (("knee_flexion_r",), ("knee_flexion_r",), ("conflict",))],
 )
 def test_wrong_lists_are_refused(model, motion, wrenches, drivers, couples, words):
-    with pytest.raises(InputError, match=words):
+    with refused(*words):
         actuated_moments(model, motion, wrenches, drivers=drivers, couples=couples)
 
 

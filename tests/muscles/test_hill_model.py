@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 import muscle_db
-from musclesolve.errors import InputError
 from musclesolve.muscles.hill_model import (
     active_force_length,
     capacity_and_passive,
@@ -66,7 +66,7 @@ def test_active_force_length_falls_on_both_sides() -> None:
 
 
 def test_unknown_form_is_refused() -> None:
-    with pytest.raises(InputError, match=r'"gaussian"\n.*quartic_plus_quadratic" or "quartic_minus'):
+    with refused("unknown_name", "gaussian", "quartic_plus_quadratic", " or "):
         active_force_length(1.0, "gaussian")  # type: ignore[arg-type]
 
 
@@ -155,7 +155,7 @@ def test_forces_are_bounded_and_never_push(muscle: dict[str, float], mt_length: 
 
 
 @pytest.mark.parametrize("pennation", [0.0, 0.4])
-def test_slack_tendon_carries_nothing_and_says_so(pennation: float) -> None:
+def test_a_slack_tendon_has_no_force(pennation: float) -> None:
     """Below, at and just above the slack length: no force, no NaN, and no jump on the way in."""
     fiber = fiber_state(np.array([0.0, 0.2, 0.25, 0.25 + 1e-9]), -0.3, 0.05, 0.25, pennation)
     force = capacity_and_passive(fiber, 1000.0, 0.05)
@@ -206,29 +206,29 @@ def test_missing_lengths_stay_missing() -> None:
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ((0.0, 0.2, 0.1), "optimal fiber length 0.0"),
-        ((0.05, -0.2, 0.1), "tendon slack length -0.2"),
-        ((0.05, np.nan, 0.1), "tendon slack length nan"),
-        ((0.05, 0.2, 25.0), "radians"),
-        (([0.05, np.inf], 0.2, 0.1), "optimal fiber length"),
+        ((0.0, 0.2, 0.1), ("bad_number", "0.0")),
+        ((0.05, -0.2, 0.1), ("bad_number", "-0.2")),
+        ((0.05, np.nan, 0.1), ("bad_number",)),
+        ((0.05, 0.2, 25.0), ("bad_number", "radians")),
+        (([0.05, np.inf], 0.2, 0.1), ("bad_number",)),
     ],
 )
 def test_impossible_parameters_are_refused(parameters: tuple[float, float, float], says: str) -> None:
-    with pytest.raises(InputError, match=says):
+    with refused(*says):
         fiber_state(0.3, 0.0, *parameters)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((-1.0, 0.05, 10.0), "maximum isometric force"),
-        ((1.0, 0.0, 10.0), "optimal fiber"),
-        ((1.0, 0.05, 0.0), "shortening velocity"),
+        ((-1.0, 0.05, 10.0), ("bad_number",)),
+        ((1.0, 0.0, 10.0), ("bad_number",)),
+        ((1.0, 0.05, 0.0), ("bad_number",)),
     ],
 )
 def test_impossible_strengths_are_refused(arguments: tuple[float, float, float], says: str) -> None:
     fiber = fiber_state(0.3, 0.0, 0.05, 0.25, 0.1)
-    with pytest.raises(InputError, match=says):
+    with refused(*says):
         capacity_and_passive(fiber, *arguments)
 
 

@@ -31,7 +31,7 @@ _JOINTS = {
 
 def sagittal_groups() -> dict[str, tuple[str, ...]]:
     """The fifteen muscles, and the muscles of the database (short names) that stand for each."""
-    file = resources.files("musclesolve.muscles") / "sagittal_muscles.toml"
+    file = resources.files("benchmarks") / "sagittal_muscles.toml"
     rows = tomllib.loads(file.read_text(encoding="utf-8"))["muscle"]
     return {row["name"]: tuple(row["members"]) for row in rows}
 

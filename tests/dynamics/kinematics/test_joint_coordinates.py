@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 
-from musclesolve.dynamics.kinematics.angle_branches import one_branch
+from musclesolve.dynamics.kinematics.joint_coordinates import continuous_branch
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.errors import MuscleSolveError
@@ -47,7 +48,7 @@ def test_a_raised_arm_is_followed_without_jumps(model, dof, peak):
     np.testing.assert_allclose(fit.coordinates[:, shoulder], angles[:, shoulder], atol=0.15)
 
 
-def test_the_two_ways_to_a_pose_are_told_apart(model):
+def test_the_two_angle_branches_of_a_pose_are_distinguished(model):
     """Frames written in the other way come back as they were."""
     angles, q = arm_motion(model, "shoulder_adduction_r", -70.0)
     first, second, third = (
@@ -63,7 +64,7 @@ def test_the_two_ways_to_a_pose_are_told_apart(model):
     np.testing.assert_allclose(
         model.tree.pose(other, np.zeros((FRAMES, 3)), base)[:, kept], q[:, kept], atol=1e-12
     )
-    np.testing.assert_allclose(one_branch(model, other), angles, atol=1e-12)
+    np.testing.assert_allclose(continuous_branch(model, other), angles, atol=1e-12)
 
 
 def test_a_straight_elbow_does_not_let_the_arm_spin(model):
@@ -96,7 +97,7 @@ def test_where_the_elbow_axis_is_measured_the_arm_is_not_drawn_to_rest(model):
 def test_a_hopeless_frame_is_named_with_its_worst_point(model):
     _, q = arm_motion(model, "shoulder_flexion_r", 30.0)
     targets = point_targets(model, q, lambda name, value: value)
-    with pytest.raises(MuscleSolveError, match=r"at 0\.000 s.* knee_l"):
+    with refused(None, "0.000", "knee_l", error=MuscleSolveError):
         knee = int(np.flatnonzero(targets.slots == model.slot("knee_l"))[0])
         values = targets.values.copy()
         values[:, knee] += 0.9
