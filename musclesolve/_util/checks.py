@@ -112,7 +112,9 @@ def check_array(
         isinstance(want, str) or have == want for have, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", where=where, expected=wanted)
+        raise InputError(
+            f"{name} has the shape {array.shape}", code="bad_shape", where=where, expected=wanted
+        )
     if finite and not np.isfinite(array).all():
         raise _not_finite(array, name, entries, axis, where)
     return array

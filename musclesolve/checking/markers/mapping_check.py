@@ -11,10 +11,10 @@ from musclesolve.checking.finding import Finding
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.mapping_tables import (
+    absences,
     examined_mapping,
     read_carried,
     read_clusters,
-    absences,
 )
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping, requested_mapping
 from musclesolve.recording.trial.schema import Document

@@ -104,15 +104,16 @@ def read_camera_file(path: str | Path) -> CameraFile:
 
 def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
     if len(entries) < 2:
+        problem, expected = "there is only one camera", "two or more: one image shows no distance"
         raise document.error(
-            "there is only one camera", "camera", code="bad_camera", expected="two or more [[camera]]"
+            problem, "camera", None, 0, expected, "add another [[camera]]", code="bad_camera"
         )
     names = [entry["name"] for entry in entries]
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise document.error(
-                f"the camera '{name}' stands twice", "camera", "name", index, code="duplicate_name"
-            )
+            problem, expected = f"the camera '{name}' stands twice", "a name of its own for every camera"
+            remedy = "rename one of them"
+            raise document.error(problem, "camera", "name", index, expected, remedy, code="duplicate_name")
 
 
 def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:

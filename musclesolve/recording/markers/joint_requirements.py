@@ -61,4 +61,12 @@ def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
         expected = (
             "asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base"
         )
-        raise document.error("the pelvis is not shown", "mapping", None, 0, expected, code="missing_marker")
+        raise document.error(
+            "the pelvis is not shown",
+            "mapping",
+            None,
+            0,
+            expected,
+            "map the markers of the pelvis",
+            code="missing_marker",
+        )
