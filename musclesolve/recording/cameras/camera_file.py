@@ -137,11 +137,8 @@ def _calibration(
     try:
         return calibrate(places[[known.index(point) for point in names]], image, name, names)
     except InputError as error:
-        problem, expected = f"camera '{name}', {file.name}: {error.problem}", error.expected
-        remedy = error.remedy
-        raise document.error(
-            problem, "camera", "control_points", index, expected, remedy, code="bad_camera"
-        ) from None
+        error.problem = f"camera '{name}', {file.name}: {error.problem}"
+        raise document.placed(error, "camera", "control_points", index) from None
 
 
 def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, tuple[str, ...], Array]:

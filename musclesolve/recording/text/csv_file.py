@@ -142,8 +142,8 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     if not 0.0 < rate < np.inf:
         remedy = decimal_point(rate_cell) or EXPORT_AGAIN
         raise error_at(path, 2, f"the rate is '{rate_cell}'", "frames a second", remedy, code="bad_number")
-    rows = [cells_of(row, separator) for row in (names, axes, units)]
-    return separator, vicon_coordinates(rate, *rows, path, 4)
+    over, columns, below = (cells_of(row, separator) for row in (names, axes, units))
+    return separator, vicon_coordinates(rate, over, columns, below, path, 4)
 
 
 def _decimal(reader: RowReader, separator: str) -> str:

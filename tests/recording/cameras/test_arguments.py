@@ -25,9 +25,9 @@ TARGET = [0.0, 0.0, 1.0]
 @pytest.mark.parametrize(
     ("call", "parts"),
     [
-        (lambda: reconstruct(FOUR, "abc"), ("not_numbers", "the images")),
-        (lambda: reconstruct(FOUR, [[1, 2], [3]]), ("bad_shape", "the images")),
-        (lambda: reconstruct(FOUR, SEEN + 1j), ("not_numbers", "the images")),
+        (lambda: reconstruct(FOUR, "abc"), ("not_numbers", "images")),
+        (lambda: reconstruct(FOUR, [[1, 2], [3]]), ("bad_shape", "images")),
+        (lambda: reconstruct(FOUR, SEEN + 1j), ("not_numbers", "images")),
         (lambda: reconstruct([FOUR[0], "left"], SEEN[:2]), ("bad_type", "camera 2", "str")),
         (lambda: reconstruct("ab", SEEN[:2]), ("bad_type", "str")),
         (lambda: reconstruct(FOUR[0], SEEN[:1]), ("bad_type", "Camera")),
@@ -49,7 +49,7 @@ TARGET = [0.0, 0.0, 1.0]
         (lambda: ring(3, target=[0.0, 1.0]), ("bad_shape", "the target")),
         (lambda: calibrate(CUBE, SEEN[0, 0], "a", 5), ("bad_type", "camera 'a'", "5")),
         (lambda: calibrate(CUBE, SEEN[0, 0], "a", ["b"]), ("bad_shape", "1 names")),
-        (lambda: calibrate(None, None), ("not_numbers", "the control points")),
+        (lambda: calibrate(None, None), ("not_numbers", "control points")),
     ],
 )
 def test_what_is_none_is_refused(call: Callable[[], object], parts: tuple[str, ...]) -> None:

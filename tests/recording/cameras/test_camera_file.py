@@ -338,19 +338,15 @@ def test_one_mistyped_frame_does_not_fill_the_memory(tmp_path: Path) -> None:
     cells = lines[-2].split(",")
     lines[-2] = ",".join(["200000", *cells[1:]])
     (tmp_path / MARKERS).write_text("\n".join(lines))
-    message = refusal(path)
-    assert (
-        f"{MARKERS}, line {len(lines) - 1}: the frame is 199990 frames after that of the row before"
-        in message
-    )
-    assert "correct the number of the frame" in message
+    with refused("bad_value", f"{MARKERS}, line {len(lines) - 1}", "199990 frames"):
+        read_camera_markers(path)
 
 
 def test_what_no_camera_digitised_is_no_pixel(tmp_path: Path) -> None:
     path = written(tmp_path)
     change_cells(tmp_path / MARKERS, lambda rows: [*rows[:5], [rows[5][0], "1e300", *rows[5][2:]], *rows[6:]])
     message = refusal(path)
-    assert f"{MARKERS}, line 6, column" in message and "1e+300 is no number that was measured" in message
+    assert f"{MARKERS}, line 6, column" in message and "1e+300" in message
     written(tmp_path)
     change_cells(tmp_path / MARKERS, lambda rows: [*rows[:5], [rows[5][0], "9e11", *rows[5][2:]], *rows[6:]])
     assert np.isfinite(read_camera_markers(path).time).all()

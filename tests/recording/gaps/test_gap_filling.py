@@ -63,13 +63,13 @@ def test_a_spline_is_exact_on_cubic_paths_and_a_line_on_straight_ones() -> None:
     broken = straight + np.where(time[:, None] > 22, 0.1, 0.0)
     assert interpolant.disagreement(broken, 20) == pytest.approx(0.1)
     np.testing.assert_allclose(
-        line_interpolant(4, True, True).over(straight, 10), straight[10:14], atol=1e-12
+        line_interpolant(4, True, True).fill(straight, 10), straight[10:14], atol=1e-12
     )
     np.testing.assert_allclose(
-        line_interpolant(4, False, True).over(straight, 10), np.full((4, 1), straight[14])
+        line_interpolant(4, False, True).fill(straight, 10), np.full((4, 1), straight[14])
     )
     np.testing.assert_allclose(
-        line_interpolant(4, True, False).over(straight, 10), np.full((4, 1), straight[9])
+        line_interpolant(4, True, False).fill(straight, 10), np.full((4, 1), straight[9])
     )
 
 

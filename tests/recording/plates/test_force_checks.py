@@ -113,7 +113,7 @@ def test_a_spike_beside_the_range_is_refused_and_one_far_away_is_not(tmp_path: P
     assert old in text
     path.write_text(text.replace(old, near), encoding="utf-8")
     message = refused(path)
-    assert "leaps" in message and f"at {time:g} s" in message and "[time]" in message
+    assert f"at {time:g} s" in message and "[time]" in message
     far = {0.35: "start_s = 0.8", 1.5: "end_s = 1.1"}[time]
     path.write_text(text.replace(old, far), encoding="utf-8")
     read_trial(path)
