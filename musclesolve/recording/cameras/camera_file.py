@@ -66,11 +66,7 @@ class CameraFile:
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
-    """Read a camera file and the tables it names, and calibrate its cameras.
-
-    Raises:
-        InputError: with file and line, for anything that does not fit together.
-    """
+    """Read a camera file and the tables it names, and calibrate its cameras."""
     document = Document(file_path(path), KEYS)
     content = validated(document)
     entries = content["camera"]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.c3d.number_coding import Coding
+from musclesolve.recording.c3d.parameters import Coding
 from musclesolve.recording.c3d.stored_events import read_events
 from musclesolve.recording.data import Event
 from musclesolve.recording.formats import read_markers
@@ -346,7 +346,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data: st.DataObject) -> None:
     """Whatever happens to its bytes: numbers of the right shape, or an InputError; nothing else."""

@@ -177,7 +177,7 @@ def test_an_image_that_the_other_cameras_contradict_is_left_out_and_noted(tmp_pa
         assert "camera 'camera_2' (1) and of 'HEEL' (1)" in found.notes[-1]
 
 
-@pytest.mark.parametrize(("cameras", "points"), [(1, 6), (4, 6), (2, 18)])
+@pytest.mark.parametrize(("cameras", "points"), [(1, 6), (2, 18)])
 def test_the_noise_of_control_points_is_rarely_larger_than_told(cameras: int, points: int) -> None:
     rng, known = np.random.default_rng(4), FRAME[[0, 2, 4, 13, 15, 17, *range(5, 17)]][:points]
     views, told = ring(cameras), []
@@ -360,7 +360,7 @@ def test_rates_and_starts_that_no_recording_has_are_refused(tmp_path: Path, line
     assert f"[recording] {key}: the value is" in refusal(path)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, data: st.DataObject) -> None:
     path = written(tmp_path)

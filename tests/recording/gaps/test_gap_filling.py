@@ -131,7 +131,7 @@ def test_a_marker_that_comes_back_elsewhere_is_not_believed() -> None:
         lost = without(truth, (name, 100, 100 + length))
         lost.position[100 + length :, lost.names.index(name)] += [0.0, 0.0, 0.15]
         gap = fill_gaps(lost, BODY).gaps[0]
-        assert not gap.filled and "mm beside its way" in gap.account, (name, gap)
+        assert not gap.filled and "150 mm" in gap.account, (name, gap)
 
 
 @pytest.mark.parametrize(

@@ -54,9 +54,8 @@ def test_an_arm_marker_that_is_never_seen_is_left_out_with_what_hangs_there(tmp_
     assert len(warned(path)) == 1
 
 
-@pytest.mark.parametrize("side", ["r", "l"])
 @pytest.mark.parametrize(
-    "stem", ["shoulder_center", "elbow_lateral", "elbow_medial", "wrist", "hand_radial", "hand_ulnar"]
+    ("stem", "side"), [("shoulder_center", "r"), ("elbow_lateral", "l"), ("wrist", "r"), ("hand_radial", "l")]
 )
 def test_whatever_is_lost_above_the_hips_the_moments_of_the_legs_stay(tmp_path, side, stem):
     """Seen from the ground they do not depend on it, but for the pose that is nearest to all markers."""
@@ -70,7 +69,7 @@ def test_whatever_is_lost_above_the_hips_the_moments_of_the_legs_stay(tmp_path, 
     ].any()
 
 
-@pytest.mark.parametrize("name", ["asis_r", "knee_lateral_l", "heel_r", "hip_center_l", "ankle_medial_r"])
+@pytest.mark.parametrize("name", ["asis_r", "knee_lateral_l", "heel_r"])
 def test_markers_of_legs_and_pelvis_are_not_completed(tmp_path, name):
     with refused("missing_samples", f"'{name}'"):
         read_trial(recording(tmp_path, (name, 0.5, 1.3)))

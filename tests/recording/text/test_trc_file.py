@@ -49,7 +49,7 @@ def sample(tmp_path: Path, *edits: tuple[str, str]) -> Path:
     return path
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), marker_names=names, unit=st.sampled_from(["mm", "cm", "m"]))
 def test_what_is_written_is_read_again(
     tmp_path: Path, data: st.DataObject, marker_names: list[str], unit: str
