@@ -1,4 +1,4 @@
-"""C3D files: what was stored comes back, from every processor; what is broken is said to be."""
+"""C3D files: what was stored comes back, from every processor; what is broken is refused by its place."""
 
 from __future__ import annotations
 
@@ -196,14 +196,16 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "parts"),
     [
         (setting("POINT", LABELS=["*1", "*2", ""]), ("missing_marker", "POINT:LABELS")),
         (setting("POINT", UNITS=["ell"]), ("unknown_unit", "'ell'")),
     ],
 )
-def test_markers_that_cannot_be_told_apart_are_refused(tmp_path: Path, change, said: tuple[str, ...]) -> None:
-    with refused(*said):
+def test_markers_that_cannot_be_distinguished_are_refused(
+    tmp_path: Path, change, parts: tuple[str, ...]
+) -> None:
+    with refused(*parts):
         read_markers(write(tmp_path / "a.c3d", change))
 
 
@@ -216,7 +218,7 @@ def patched(tmp_path: Path, place: int, new: bytes) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("place", "new", "said"),
+    ("place", "new", "parts"),
     [
         (0, b"\0", ("bad_format", "a.c3d")),
         (1, b"Q", ("bad_format", "a.c3d")),
@@ -235,15 +237,15 @@ def patched(tmp_path: Path, place: int, new: bytes) -> Path:
     ],
 )
 def test_header_and_parameters_that_contradict_each_other_are_refused(
-    tmp_path: Path, place, new, said
+    tmp_path: Path, place, new, parts
 ) -> None:
     path = patched(tmp_path, place, new)
-    if said is None:
+    if parts is None:
         # The other count of frames fits the length of the file.
         markers = read_c3d(path).markers()
         assert len(markers.time) == 12 and "from 1 to 32767, but has 12" in markers.notes[0]
         return
-    with refused(*said) as raised:
+    with refused(*parts) as raised:
         read_c3d(path)
     assert "a.c3d" in str(raised.value) and "remedy" in str(raised.value)
 

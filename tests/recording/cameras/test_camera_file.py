@@ -178,7 +178,7 @@ def test_an_image_that_the_other_cameras_contradict_is_left_out_and_noted(tmp_pa
 
 
 @pytest.mark.parametrize(("cameras", "points"), [(1, 6), (2, 18)])
-def test_the_noise_of_control_points_is_rarely_larger_than_told(cameras: int, points: int) -> None:
+def test_the_noise_of_control_points_is_rarely_larger_than_stated(cameras: int, points: int) -> None:
     rng, known = np.random.default_rng(4), FRAME[[0, 2, 4, 13, 15, 17, *range(5, 17)]][:points]
     views, told = ring(cameras), []
     for _ in range(200):
@@ -235,7 +235,7 @@ POINTS, PIXELS, MARKERS = "cameras_points.csv", "cameras_camera_2_points.csv", "
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "said"),
+    ("file", "old", "new", "parts"),
     [
         ("cameras.toml", "rate_hz = 50", "rate_hz = 0", "line 2, [recording] rate_hz"),
         ("cameras.toml", "rate_hz = 50", "rate = 50", "there is no such key"),
@@ -282,12 +282,12 @@ POINTS, PIXELS, MARKERS = "cameras_points.csv", "cameras_camera_2_points.csv", "
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_line(
-    tmp_path: Path, file: str, old: str, new: str, said: str
+    tmp_path: Path, file: str, old: str, new: str, parts: str
 ) -> None:
     path = written(tmp_path)
     edited(tmp_path / file, (old, new))
     message = refusal(path)
-    assert said in message
+    assert parts in message
     # A name that only the pixels know is a fault of either file.
     assert file in message or old == "P2,"
 
@@ -383,7 +383,7 @@ def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, da
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "parts"),
     [
         (lambda m: replace(m, names=("a,b", "c", "d", "e")), ("bad_value", "'a,b'")),
         (lambda m: replace(m, time=m.time**2), ("uneven_sampling", "write_camera_file")),
@@ -393,9 +393,9 @@ def test_damaged_files_are_refused_or_read_in_the_right_shape(tmp_path: Path, da
     ],
 )
 def test_what_cannot_be_written_is_refused(
-    tmp_path: Path, change: Callable[[Markers], Markers], said: tuple[str, ...]
+    tmp_path: Path, change: Callable[[Markers], Markers], parts: tuple[str, ...]
 ) -> None:
-    with refused(*said):
+    with refused(*parts):
         written(tmp_path, markers=change(some_markers()))
     assert not (tmp_path / "cameras.toml").exists()
 

@@ -150,7 +150,7 @@ def test_any_pixels_give_a_point_or_a_gap(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "image", "said"),
+    ("count", "image", "parts"),
     [
         (1, np.zeros((1, 2, 3, 2)), ("bad_camera", "1")),
         (2, np.zeros((3, 2, 3, 2)), ("bad_shape", "3", "2")),
@@ -158,6 +158,6 @@ def test_any_pixels_give_a_point_or_a_gap(data: st.DataObject) -> None:
         (2, np.full((2, 2, 3, 2), np.inf), ("not_finite", "reconstruction")),
     ],
 )
-def test_images_that_do_not_fit_are_refused(count: int, image: np.ndarray, said: tuple[str, ...]) -> None:
-    with refused(*said):
+def test_images_that_do_not_fit_are_refused(count: int, image: np.ndarray, parts: tuple[str, ...]) -> None:
+    with refused(*parts):
         reconstruct(ring(count), image)

@@ -125,7 +125,7 @@ def test_whatever_is_lost_what_was_seen_stays_and_every_gap_is_accounted_for(gap
     assert np.isnan(lost.position).any() == bool(places)
 
 
-def test_a_marker_that_comes_back_elsewhere_is_not_believed() -> None:
+def test_a_marker_that_comes_back_elsewhere_is_not_accepted() -> None:
     truth = turning()
     for name, length in (("ALONE", 8), ("M1", 8), ("M1", 40)):
         lost = without(truth, (name, 100, 100 + length))
@@ -218,7 +218,7 @@ def test_on_a_recorded_walk_splines_and_bodies_come_near_the_truth(recorded_walk
 @pytest.mark.parametrize(
     ("length", "spline_s", "markers"), [(3, 0.1, ALL), (10, 0.1, ALL), (30, 0.0, CARRIED)]
 )
-def test_the_error_that_is_said_is_kept_wherever_the_gap_is(
+def test_the_stated_error_is_kept_wherever_the_gap_is(
     recorded_walk_trial: Trial, length: int, spline_s: float, markers: tuple[str, ...]
 ) -> None:
     trial = recorded_walk_trial

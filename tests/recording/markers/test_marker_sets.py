@@ -226,7 +226,7 @@ def test_check_reads_a_set_as_the_analysis_does(recorded_walk: Path, tmp_path: P
     assert any("shank_wand_l" in finding.what for finding in uncertain)
 
 
-def test_a_set_that_shows_nothing_is_not_said_to_be_read(tmp_path: Path) -> None:
+def test_a_set_that_shows_nothing_is_not_reported_as_read(tmp_path: Path) -> None:
     asked = read_trial(write_trial(tmp_path, ("[mapping]", '[markers]\nset = "rajagopal"\n\n[mapping]')))
     assert any("None of the markers of the set rajagopal" in note for note in asked.notes)
     assert not any("read as" in note for note in asked.notes)
@@ -261,7 +261,7 @@ def test_a_copy_of_a_bundled_set_is_that_set(tmp_path: Path, name: str) -> None:
         ('heel = "{S}H"\n[letters]\nr = "R"', ("bad_value", "line 5", "letters")),
     ],
 )
-def test_a_mistake_in_ones_own_set_is_told_with_its_line(
+def test_a_mistake_in_own_set_is_reported_with_its_line(
     tmp_path: Path, line: str, message: tuple[str, ...]
 ) -> None:
     (tmp_path / "own.toml").write_text(f'description = "own"\n\n[sided.mapping]\n{line}\n', encoding="utf-8")

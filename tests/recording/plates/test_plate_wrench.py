@@ -263,7 +263,7 @@ def test_the_force_on_the_plate_becomes_the_one_on_the_foot(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "parts"),
     [
         ("TYPE", [5], ("bad_plate", "1", "5")),
         ("TYPE", [21], ("bad_plate", "1", "2", "3")),
@@ -282,12 +282,12 @@ def test_the_force_on_the_plate_becomes_the_one_on_the_foot(tmp_path: Path) -> N
     ],
 )
 def test_plates_that_are_not_understood_are_refused(
-    tmp_path: Path, name: str, value, said: tuple[str, ...]
+    tmp_path: Path, name: str, value, parts: tuple[str, ...]
 ) -> None:
     plate = paper(4)
     value = np.asarray(value) if not isinstance(value, list) else value
     path = write(tmp_path / "a.c3d", [plate], [plate.channels(*step(plate))], setting(name, value))
-    with refused(*said, "FORCE_PLATFORM:") as raised:
+    with refused(*parts, "FORCE_PLATFORM:") as raised:
         read_plates(read_c3d(path), GLOBAL)
     assert "a.c3d, FORCE_PLATFORM:" in str(raised.value) and "remedy" in str(raised.value)
 

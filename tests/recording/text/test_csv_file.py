@@ -144,7 +144,7 @@ def test_forces_come_in_newtons_and_metres_where_the_header_says_what_they_are(t
     assert list(read_forces_table(written(tmp_path, text, ("px", "fx"))).repeated) == ["fx"]
 
 
-def test_a_suffix_nobody_reads_is_refused_with_those_that_are_read(tmp_path: Path) -> None:
+def test_an_unknown_suffix_is_refused_with_those_that_are_read(tmp_path: Path) -> None:
     (tmp_path / "x.xlsx").write_text("x")
     (tmp_path / "x").write_text("x")
     for name in ("x.xlsx", "x"):

@@ -278,7 +278,7 @@ def test_joint_moments_are_those_of_the_exact_times(recording: Path, tmp_path: P
     assert np.abs(leg_moments(literal) - moments).max() > 10.0 ** (2 - decimals)
 
 
-def test_check_tells_rounded_times_in_a_note_and_still_finds_a_missing_row(
+def test_check_reports_rounded_times_in_a_note_and_still_finds_a_missing_row(
     recording: Path, tmp_path: Path
 ) -> None:
     report = check(with_rounded_times(recording, tmp_path / "copy", 3))

@@ -99,7 +99,7 @@ def test_a_leg_without_a_plate_is_analysed_in_swing_and_without_any_not_at_all(t
     assert trial.legs["r"] == trial.time_range
 
 
-def test_a_leg_that_was_not_measured_cannot_be_asked_for(tmp_path):
+def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
     """The gap takes the swing of the left foot, which has no plate."""
     trial = read_trial(walk(tmp_path, steps=("r2",), gaps=(("asis_r", 1.9, 4.05),)))
     assert set(trial.legs) == {"r"} and trial.balanced_range is None
@@ -278,7 +278,7 @@ def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
         assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()
 
 
-def test_a_leg_without_a_plate_is_said_to_be_analysed_in_its_swings(standard):
+def test_a_leg_without_a_plate_is_noted_as_analysed_in_its_swings(standard):
     path = standard.with_name("swings.toml")
     text = standard.read_text(encoding="utf-8")
     path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")

@@ -33,7 +33,7 @@ def refused(path: Path) -> str:
 
 
 @pytest.mark.parametrize("file", ["walk.trc", "static.trc"])
-def test_a_person_of_another_size_is_refused(tmp_path: Path, file: str) -> None:
+def test_a_subject_of_another_size_is_refused(tmp_path: Path, file: str) -> None:
     path = write_trial(tmp_path)
     text = (tmp_path / file).read_text().replace("\tmm\t", "\tcm\t")
     (tmp_path / file).write_text(text)
@@ -71,7 +71,7 @@ def test_a_marker_that_jumps_is_refused_unless_it_jumps_far_outside(tmp_path: Pa
 
 
 @pytest.mark.parametrize("frame", [59, 181])
-def test_a_leap_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Path, frame: int) -> None:
+def test_a_jump_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Path, frame: int) -> None:
     path = write_trial(tmp_path)
     plain = anatomy(read_trial(path))
 
@@ -162,7 +162,7 @@ def test_a_gap_that_nothing_fills_is_refused_with_marker_and_time_unless_it_lies
     assert "gaps of more than 0.02 s are not filled" in refused(path)
 
 
-def test_a_gap_in_a_marker_nobody_needs_is_no_matter(tmp_path: Path) -> None:
+def test_a_gap_in_an_unneeded_marker_is_no_matter(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ('elbow_medial_r = { midpoint = ["RELM", "RELM2"] }\n', ""))
 
     def lose(markers: Markers) -> Markers:

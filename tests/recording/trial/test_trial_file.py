@@ -171,13 +171,13 @@ def test_a_wrong_trial_file_is_refused_with_the_place_and_the_way_out(tmp_path: 
         read_trial(path)
 
 
-def test_a_trial_file_that_is_missing_is_looked_for_where_it_was_said_to_be(tmp_path: Path) -> None:
+def test_a_trial_file_that_is_missing_is_reported_with_its_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_trial(tmp_path / "nix.toml")
     assert f"a file in {tmp_path}" in str(refused.value) and "relative" not in str(refused.value)
 
 
-def test_a_trial_file_without_plates_is_told_how_to_name_them(tmp_path: Path) -> None:
+def test_a_trial_file_without_plates_names_the_table(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
     text = path.read_text()
     path.write_text(text[: text.index("[[force]]")] + text[text.index("[muscles]") :])
@@ -212,7 +212,7 @@ def test_the_line_of_the_second_plate_is_found(tmp_path: Path) -> None:
         read_trial(path)
 
 
-def test_a_plate_that_is_not_given_is_said(tmp_path: Path) -> None:
+def test_a_plate_that_is_not_given_is_noted(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ('moment = "l_m"\n', ""))
     assert any("left foot" in note and "zero" in note for note in read_trial(path).notes)
     text = path.read_text()
