@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
@@ -52,7 +51,9 @@ def convert(
     to_global, to_target = _rotations(forward, up or "+z")
     if up is not None and forward is None:
         _check_up_used(source, targets)
-    check_choice(units, "the unit of length", METRES, where="--units")
+    if units not in METRES:
+        problem = f"the unit of length is {units!r}"
+        raise error_at(None, "--units", problem, ", ".join(METRES), "--units mm", code="unknown_unit")
     writers: list[Callable[[], None]] = []
     notes: list[str] = []
     for target in targets:

@@ -43,11 +43,7 @@ def read_markers(path: str | Path) -> Markers:
 
 
 def read_forces_table(path: str | Path) -> Table:
-    """Read forces over time as named columns from a file of any known format.
-
-    Raises:
-        InputError: an unknown suffix, or whatever the reader of the format refuses.
-    """
+    """Read forces over time as named columns from a file of any known format."""
     return _reader(path, FORCES, "forces", also=(".c3d",))(Path(path))
 
 

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from musclesolve.errors import InputError
 from musclesolve.recording.file_axes import AXES, axis_vector, global_from_laboratory
+from tests.support.refusals import refused
 
 PAIRS = [(forward, up) for forward, up in product(AXES, AXES) if forward[1] != up[1]]
 
@@ -26,5 +26,5 @@ def test_a_laboratory_with_y_up_and_z_to_the_right() -> None:
 
 @pytest.mark.parametrize(("forward", "up"), [("+x", "+x"), ("-y", "+y")])
 def test_forward_and_up_on_one_line_are_refused(forward: str, up: str) -> None:
-    with pytest.raises(InputError, match="two different axes"):
+    with refused("bad_axes", "[laboratory]"):
         global_from_laboratory(forward, up)

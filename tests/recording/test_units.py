@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.csv_file import read_csv_forces
 from musclesolve.recording.units import metres_in, newton_metres_in, newtons_in
+from tests.support.refusals import refused
 
 LENGTHS = {
     1e-3: ["mm", "mm.", "mill", "millimeter", "Millimetres", "millim", "[mm]"],
@@ -135,5 +135,5 @@ def test_columns_of_a_csv_file(tmp_path: Path) -> None:
     assert table.names == ("f", "p", "m") and table.roles == ("force", "point", "moment")
     np.testing.assert_allclose(table.values[0], [1.0, 2.0, 0.003])
     path.write_text("time,f [ell]\n0,1\n0.1,1\n", encoding="utf-8")
-    with pytest.raises(InputError, match="the unit 'ell'"):
+    with refused("unknown_unit", "'ell'"):
         read_csv_forces(path)

@@ -93,7 +93,7 @@ class C3D:
         computed = {name for group in _COMPUTED for name in self.description.texts(f"POINT:{group}")}
         places: dict[str, list[int]] = {}
         for place, name in enumerate(names):
-            # Trajectories that nobody named: no label, or *12 and the like.
+            # Trajectories without a name: no label, or *12 and the like.
             if not name or name.startswith("*") or name in computed:
                 continue
             places.setdefault(name, []).append(place)

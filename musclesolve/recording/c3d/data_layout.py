@@ -1,8 +1,8 @@
 """The layout of the data of a C3D file: counted from header and parameters, tested against the length of the file.
 
 Each of F frames holds n points of four numbers (x, y, z, residual) and then s samples of k analog channels
-(www.c3d.org/HTML/Documents, "3D Point Data Section"). Header and parameters state the same counts twice; a file in which
-they disagree is refused, because which bytes are a marker is unknown.
+(www.c3d.org/HTML/Documents, "3D Point Data Section"). Header and parameters state the same counts twice; a file in
+which they disagree is refused, because which bytes are a marker is unknown.
 """
 
 from __future__ import annotations

@@ -111,7 +111,8 @@ def _check_on_plate(recording: PlateRecording) -> None:
     sure = recording.force[:, 2] > SURE
     if sure.any() and np.mean(recording.plate.contains(recording.point[sure], _BESIDE)) < 0.5:
         away = np.median(np.linalg.norm((recording.point[sure] - recording.plate.center)[:, :2], axis=1))
-        problem = f"the center of pressure of plate {recording.plate.number} lies beside it, {away:.3g} m from its middle"
+        plate = f"plate {recording.plate.number}"
+        problem = f"the center of pressure of {plate} lies beside it, {away:.3g} m from its middle"
         remedy = "correct CORNERS, ORIGIN, or the unit of the moments (ANALOG:UNITS) in the capture software"
         expected = "a center of pressure between CORNERS"
         raise error_at(recording.path, "FORCE_PLATFORM", problem, expected, remedy, code="bad_plate")

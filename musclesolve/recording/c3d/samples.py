@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve.recording.c3d.data_layout import Layout
-from musclesolve.recording.c3d.number_coding import Coding
-from musclesolve.recording.c3d.parameters import Description, corrupted
+from musclesolve.recording.c3d.parameters import Coding, Description, corrupted
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.text_file import open_input
 from musclesolve.recording.units import LARGEST

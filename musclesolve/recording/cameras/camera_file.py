@@ -66,11 +66,7 @@ class CameraFile:
 
 
 def read_camera_file(path: str | Path) -> CameraFile:
-    """Read a camera file and the tables it names, and calibrate its cameras.
-
-    Raises:
-        InputError: with file and line, for anything that does not fit together.
-    """
+    """Read a camera file and the tables it names, and calibrate its cameras."""
     document = Document(file_path(path), KEYS)
     content = validated(document)
     entries = content["camera"]
@@ -104,15 +100,16 @@ def read_camera_file(path: str | Path) -> CameraFile:
 
 def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
     if len(entries) < 2:
+        problem, expected = "there is only one camera", "two or more: one image shows no distance"
         raise document.error(
-            "there is only one camera", "camera", code="bad_camera", expected="two or more [[camera]]"
+            problem, "camera", None, 0, expected, "add another [[camera]]", code="bad_camera"
         )
     names = [entry["name"] for entry in entries]
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise document.error(
-                f"the camera '{name}' stands twice", "camera", "name", index, code="duplicate_name"
-            )
+            problem, expected = f"the camera '{name}' stands twice", "a name of its own for every camera"
+            remedy = "rename one of them"
+            raise document.error(problem, "camera", "name", index, expected, remedy, code="duplicate_name")
 
 
 def _offset(document: Document, index: int, entry: dict[str, Any]) -> int:
@@ -136,11 +133,8 @@ def _calibration(
     try:
         return calibrate(places[[known.index(point) for point in names]], image, name, names)
     except InputError as error:
-        problem, expected = f"camera '{name}', {file.name}: {error.problem}", error.expected
-        remedy = error.remedy
-        raise document.error(
-            problem, "camera", "control_points", index, expected, remedy, code="bad_camera"
-        ) from None
+        error.problem = f"camera '{name}', {file.name}: {error.problem}"
+        raise document.placed(error, "camera", "control_points", index) from None
 
 
 def _together(document: Document, digitised: Sequence[Digitised]) -> tuple[int, tuple[str, ...], Array]:

@@ -14,11 +14,7 @@ from musclesolve.recording.place_errors import error_at
 
 
 def read_camera_markers(path: str | Path) -> Markers:
-    """Reconstruct the markers of a camera file.
-
-    Returns:
-        Markers in metres, in the axes of the control points, with notes on the reconstruction.
-    """
+    """Reconstruct the markers of a camera file [m], in the axes of the control points, with notes on them."""
     recording = read_camera_file(path)
     found = reconstruct([fit.camera for fit in recording.calibrations], recording.image)
     # NaN, no residual, is not above the limit; views that are left out already do not count.

@@ -138,9 +138,9 @@ def _left_out(names: Sequence[str], found: Reconstruction, dropped: Mask) -> lis
     lost = np.logical_or.reduce(list(reasons.values()))
     if not lost.any():
         return []
-    said = ", ".join(f"{int(mask.sum())} {reason}" for reason, mask in reasons.items() if mask.any())
+    counts = ", ".join(f"{int(mask.sum())} {reason}" for reason, mask in reasons.items() if mask.any())
     most = int(np.argmax(lost.sum(axis=0)))
     return [
-        f"Of {lost.size} marker positions {int(lost.sum())} are left out: {said}; most of them of "
+        f"Of {lost.size} marker positions {int(lost.sum())} are left out: {counts}; most of them of "
         f"'{names[most]}' ({int(lost[:, most].sum())} of {len(lost)} frames)."
     ]

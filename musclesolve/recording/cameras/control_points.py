@@ -26,8 +26,8 @@ def checked_pairs(
 
     Refused are shapes that do not fit, numbers that are not finite, too few points, and points in a line or a plane.
     """
-    world = check_array(points, "the control points", ("n", 3), finite=False, real=True, where=place)
-    pixels = check_array(image, "the image points", ("n", 2), finite=False, real=True, where=place)
+    world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
+    pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
     if labels is not None and not isinstance(labels, Sequence):
         problem, expected = f"the labels are {labels!r}", "one name for every control point"
         raise error_at(None, place, problem, expected, "give a list of names, or none", code="bad_type")

@@ -158,7 +158,7 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
             problem, expected = f"camera {k + 1} is a {type(camera).__name__}", "a musclesolve.Camera"
             raise error_at(None, where, problem, expected, "give calibrate(...).camera", code="bad_type")
     shape = (len(cameras), "frames", "points", 2)
-    pixels = check_array(image, "the images", shape, finite=False, real=True, where=where)
+    pixels = check_array(image, "the array of images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():
         expected = "finite pixels, NaN where a point was not seen"
         raise error_at(None, where, "a pixel is infinite", expected, None, code="not_finite")

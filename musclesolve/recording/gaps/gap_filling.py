@@ -74,10 +74,10 @@ def fill_gaps(
     ]
     filler = GapFiller(markers, together)
     # First all short ones: those markers then help to fill the longer gaps of others.
-    gaps = {place: filler.fill_by_spline(*place, spline_s) for place in places}
+    gaps = {place: filler.fill_by_spline(place, spline_s) for place in places}
     for place, gap in gaps.items():
         if not gap.filled:
-            gaps[place] = filler.fill_by_body(*place, rigid_s, gap.account)
+            gaps[place] = filler.fill_by_body(place, rigid_s, gap.account)
     return Filled(filler.markers, tuple(gaps.values()))
 
 

@@ -73,7 +73,7 @@ def _carried(
     filler, gaps = GapFiller(trial.markers, together), []
     for start, stop in true_runs(missing(trial.markers[name])):
         if start < near.stop and stop > near.start:
-            gaps.append(filler.fill_by_neighbours(name, max(start, near.start), min(stop, near.stop)))
+            gaps.append(filler.fill_by_neighbours((name, max(start, near.start), min(stop, near.stop))))
     if not all(gap.filled for gap in gaps):
         return None
     return replace(trial, markers=filler.markers), _how(gaps)

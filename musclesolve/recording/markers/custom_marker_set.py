@@ -78,6 +78,5 @@ def _check_letters(own: Document, letters: Any) -> None:
             f"the value is {letters!r}", "letters", expected='r = "R" and l = "L", or others', remedy=_SHOW
         )
     if letters["r"] == letters["l"]:
-        raise own.error(
-            "right and left have one letter", "letters", "l", code="conflict", expected="two letters"
-        )
+        problem, remedy = "right and left have one letter", "correct one of them"
+        raise own.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")

@@ -58,7 +58,7 @@ def _check_pelvis(document: Document, mapping: Mapping[str, Weights]) -> None:
     pairs = [[f"{name}_{side}" for side in SIDES] for name in ("hip_center", "shoulder", "shoulder_center")]
     hips, *shoulders = (all(name in mapping for name in pair) for pair in pairs)
     if not hips or not (any(shoulders) or "neck_base" in mapping):
-        expected = (
-            "asis_r, asis_l and psis_r, psis_l or sacrum; or both hip_center and both shoulders or neck_base"
-        )
-        raise document.error("the pelvis is not shown", "mapping", None, 0, expected, code="missing_marker")
+        spines, others = "asis_r, asis_l and psis_r, psis_l or sacrum", "both shoulders or neck_base"
+        problem, expected = "the pelvis is not shown", f"{spines}; or both hip_center and {others}"
+        remedy = "map the markers of the pelvis"
+        raise document.error(problem, "mapping", None, 0, expected, remedy, code="missing_marker")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+_SIDED = {"_r": "right ", "_l": "left ", "": ""}
+
 
 @dataclass(frozen=True)
 class Landmark:
@@ -39,10 +41,13 @@ def landmarks() -> dict[str, Landmark]:
         for suffix in ("_r", "_l") if entry.get("sided") else ("",):
             found[stem + suffix] = Landmark(
                 name=stem + suffix,
-                description=_with_side(entry["description"], suffix),
+                description=_SIDED[suffix] + entry["description"],
                 required=entry.get("required", False),
                 standing=entry.get("standing", False),
-                instead=tuple(_sided(name, suffix) for name in entry.get("instead", ())),
+                # The sacrum has no side.
+                instead=tuple(
+                    name if name == "sacrum" else name + suffix for name in entry.get("instead", ())
+                ),
                 without=entry.get("without"),
             )
     return found
@@ -61,12 +66,3 @@ def back_landmarks(names: Container[str]) -> tuple[str, ...]:
 def shows_spines(names: Container[str]) -> bool:
     """Return whether the spines of the pelvis are among some landmarks, in front and behind."""
     return "asis_r" in names and "asis_l" in names and bool(back_landmarks(names))
-
-
-def _sided(stem: str, suffix: str) -> str:
-    """Return the other landmark on the same side; the sacrum has none."""
-    return stem if stem == "sacrum" else stem + suffix
-
-
-def _with_side(description: str, suffix: str) -> str:
-    return {"_r": f"right {description}", "_l": f"left {description}", "": description}[suffix]

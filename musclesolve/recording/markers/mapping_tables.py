@@ -79,7 +79,9 @@ def read_weights(document: Document, name: str, value: Any, table: str = "mappin
     total = math.fsum(weights.values())
     # Weights that do not sum to one give a point that depends on where the origin of the laboratory is.
     if not abs(total - 1.0) <= 1e-6:
-        raise document.error(f"the weights sum to {total:g}", table, name, expected="weights that sum to 1")
+        remedy = f"divide each of them by {total:g}" if total > 0.0 else "correct the weights"
+        problem, expected = f"the weights sum to {total:g}", "weights that sum to 1"
+        raise document.error(problem, table, name, 0, expected, remedy)
     return weights
 
 
@@ -151,9 +153,9 @@ def absences(
 ) -> dict[tuple[str, str], InputError]:
     """Return (table, key) -> the error of every cluster, carried marker and landmark that the files do not show."""
     if clusters and static is None:
-        without = document.error(
-            "clusters need a standing trial", "clusters", code="missing_key", expected="static in [files]"
-        )
+        problem, expected = "clusters need a standing trial", "static in [files]"
+        remedy = "name the standing trial, or remove [clusters] and [carried]"
+        without = document.error(problem, "clusters", None, 0, expected, remedy, code="missing_key")
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
     for name, markers in clusters.items():

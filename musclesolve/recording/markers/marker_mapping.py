@@ -34,14 +34,9 @@ from musclesolve.recording.trial.schema import Document
 class MarkerMapping:
     """Markers by the names of the mapping, and the landmarks that they show.
 
-    Args:
-        walk: markers of the motion.
-        static: markers of the standing trial, if there is one.
-        mapping: landmark -> marker -> weight.
-        clusters: cluster -> its markers.
-        carried: marker that only the standing trial shows -> the cluster that carries it.
-        notes: for the results.
-        names: how labels of the files become names of the mapping.
+    Markers of the motion and of the standing trial; landmark -> marker -> weight; cluster -> its markers; marker that
+    only the standing trial shows -> the cluster that carries it; notes for the results; and how labels of the files
+    become names of the mapping.
     """
 
     walk: Markers

@@ -52,7 +52,7 @@ def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> 
             "the center of pressure rests in one place while a foot steps on the plate and walks on",
             "a center of pressure that travels under the foot",
             "correct ORIGIN, or the unit of the moments (ANALOG:UNITS), in the capture software",
-            _rests,
+            lambda step: step.extent < _RESTS,
         ),
         (
             "the center of pressure does not travel the way that the foot goes",
@@ -64,7 +64,7 @@ def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> 
             "the force drives the foot on first and brakes it then",
             "braking first, then driving on",
             "correct CORNERS, their order and sense, or the signs of the horizontal channels in the capture software",
-            _reversed,
+            lambda step: step.drive < _INVERTED,
         ),
     ):
         if steps and all(wrong(step) for step in steps):
@@ -73,17 +73,9 @@ def check_steps(recording: PlateRecording, found: list[Contact], feet: Feet) -> 
             )
 
 
-def _rests(step: Step) -> bool:
-    return step.extent < _RESTS
-
-
 def _strays(step: Step) -> bool:
     length = float(np.linalg.norm(step.travel))
     return length > _TRAVELS and float(step.travel[0]) < 0.5 * length
-
-
-def _reversed(step: Step) -> bool:
-    return step.drive < _INVERTED
 
 
 def _step(recording: PlateRecording, contact: Contact, feet: Feet) -> Step | None:

@@ -78,7 +78,9 @@ def read_csv_forces(path: str | Path) -> Table:
         units = [named_and_unit(columns[k])[1] for k in kept]
         factors = np.array(
             [
-                1.0 if unit is None else factor(unit, _si_factor, FORCES, columns[k], path, 1)
+                1.0
+                if unit is None
+                else factor(unit, lambda unit: _role_and_size(unit)[1], FORCES, columns[k], path, 1)
                 for k, unit in zip(kept, units, strict=True)
             ]
         )
@@ -91,22 +93,17 @@ def read_csv_forces(path: str | Path) -> Table:
         printed, values, lines = stacked(reader, _blocks(reader, columns, separator), parts)
     times, notes = checked_times(printed, lines, path)
     notes = (*repeated_notes("column", repeated, path), *notes)
-    roles = tuple(_role(unit) for unit in units)
+    roles = tuple(_role_and_size(unit)[0] if unit is not None else "" for unit in units)
     return Table(times, names, values, False, path, lines, roles, notes, repeated)
 
 
 _ROLES = {"force": newtons_in, "point": metres_in, "moment": newton_metres_in}
 
 
-def _si_factor(unit: str) -> float | None:
-    """Return the size of a unit of force, length or moment in SI units; None for what is none."""
-    sizes = (size_of(unit) for size_of in _ROLES.values())
-    return next((size for size in sizes if size is not None), None)
-
-
-def _role(unit: str | None) -> str:
-    """Return which of the columns of a plate has such a unit."""
-    return next((role for role, of in _ROLES.items() if unit is not None and of(unit) is not None), "")
+def _role_and_size(unit: str) -> tuple[str, float | None]:
+    """Return which columns of a plate have such a unit, and its size in SI units; "" and None for any other."""
+    sizes = ((role, size_of(unit)) for role, size_of in _ROLES.items())
+    return next(((role, size) for role, size in sizes if size is not None), ("", None))
 
 
 def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterator[Block]:
@@ -142,8 +139,8 @@ def _markers_header(reader: RowReader) -> tuple[str, Coordinates]:
     if not 0.0 < rate < np.inf:
         remedy = decimal_point(rate_cell) or EXPORT_AGAIN
         raise error_at(path, 2, f"the rate is '{rate_cell}'", "frames a second", remedy, code="bad_number")
-    rows = [cells_of(row, separator) for row in (names, axes, units)]
-    return separator, vicon_coordinates(rate, *rows, path, 4)
+    over, columns, below = (cells_of(row, separator) for row in (names, axes, units))
+    return separator, vicon_coordinates(rate, over, columns, below, path, 4)
 
 
 def _decimal(reader: RowReader, separator: str) -> str:

@@ -203,8 +203,9 @@ def stacked(
     times, values, lines = Stack(np.float64), Stack(np.float64), Stack(np.int64)
     for block in blocks:
         time, own = parts(block.values)
-        for stack, rows in ((times, time), (values, own), (lines, block.lines)):
-            stack.append(rows, reader.share_read)
+        times.append(time, reader.share_read)
+        values.append(own, reader.share_read)
+        lines.append(block.lines, reader.share_read)
     return times.finished(), values.finished(), lines.finished()
 
 

@@ -20,8 +20,9 @@ def filter_of(document: Document, given: dict[str, Any]) -> FilterOptions:
         raise document.error(problem, "filter", "order", 0, "2 (cubic) or 3 (quintic)", "order = 3")
     if cutoff == OF_SPLINES and method != "spline":
         problem = "cross-validation chooses the smoothness of splines"
-        expected = 'method = "spline", or a residual analysis'
-        raise document.error(problem, "filter", "cutoff_hz", 0, expected, code="conflict")
+        expected = "a number or a residual analysis for a Butterworth filter"
+        remedy = 'method = "spline", or cutoff_hz = "residual_analysis"'
+        raise document.error(problem, "filter", "cutoff_hz", 0, expected, remedy, code="conflict")
     if cutoff == "residual_analysis" and order < 2:
         problem = "a filter of order 1 has no optimal cut-off"
         expected = "order 2 or higher where cutoff_hz is chosen from accelerations"

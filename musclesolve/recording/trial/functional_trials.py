@@ -20,6 +20,7 @@ from musclesolve.recording.trial.schema import Document
 METHOD = "functional"
 # The regression that functional centers are compared with.
 COMPARED = "harrington_2007"
+_REGRESSION = "name the standing trial, or choose a regression"
 # Markers of a thigh lie along the line from the anterior spine to the lateral knee: between these shares of it, and
 # no farther from it than this share of its length.
 ALONG, BESIDE = (0.2, 1.05), 0.35
@@ -41,8 +42,9 @@ def read_functional(
     if content["joint_centers"]["hip"] != METHOD:
         for side in [side for side in SIDES if given[side] is not None]:
             problem = "a functional trial is named, but the hip centers are found otherwise"
-            expected = f'hip = "{METHOD}" in [joint_centers], or no functional trials'
-            raise document.error(problem, "files", f"functional_{side}", 0, expected, code="conflict")
+            expected, key = f'hip = "{METHOD}" in [joint_centers]', f"functional_{side}"
+            remedy = f'write hip = "{METHOD}", or remove the functional trials'
+            raise document.error(problem, "files", key, 0, expected, remedy, code="conflict")
         return {}
     _check_needs(document, given, marker_mapping)
     recordings: dict[Side, Markers] = {}
@@ -75,12 +77,13 @@ def _check_needs(document: Document, given: Mapping[Side, Any], marker_mapping: 
             raise document.error(problem, "joint_centers", "hip", 0, expected, remedy, code="missing_key")
         if f"hip_center_{side}" in marker_mapping.mapping:
             problem = f'hip_center_{side} is mapped, but the hip centers are to be "{METHOD}"'
-            expected = "one way to find the hip centers"
-            raise document.error(problem, "mapping", f"hip_center_{side}", 0, expected, code="conflict")
+            expected, key = "one way to find the hip centers", f"hip_center_{side}"
+            remedy = f"remove {key}, or the line hip = in [joint_centers]"
+            raise document.error(problem, "mapping", key, 0, expected, remedy, code="conflict")
     if marker_mapping.static is None:
         problem = "functional hip centers need a standing trial"
         expected = "static in [files]: the shape of pelvis and thighs is measured there"
-        raise document.error(problem, "joint_centers", "hip", 0, expected, code="missing_key")
+        raise document.error(problem, "joint_centers", "hip", 0, expected, _REGRESSION, code="missing_key")
 
 
 def _check_thigh(document: Document, marker_mapping: MarkerMapping, recording: Markers, side: Side) -> None:

@@ -32,7 +32,14 @@ def check_trial(trial: Trial, document: Document) -> None:
     check_size(trial, document)
     check_jumps(trial)
     check_heading(trial, document)
-    check_sides(trial, {name: _seen(trial, name) for name in trial.mapping if trial.sees(name)})
+    check_sides(
+        trial,
+        {
+            name: trial.markers.weighted(weights)[trial.frames()]
+            for name, weights in trial.mapping.items()
+            if trial.sees(name)
+        },
+    )
     for index, plate in enumerate(trial.forces):
         check_plate(trial, plate, index, document)
     check_any_load(trial, document)
@@ -154,10 +161,6 @@ def _unit_of(path: Path) -> str:
     """Return where a file of markers states which unit of length it is in."""
     places = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
     return places.get(path.suffix.casefold(), "its unit of length")
-
-
-def _seen(trial: Trial, landmark: str) -> Array:
-    return trial.markers.weighted(trial.mapping[landmark])[trial.frames()]
 
 
 def _height(trial: Trial, markers: Markers, landmark: str) -> Array:

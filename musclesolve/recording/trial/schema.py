@@ -201,7 +201,8 @@ class _Examination:
         self, problem: str, place: tuple[Any, ...], expected: str, remedy: str, code: str = "bad_value"
     ) -> None:
         """Note an error of a place: table, key and index, as in ``Document.error``."""
-        self.errors.append(self.document.error(problem, *place, code=code, expected=expected, remedy=remedy))
+        table, key, index = (*place, None, 0)[:3]
+        self.errors.append(self.document.error(problem, table, key, index, expected, remedy, code=code))
 
     def _for_forces(self, rules: Fields) -> dict[str, Any]:
         """Return the rules of a table for the trial's own kind of force file.
@@ -264,13 +265,13 @@ class _Examination:
                 self._bar(table, key, index, keys)
         values: dict[str, Any] = {}
         for key, rule in keys.items():
-            problem = _problem(given[key], rule) if key in given else None
-            if problem:
-                self._refuse(problem[0], (table, key, index), problem[1], _remedy(key, given[key], rule))
+            wrong = _problem(given[key], rule) if key in given else None
+            if wrong:
+                self._refuse(wrong[0], (table, key, index), wrong[1], _remedy(key, given[key], rule))
             elif key not in given and rule.get("required") and lacking:
                 expected, remedy = f"{key}: {rule['about']}", f"add a line {_example(key, rule)}"
                 self._refuse(f"'{key}' is missing", (table, None, index), expected, remedy, "missing_key")
-            values[key] = given[key] if key in given and not problem else rule.get("default")
+            values[key] = given[key] if key in given and not wrong else rule.get("default")
         return values
 
     def _bar(self, table: str, key: str, index: int, keys: Fields) -> None:

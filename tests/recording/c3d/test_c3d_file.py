@@ -1,4 +1,4 @@
-"""C3D files: what was stored comes back, from every processor; what is broken is said to be."""
+"""C3D files: what was stored comes back, from every processor; what is broken is refused by its place."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.c3d.number_coding import Coding
+from musclesolve.recording.c3d.parameters import Coding
 from musclesolve.recording.c3d.stored_events import read_events
 from musclesolve.recording.data import Event
 from musclesolve.recording.formats import read_markers
+from tests.support.refusals import refused
 
 GLOBAL = np.eye(3)
 
@@ -164,7 +165,7 @@ def test_time_counts_from_frame_one(tmp_path: Path) -> None:
 
 def test_recordings_of_more_frames_than_16_bits_count(tmp_path: Path) -> None:
     points = np.zeros((70_000, 1, 3)) + np.arange(1.0, 70_001.0)[:, None, None]
-    with pytest.raises(InputError, match="nothing says how many frames"):
+    with refused("truncated_file", "POINT:FRAMES"):
         read_markers(write(tmp_path / "a.c3d", points=points))
     long = setting("POINT", LONG_FRAMES=[70_000.0])
     trial = setting("TRIAL", ACTUAL_START_FIELD=[11, 0], ACTUAL_END_FIELD=[70_010 - 65_536, 1])
@@ -195,14 +196,16 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "parts"),
     [
-        (setting("POINT", LABELS=["*1", "*2", ""]), "no labelled markers"),
-        (setting("POINT", UNITS=["ell"]), "unit of length is 'ell'"),
+        (setting("POINT", LABELS=["*1", "*2", ""]), ("missing_marker", "POINT:LABELS")),
+        (setting("POINT", UNITS=["ell"]), ("unknown_unit", "'ell'")),
     ],
 )
-def test_markers_that_cannot_be_told_apart_are_refused(tmp_path: Path, change, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_markers_that_cannot_be_distinguished_are_refused(
+    tmp_path: Path, change, parts: tuple[str, ...]
+) -> None:
+    with refused(*parts):
         read_markers(write(tmp_path / "a.c3d", change))
 
 
@@ -215,34 +218,34 @@ def patched(tmp_path: Path, place: int, new: bytes) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("place", "new", "said"),
+    ("place", "new", "parts"),
     [
-        (0, b"\0", "not a C3D file"),
-        (1, b"Q", "not a C3D file"),
-        (0, b"\xff", "the file ends after"),
-        (515, b"\x11", "the processor is 17"),
-        (2, b"\x09", "header says 9 points, POINT:USED says 3"),
-        (4, b"\x09", "9 analog values in a frame, but 2 channels of 4"),
-        (4, b"\0", "header says 0 analog channels, ANALOG:USED says 2"),
+        (0, b"\0", ("bad_format", "a.c3d")),
+        (1, b"Q", ("bad_format", "a.c3d")),
+        (0, b"\xff", ("truncated_file", "a.c3d")),
+        (515, b"\x11", ("bad_format", "17")),
+        (2, b"\x09", ("conflict", "9 points", "POINT:USED", "3")),
+        (4, b"\x09", ("conflict", "9", "2", "4")),
+        (4, b"\0", ("conflict", "0", "ANALOG:USED", "2")),
         (8, b"\xff\x7f", None),
-        (12, b"\0\0\0\0", "scale of points is 0"),
-        (16, b"\x09", "header says 9 blocks before the data"),
-        (18, b"\x02", "ANALOG:USED says 2"),
-        (20, b"\0\0\xc8\x43", "frame rate is 400 Hz in the header and 60"),
-        (516, b"\x7f", "parameter section is corrupted"),
-        (523, b"\xff\xff", "points beyond the parameter section"),
+        (12, b"\0\0\0\0", ("bad_number", "0")),
+        (16, b"\x09", ("conflict", "9")),
+        (18, b"\x02", ("conflict", "ANALOG:USED", "2")),
+        (20, b"\0\0\xc8\x43", ("bad_number", "400 Hz", "60")),
+        (516, b"\x7f", ("bad_format", "byte 516")),
+        (523, b"\xff\xff", ("bad_format", "byte 516")),
     ],
 )
 def test_header_and_parameters_that_contradict_each_other_are_refused(
-    tmp_path: Path, place, new, said
+    tmp_path: Path, place, new, parts
 ) -> None:
     path = patched(tmp_path, place, new)
-    if said is None:
+    if parts is None:
         # The other count of frames fits the length of the file.
         markers = read_c3d(path).markers()
         assert len(markers.time) == 12 and "from 1 to 32767, but has 12" in markers.notes[0]
         return
-    with pytest.raises(InputError, match=said) as raised:
+    with refused(*parts) as raised:
         read_c3d(path)
     assert "a.c3d" in str(raised.value) and "remedy" in str(raised.value)
 
@@ -278,33 +281,37 @@ def test_the_start_of_the_data_is_where_anything_says_it_is(
 
 
 @pytest.mark.parametrize(
-    ("parameter", "header", "blocks"),
-    [(5, 4, 2), (4, 5, 2), (0, 0, 0), (0, 0, 1), (0, 0, 9), (0, 0, 255), (0, 1, 2)],
+    ("parameter", "header", "blocks", "code"),
+    [
+        (5, 4, 2, "conflict"),
+        *((0, 0, blocks, "truncated_file") for blocks in (0, 1, 9, 255)),
+        (0, 1, 2, "truncated_file"),
+    ],
 )
 def test_a_start_that_nothing_confirms_is_refused(
-    tmp_path: Path, parameter: int, header: int, blocks: int
+    tmp_path: Path, parameter: int, header: int, blocks: int, code: str
 ) -> None:
     raw = handmade(84, np.tile(STORED, (30, 1, 1)), 60.0, -0.1, np.tile(ANALOG, (30, 1, 1)))
     (tmp_path / "a.c3d").write_bytes(start_of_data(raw, parameter, header, blocks))
-    with pytest.raises(InputError, match=r"a\.c3d(.|\n)*remedy"):
+    with refused(code, "a.c3d", "remedy"):
         read_c3d(tmp_path / "a.c3d")
 
 
 def test_an_analog_rate_that_is_no_multiple_is_refused(tmp_path: Path) -> None:
     raw = handmade(84, STORED, 60.0, -0.1, ANALOG)
     place = raw.index(np.array(240.0, "<f4").tobytes())
-    with pytest.raises(
-        InputError, match=r"analog rate is 250 Hz(.|\n)*whole multiple of the frame rate: 240"
-    ):
+    with refused("conflict", "250 Hz", "240"):
         read_c3d(patched(tmp_path, place, np.array(250.0, "<f4").tobytes()))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9])
-def test_a_file_that_is_cut_short_is_refused(tmp_path: Path, share: float) -> None:
+@pytest.mark.parametrize(
+    ("share", "code"), [(0.0, "bad_format"), (0.1, "truncated_file"), (0.9, "truncated_file")]
+)
+def test_a_file_that_is_cut_short_is_refused(tmp_path: Path, share: float, code: str) -> None:
     raw = handmade(84, STORED, 60.0, -0.1, ANALOG)
     path = tmp_path / "a.c3d"
     path.write_bytes(raw[: int(share * len(raw))])
-    with pytest.raises(InputError, match="remedy"):
+    with refused(code, "remedy"):
         read_c3d(path)
 
 
@@ -313,16 +320,16 @@ def test_analog_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
     analog[3, 2, 1] = np.nan
     path = tmp_path / "a.c3d"
     path.write_bytes(handmade(84, STORED, 60.0, -0.1, analog))
-    with pytest.raises(InputError, match=r"channel 2, 0.0583333 s: the analog value is nan"):
+    with refused("not_finite", "2", "0.0583333 s"):
         read_c3d(path).analog([0, 1])
 
 
 def test_names_that_are_no_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no such file"):
+    with refused("missing_file", "none.c3d"):
         read_c3d(tmp_path / "none.c3d")
-    with pytest.raises(InputError, match="this is a folder"):
+    with refused("missing_file"):
         read_c3d(tmp_path)
-    with pytest.raises(InputError, match="there is no such file"):
+    with refused("missing_file", "walk.xyz"):
         read_markers(tmp_path / "walk.xyz")
 
 
@@ -341,7 +348,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_corrupted_file_is_read_or_refused(sound: bytes, tmp_path: Path, data: st.DataObject) -> None:
     """Whatever happens to its bytes: numbers of the right shape, or an InputError; nothing else."""

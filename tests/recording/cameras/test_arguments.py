@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import calibrate
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.camera_setups import camera_at, ring
 from musclesolve.recording.cameras.reconstruction import reconstruct
+from tests.support.refusals import refused
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (0.0, 2.0)])
 FOUR = ring(4)
@@ -19,59 +19,43 @@ SEEN = np.stack([camera.project(CUBE[None]) for camera in FOUR])
 A = FOUR[0].coefficients
 
 
+TARGET = [0.0, 0.0, 1.0]
+
+
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "parts"),
     [
-        (lambda: reconstruct(FOUR, "abc"), "the images are no array of numbers"),
-        (lambda: reconstruct(FOUR, [[1, 2], [3]]), "the images are no array of numbers"),
-        (lambda: reconstruct(FOUR, SEEN + 1j), "the images are no array of numbers"),
-        (lambda: reconstruct(FOUR, None), "shape"),
-        (lambda: reconstruct([1, 2], SEEN[:2]), "camera 1 is a int"),
-        (lambda: reconstruct([FOUR[0], "left"], SEEN[:2]), "camera 2 is a str"),
-        (lambda: reconstruct("ab", SEEN[:2]), "the cameras are a str"),
-        (lambda: reconstruct(FOUR[0], SEEN[:1]), "the cameras are a Camera"),
-        (lambda: reconstruct(FOUR, SEEN, "x"), "the noise is 'x'"),
-        (lambda: reconstruct(FOUR, SEEN, np.nan), "the noise is nan"),
-        (lambda: reconstruct(FOUR, SEEN, [1.0, 2.0]), "the noise is"),
-        (lambda: reconstruct(FOUR, SEEN, -1.0), "the noise is -1 px"),
-        (lambda: Camera("a", ["x"] * 11), "camera 'a' are not all numbers"),
-        (lambda: Camera("a", A + 1j), "camera 'a' are not all numbers"),
-        (lambda: Camera("a", A, np.nan), "camera 'a': the sign 'front' is nan"),
-        (lambda: Camera("a", A, "x"), "the sign 'front' is 'x'"),
-        (lambda: Camera("a", A, 0.0), "camera 'a' has no front"),
-        (lambda: camera_at("a", [5.0, 1.0], [0.0, 0.0]), r"camera 'a': the center is \[5.0, 1.0\]"),
-        (lambda: camera_at("a", [5.0, 1.0, np.nan], [0.0, 0.0, 1.0]), "the center is"),
-        (lambda: camera_at("a", [5.0, 1.0, 1.0], "x"), "the target is 'x'"),
-        (lambda: camera_at("a", [5.0, 1.0, 1.0], [0.0, 0.0, 1.0], -5.0), "the focal length is -5"),
-        (lambda: camera_at("a", [5.0, 1.0, 1.0], [0.0, 0.0, 1.0], np.nan), "the focal length is nan"),
-        (
-            lambda: camera_at("a", [5.0, 1.0, 1.0], [0.0, 0.0, 1.0], image_size=(0.0, 5.0)),
-            "a side of the image is 0",
-        ),
-        (
-            lambda: camera_at("a", [5.0, 1.0, 1.0], [0.0, 0.0, 1.0], image_size=7.0),
-            "the size of the image is 7",
-        ),
-        (lambda: camera_at("a", [5.0, 1.0, 1.0], [0.0, 0.0, 1.0], up=[0.0, 1.0]), "the upward direction is"),
-        (lambda: ring(-1), "the number of cameras is -1"),
-        (lambda: ring(0), "the number of cameras is 0"),
-        (lambda: ring(2.5), "the number of cameras is 2.5"),
-        (lambda: ring(np.nan), "the number of cameras is nan"),
-        (lambda: ring(3, 0.0), "the radius is 0"),
-        (lambda: ring(3, height=np.inf), "the height is inf"),
-        (lambda: ring(3, target=[0.0, 1.0]), "the target is"),
-        (lambda: calibrate(CUBE, SEEN[0, 0], "a", 5), "camera 'a': the labels are 5"),
-        (lambda: calibrate(CUBE, SEEN[0, 0], "a", ["b"]), "1 names"),
-        (lambda: calibrate(CUBE + 1j, SEEN[0, 0]), "not an array of n rows and 3 columns"),
-        (lambda: calibrate(None, None), "not an array of n rows and 3 columns"),
-        (lambda: calibrate([[1.0, 2.0], [3.0]], SEEN[0, 0]), "not an array of n rows and 3 columns"),
+        (lambda: reconstruct(FOUR, "abc"), ("not_numbers", "images")),
+        (lambda: reconstruct(FOUR, [[1, 2], [3]]), ("bad_shape", "images")),
+        (lambda: reconstruct(FOUR, SEEN + 1j), ("not_numbers", "images")),
+        (lambda: reconstruct([FOUR[0], "left"], SEEN[:2]), ("bad_type", "camera 2", "str")),
+        (lambda: reconstruct("ab", SEEN[:2]), ("bad_type", "str")),
+        (lambda: reconstruct(FOUR[0], SEEN[:1]), ("bad_type", "Camera")),
+        (lambda: reconstruct(FOUR, SEEN, [1.0, 2.0]), ("bad_number", "the noise")),
+        (lambda: reconstruct(FOUR, SEEN, -1.0), ("bad_number", "the noise", "-1")),
+        (lambda: Camera("a", ["x"] * 11), ("not_numbers", "camera 'a'", "coefficients")),
+        (lambda: Camera("a", A, np.nan), ("bad_number", "camera 'a'", "'front'", "nan")),
+        (lambda: Camera("a", A, 0.0), ("bad_number", "camera 'a'", "'front'")),
+        (lambda: camera_at("a", [5.0, 1.0], TARGET), ("bad_shape", "camera 'a'", "the center")),
+        (lambda: camera_at("a", [5.0, 1.0, np.nan], TARGET), ("not_finite", "the center")),
+        (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, -5.0), ("bad_number", "the focal length", "-5")),
+        (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, image_size=(0.0, 5.0)), ("bad_number", "side")),
+        (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, image_size=7.0), ("bad_shape", "size")),
+        (lambda: camera_at("a", [5.0, 1.0, 1.0], TARGET, up=[0.0, 1.0]), ("bad_shape", "upward")),
+        (lambda: ring(0), ("bad_number", "the number of cameras", "0")),
+        (lambda: ring(2.5), ("bad_number", "the number of cameras", "2.5")),
+        (lambda: ring(3, 0.0), ("bad_number", "the radius", "0")),
+        (lambda: ring(3, height=np.inf), ("bad_number", "the height", "inf")),
+        (lambda: ring(3, target=[0.0, 1.0]), ("bad_shape", "the target")),
+        (lambda: calibrate(CUBE, SEEN[0, 0], "a", 5), ("bad_type", "camera 'a'", "5")),
+        (lambda: calibrate(CUBE, SEEN[0, 0], "a", ["b"]), ("bad_shape", "1 names")),
+        (lambda: calibrate(None, None), ("not_numbers", "control points")),
     ],
 )
-def test_what_is_none_is_refused(call: Callable[[], object], said: str) -> None:
-    with pytest.raises(InputError, match=said) as error:
+def test_what_is_none_is_refused(call: Callable[[], object], parts: tuple[str, ...]) -> None:
+    with refused(*parts, "expected") as raised:
         call()
-    message = str(error.value)
-    assert "expected" in message and "remedy" in message and len(message) < 500
+    assert len(str(raised.value)) < 500
 
 
 def test_whole_numbers_lists_and_names_that_are_numbers_are_taken() -> None:

@@ -103,7 +103,7 @@ def refused(points: object, image: object = None) -> str:
     with pytest.raises(InputError) as error:
         calibrate(points, image, "left")
     message = str(error.value)
-    assert "camera 'left'" in message and "expected" in message and "remedy" in message
+    assert "camera 'left'" in message and "expected" in message
     return message
 
 
@@ -193,11 +193,11 @@ def test_numbers_and_shapes_that_are_none_are_refused() -> None:
     image = ring(4)[0].project(CUBE)
     lost, far = image.copy(), CUBE.copy()
     lost[2, 1], far[5, 0] = np.nan, np.inf
-    assert "the control point '3' has a coordinate that is missing" in refused(CUBE, lost)
-    assert "the control point '6' has a coordinate that is missing or infinite" in refused(far, image)
+    assert "control point '3'" in refused(CUBE, lost)
+    assert "control point '6'" in refused(far, image)
     assert "8 control points, 7 image points" in refused(CUBE, image[:7])
-    assert "not an array of n rows and 3 columns" in refused(image, image)
-    assert "not an array of n rows and 2 columns" in refused(CUBE, [["a", "b"]] * 8)
+    assert "(n, 3)" in refused(image, image)
+    assert "(n, 2)" in refused(CUBE, [["a", "b"]] * 8)
     assert "image points coincide" in refused(CUBE, np.ones((8, 2)))
     assert "image points lie on one line" in refused(CUBE, np.column_stack([image[:, 0], np.zeros(8)]))
 

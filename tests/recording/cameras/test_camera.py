@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.camera_setups import camera_at, ring
+from tests.support.refusals import refused
 
 COEFFICIENTS = np.array([100.0, 2.0, -3.0, 640.0, 4.0, -110.0, 5.0, 360.0, 0.01, 0.2, 0.03])
 
@@ -59,31 +59,27 @@ def test_the_cameras_of_a_ring_see_its_target_from_different_sides(count: int) -
 
 
 @pytest.mark.parametrize(
-    ("coefficients", "said"),
-    [
-        (np.ones(10), r"\(10,\) numbers"),
-        (np.full(11, np.nan), "not all finite"),
-        (np.zeros(11), "one line of the image"),
-    ],
+    ("coefficients", "code"),
+    [(np.ones(10), "bad_shape"), (np.full(11, np.nan), "not_finite"), (np.zeros(11), "bad_camera")],
 )
-def test_coefficients_of_no_camera_are_refused(coefficients: np.ndarray, said: str) -> None:
-    with pytest.raises(InputError, match=rf"(?s)'broken'.*{said}|{said}(?s:.*)'broken'"):
+def test_coefficients_of_no_camera_are_refused(coefficients: np.ndarray, code: str) -> None:
+    with refused(code, "'broken'"):
         Camera("broken", coefficients)
 
 
 def test_a_parallel_projection_stands_nowhere_but_projects() -> None:
     camera = Camera("far", [100.0, 0.0, 0.0, 5.0, 0.0, 100.0, 0.0, 6.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(camera.project([1.0, 2.0, 3.0]), [105.0, 206.0])
-    with pytest.raises(InputError, match="'far' projects in parallel"):
+    with refused("bad_camera", "'far'"):
         _ = camera.center
 
 
 def test_a_camera_that_the_coefficients_cannot_express_or_place_is_refused() -> None:
-    with pytest.raises(InputError, match="origin of the world lies exactly beside camera 'side'"):
+    with refused("bad_camera", "'side'"):
         camera_at("side", [5.0, 0.0, 0.0], [5.0, 1.0, 0.0])
-    with pytest.raises(InputError, match="looks along the upward direction"):
+    with refused("bad_camera", "camera 'top'"):
         camera_at("top", [0.0, 0.0, 5.0], [0.0, 0.0, 0.0])
-    with pytest.raises(InputError, match="looks along the upward direction"):
+    with refused("bad_camera", "camera 'inside'"):
         camera_at("inside", [1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
 
 

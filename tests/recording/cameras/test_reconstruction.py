@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import least_squares
 
-from musclesolve.errors import InputError
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.cameras.camera_setups import camera_at, ring
 from musclesolve.recording.cameras.reconstruction import reconstruct
+from tests.support.refusals import refused
 
 
 def cloud(seed: int, frames: int = 6, count: int = 4) -> np.ndarray:
@@ -150,14 +150,14 @@ def test_any_pixels_give_a_point_or_a_gap(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "image", "said"),
+    ("count", "image", "parts"),
     [
-        (1, np.zeros((1, 2, 3, 2)), "1 camera"),
-        (2, np.zeros((3, 2, 3, 2)), r"shape \(3, 2, 3, 2\)"),
-        (2, np.zeros((2, 3, 2)), r"shape \(2, 3, 2\)"),
-        (2, np.full((2, 2, 3, 2), np.inf), "infinite"),
+        (1, np.zeros((1, 2, 3, 2)), ("bad_camera", "1")),
+        (2, np.zeros((3, 2, 3, 2)), ("bad_shape", "3", "2")),
+        (2, np.zeros((2, 3, 2)), ("bad_shape", "2", "3")),
+        (2, np.full((2, 2, 3, 2), np.inf), ("not_finite", "reconstruction")),
     ],
 )
-def test_images_that_do_not_fit_are_refused(count: int, image: np.ndarray, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_images_that_do_not_fit_are_refused(count: int, image: np.ndarray, parts: tuple[str, ...]) -> None:
+    with refused(*parts):
         reconstruct(ring(count), image)

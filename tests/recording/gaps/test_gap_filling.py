@@ -63,13 +63,13 @@ def test_a_spline_is_exact_on_cubic_paths_and_a_line_on_straight_ones() -> None:
     broken = straight + np.where(time[:, None] > 22, 0.1, 0.0)
     assert interpolant.disagreement(broken, 20) == pytest.approx(0.1)
     np.testing.assert_allclose(
-        line_interpolant(4, True, True).over(straight, 10), straight[10:14], atol=1e-12
+        line_interpolant(4, True, True).fill(straight, 10), straight[10:14], atol=1e-12
     )
     np.testing.assert_allclose(
-        line_interpolant(4, False, True).over(straight, 10), np.full((4, 1), straight[14])
+        line_interpolant(4, False, True).fill(straight, 10), np.full((4, 1), straight[14])
     )
     np.testing.assert_allclose(
-        line_interpolant(4, True, False).over(straight, 10), np.full((4, 1), straight[9])
+        line_interpolant(4, True, False).fill(straight, 10), np.full((4, 1), straight[9])
     )
 
 
@@ -125,13 +125,13 @@ def test_whatever_is_lost_what_was_seen_stays_and_every_gap_is_accounted_for(gap
     assert np.isnan(lost.position).any() == bool(places)
 
 
-def test_a_marker_that_comes_back_elsewhere_is_not_believed() -> None:
+def test_a_marker_that_comes_back_elsewhere_is_not_accepted() -> None:
     truth = turning()
     for name, length in (("ALONE", 8), ("M1", 8), ("M1", 40)):
         lost = without(truth, (name, 100, 100 + length))
         lost.position[100 + length :, lost.names.index(name)] += [0.0, 0.0, 0.15]
         gap = fill_gaps(lost, BODY).gaps[0]
-        assert not gap.filled and "mm beside its way" in gap.account, (name, gap)
+        assert not gap.filled and "150 mm" in gap.account, (name, gap)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_on_a_recorded_walk_splines_and_bodies_come_near_the_truth(recorded_walk
 @pytest.mark.parametrize(
     ("length", "spline_s", "markers"), [(3, 0.1, ALL), (10, 0.1, ALL), (30, 0.0, CARRIED)]
 )
-def test_the_error_that_is_said_is_kept_wherever_the_gap_is(
+def test_the_stated_error_is_kept_wherever_the_gap_is(
     recorded_walk_trial: Trial, length: int, spline_s: float, markers: tuple[str, ...]
 ) -> None:
     trial = recorded_walk_trial

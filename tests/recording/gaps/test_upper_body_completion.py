@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import musclesolve as ms
-from musclesolve.errors import InputError
 from musclesolve.recording.gaps.gap_filling import missing
 from musclesolve.recording.markers.body_regions import bounding_markers, upper_markers
 from musclesolve.recording.trial.trial_file import read_trial
+from tests.support.refusals import refused
 
 EVER = (0.0, 10.0)
 
@@ -54,9 +54,8 @@ def test_an_arm_marker_that_is_never_seen_is_left_out_with_what_hangs_there(tmp_
     assert len(warned(path)) == 1
 
 
-@pytest.mark.parametrize("side", ["r", "l"])
 @pytest.mark.parametrize(
-    "stem", ["shoulder_center", "elbow_lateral", "elbow_medial", "wrist", "hand_radial", "hand_ulnar"]
+    ("stem", "side"), [("shoulder_center", "r"), ("elbow_lateral", "l"), ("wrist", "r"), ("hand_radial", "l")]
 )
 def test_whatever_is_lost_above_the_hips_the_moments_of_the_legs_stay(tmp_path, side, stem):
     """Seen from the ground they do not depend on it, but for the pose that is nearest to all markers."""
@@ -70,9 +69,9 @@ def test_whatever_is_lost_above_the_hips_the_moments_of_the_legs_stay(tmp_path, 
     ].any()
 
 
-@pytest.mark.parametrize("name", ["asis_r", "knee_lateral_l", "heel_r", "hip_center_l", "ankle_medial_r"])
+@pytest.mark.parametrize("name", ["asis_r", "knee_lateral_l", "heel_r"])
 def test_markers_of_legs_and_pelvis_are_not_completed(tmp_path, name):
-    with pytest.raises(InputError, match=f"the marker '{name}' is missing"):
+    with refused("missing_samples", f"'{name}'"):
         read_trial(recording(tmp_path, (name, 0.5, 1.3)))
 
 

@@ -62,21 +62,21 @@ def test_the_foot_that_swings_past_is_not_the_one_that_stands() -> None:
     assert contact.side == "r"
 
 
-def test_two_feet_that_stand_on_it_are_not_told_apart() -> None:
+def test_two_feet_that_stand_on_it_are_not_distinguished() -> None:
     stance = (0.5, 1.5, (0.0, -0.12)), (0.5, 1.5, (0.0, 0.12))
     # Even where the centre of pressure stays near to one of them.
     (contact,) = found(pressed((0.5, 1.5, (0.0, -0.1))), foot(stance[0]), foot(stance[1]))
     assert contact.side is None and "both feet" in contact.reason
 
 
-def test_weight_that_passes_from_foot_to_foot_is_not_told_apart() -> None:
+def test_weight_that_passes_from_foot_to_foot_is_not_distinguished() -> None:
     recording = pressed((0.5, 1.0, (0.0, -0.12)), (1.0, 1.5, (0.0, 0.12)))
     (contact,) = found(recording, foot((0.5, 1.02, (0.0, -0.12))), foot((0.98, 1.5, (0.0, 0.12))))
     assert contact.side is None and "both feet" in contact.reason
 
 
 @pytest.mark.parametrize("newtons", [700.0, 30.0])
-def test_nobody_near(newtons: float) -> None:
+def test_no_foot_near(newtons: float) -> None:
     recording = pressed((0.5, 1.5, (0.0, 0.0)), newtons=newtons)
     (contact,) = found(recording, foot(), foot())
     assert contact.side is None and "1.88 m away" in contact.reason
@@ -99,5 +99,5 @@ def test_feet_that_were_not_seen() -> None:
     assert contact.side is None and "missing" in contact.reason
 
 
-def test_a_plate_that_nobody_touches() -> None:
+def test_a_plate_that_no_foot_touches() -> None:
     assert found(pressed(), foot(), foot()) == []

@@ -9,6 +9,7 @@ import pytest
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import read_lines
 from musclesolve.recording.text.trc_file import read_trc
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
@@ -16,14 +17,14 @@ from musclesolve.recording.text.trc_file import read_trc
 def test_utf_16_is_named(tmp_path: Path, encoding: str, read) -> None:
     path = tmp_path / "walk.trc"
     path.write_bytes(("\ufeff" * (encoding != "utf-16") + "PathFileType\t4\n").encode(encoding))
-    with pytest.raises(InputError, match="UTF-16") as refusal:
+    with refused("bad_encoding", "16") as refusal:
         read(path)
     assert "UTF-8" in str(refusal.value)
 
 
 def test_other_binary_files_are_not(tmp_path: Path) -> None:
     (tmp_path / "walk.trc").write_bytes(b"P\0K")
-    with pytest.raises(InputError, match="binary"):
+    with refused("bad_format", "walk.trc"):
         read_lines(tmp_path / "walk.trc")
 
 

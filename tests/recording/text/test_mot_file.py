@@ -17,6 +17,7 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.text_file import write_text
 from musclesolve.recording.trial.trial_file import read_trial
+from tests.support.refusals import refused
 
 SAMPLE = (
     "some motion\nversion=1\nnRows=3\nnColumns=3\ninDegrees=yes\n\nUnits are S.I. units\nendheader\n"
@@ -81,25 +82,23 @@ def test_the_older_header_is_read_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("edit", "parts"),
     [
-        (("endheader", "end header"), ["endheader"]),
-        (("nRows=3\n", ""), ["no nRows"]),
-        (("nColumns=3", "nColumns=30"), ["3 column names", "nColumns is 30"]),
-        (("inDegrees=yes", "inDegrees=maybe"), ["inDegrees is 'maybe'"]),
-        (("time\tforce_vx", "frame\tforce_vx"), ["line 9", "'frame'"]),
-        (("force_vy", "time"), ["line 9", "'time' stands twice"]),
-        (("\t1.5\t-2\n", "\t1.5\n"), ["line 10", "2 cells"]),
-        (("3.5e1", "3.5f1"), ["line 12", "column 'force_vx'", "'3.5f1'"]),
-        (("0.002", "0.001"), ["line 12", "increase"]),
+        (("endheader", "end header"), ["bad_format"]),
+        (("nRows=3\n", ""), ["bad_format"]),
+        (("nColumns=3", "nColumns=30"), ["truncated_file", "3", "30"]),
+        (("inDegrees=yes", "inDegrees=maybe"), ["bad_format", "'maybe'"]),
+        (("time\tforce_vx", "frame\tforce_vx"), ["missing_column", "line 9", "'frame'"]),
+        (("force_vy", "time"), ["duplicate_name", "line 9", "'time'"]),
+        (("\t1.5\t-2\n", "\t1.5\n"), ["truncated_file", "line 10", "2 cells"]),
+        (("3.5e1", "3.5f1"), ["not_numbers", "line 12", "column 'force_vx'", "'3.5f1'"]),
+        (("0.002", "0.001"), ["time_not_increasing", "line 12"]),
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_its_line(
     tmp_path: Path, edit: tuple[str, str], parts: list[str]
 ) -> None:
     path = sample(tmp_path, edit)
-    with pytest.raises(InputError) as refused:
+    with refused(*parts, str(path), "\n  expected: ", "\n  remedy: "):
         read_mot(path)
-    for part in (*parts, str(path), "\n  remedy: "):
-        assert part in str(refused.value)
 
 
 @pytest.mark.parametrize("stated", ["4", "2", "0", "1000000", "3.0", "-3", "three", ""])
@@ -155,16 +154,16 @@ def test_a_trial_is_read_with_another_count_of_rows(tmp_path: Path, count: str) 
 def test_a_header_without_data_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.mot"
     path.write_text("x\nnRows=0\nnColumns=1\nendheader\n", encoding="utf-8")
-    with pytest.raises(InputError, match="nothing follows"):
+    with refused("truncated_file", "line 4"):
         read_mot(path)
     path.write_text("x\nnRows=1\nnColumns=1\nendheader\ntime\n0.0\n", encoding="utf-8")
-    with pytest.raises(InputError, match="at least two"):
+    with refused("too_few_frames", "x.mot"):
         read_mot(path)
 
 
 def test_a_name_with_a_blank_cannot_be_written(tmp_path: Path) -> None:
     path = tmp_path / "x.mot"
-    with pytest.raises(InputError, match="'a b'"):
+    with refused("bad_value", "'a b'"):
         write_mot(path, Table(np.arange(2.0), ("a b",), np.zeros((2, 1)), False, path))
 
 
@@ -178,7 +177,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(InputError, match=r"cannot be written .disk full"):
+    with refused("not_writable", "x.mot"):
         write_text(path, "new")
     assert path.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["x.mot"]
@@ -187,19 +186,19 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
 @pytest.mark.parametrize(
     ("names", "values", "message"),
     [
-        (("a", "a"), np.zeros((2, 2)), "the column 'a' stands twice"),
-        (("a",), np.zeros((2, 2)), "2 frames and 1 names"),
-        (("a", "time"), np.zeros((2, 2)), "column name 'time'"),
-        (("a\r", "b"), np.zeros((2, 2)), "cannot hold the column name"),
-        (("a", "b"), np.full((2, 2), -np.inf), "'a' has the value -inf at 0 s"),
+        (("a", "a"), np.zeros((2, 2)), ("duplicate_name", "'a'")),
+        (("a",), np.zeros((2, 2)), ("bad_shape", "2 frames", "1 names")),
+        (("a", "time"), np.zeros((2, 2)), ("bad_value", "'time'")),
+        (("a\r", "b"), np.zeros((2, 2)), ("bad_value", "x.mot")),
+        (("a", "b"), np.full((2, 2), -np.inf), ("not_finite", "'a'", "0 s")),
     ],
 )
 def test_what_the_reader_would_not_take_back_is_not_written(
-    tmp_path: Path, names: tuple[str, ...], values: np.ndarray, message: str
+    tmp_path: Path, names: tuple[str, ...], values: np.ndarray, message: tuple[str, ...]
 ) -> None:
     path = tmp_path / "x.mot"
-    with pytest.raises(InputError, match=message):
+    with refused(*message):
         write_mot(path, Table(np.arange(2.0), names, values, False, path))
-    with pytest.raises(InputError, match="no such folder"):
+    with refused("not_writable", "x.mot"):
         write_mot(tmp_path / "no" / "x.mot", Table(np.arange(2.0), ("a",), np.zeros((2, 1)), False, path))
     assert not list(tmp_path.iterdir())

@@ -15,13 +15,13 @@ from synthetic_trial import write_trial
 
 import musclesolve as ms
 from musclesolve.checking.check import check
-from musclesolve.errors import InputError
 from musclesolve.recording.conversion import convert
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
 from musclesolve.recording.trial.trial_file import read_trial
+from tests.support.refusals import refused
 
 TIME = np.arange(5) / 100.0
 
@@ -141,7 +141,7 @@ def test_a_trial_that_uses_it_is_refused_by_its_name(tmp_path: Path, file: str, 
     path = write_trial(tmp_path)
     assert label in read_trc(tmp_path / file).names
     with_extra(tmp_path / file, label)
-    with pytest.raises(InputError, match=rf"{file}, line 4: the marker '{label}' stands twice"):
+    with refused("duplicate_name", f"{file}, line 4", f"'{label}'"):
         read_trial(path)
     report = check(path)
     assert any(f"'{label}' stands twice" in finding.what for finding in report.of("error"))
@@ -162,7 +162,7 @@ def test_a_marker_of_a_set_by_another_name_is_used_too(tmp_path: Path) -> None:
     write_trc(file, replace(markers, names=names))
     read_trial(path)
     with_extra(file, "Jo:RHEEL")
-    with pytest.raises(InputError, match="the marker 'RHEE' stands twice"):
+    with refused("duplicate_name", "'RHEE'"):
         read_trial(path)
 
 
@@ -193,7 +193,7 @@ def test_columns_of_forces(tmp_path: Path, form: str) -> None:
     assert any("'other'" in note for note in read_trial(path).notes)
     if form == "mot":
         columns_twice(tmp_path / "forces.mot", "r_vx")
-        with pytest.raises(InputError, match=r"forces.mot, line \d+: the column 'r_vx' stands twice"):
+        with refused("duplicate_name", "forces.mot", "'r_vx'"):
             read_trial(path)
         assert any("'r_vx' stands twice" in finding.what for finding in check(path).of("error"))
 

@@ -17,6 +17,7 @@ from musclesolve.recording.data import Markers
 from musclesolve.recording.text.csv_file import read_csv_forces, read_csv_markers
 from musclesolve.recording.text.mot_file import read_mot
 from musclesolve.recording.text.trc_file import read_trc, write_trc
+from tests.support.refusals import refused
 
 SAMPLE = (
     "PathFileType\t4\t(X/Y/Z)\tsample.trc\n"
@@ -48,7 +49,7 @@ def sample(tmp_path: Path, *edits: tuple[str, str]) -> Path:
     return path
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), marker_names=names, unit=st.sampled_from(["mm", "cm", "m"]))
 def test_what_is_written_is_read_again(
     tmp_path: Path, data: st.DataObject, marker_names: list[str], unit: str
@@ -110,45 +111,43 @@ def test_quirks_of_real_files_change_nothing(tmp_path: Path, edit: tuple[str, tu
 @pytest.mark.parametrize(
     ("edit", "parts"),
     [
-        (("PathFileType", "Something"), ["line 1", "not a TRC file"]),
-        (("\tmm\t", "\tinch\t"), ["line 3", "'inch'", "mm, cm or m"]),
-        (("\tUnits", "\tUnit"), ["Units"]),
-        (("\tNumFrames", "\tFrames"), ["no NumFrames"]),
-        (("100\t100\t3\t2", "x\t100\t3\t2"), ["DataRate is 'x'", "line 3"]),
-        (("100\t100\t3\t2", "100\t100\t4\t2"), ["3 rows", "NumFrames is 4"]),
-        (("100\t100\t3\t2", "100\t100\t3\t5"), ["2 marker names", "NumMarkers is 5", "line 4"]),
-        (("100\t100\t3\t2", "60\t60\t3\t2"), ["60 Hz", "100 rows a second"]),
-        (("2001\t3001\t\t\t\n", "2001\n"), ["line 8", "4 cells", "8 cells"]),
-        (("-6\t7\t8\n", "-6\t7\t8\t9\n"), ["line 9", "9 cells"]),
-        (("2000\t3000", "abc\t3000"), ["line 7", "column 'A.one y'", "'abc' is not a number"]),
-        (("2000\t3000", "0,50\t3000"), ["line 7", "'0,50' is not a number", "decimal point", "0.50"]),
-        (("100\t100\t3\t2", "100,5\t100\t3\t2"), ["DataRate is '100,5'", "decimal point", "100.5"]),
-        (("2000\t3000", "1_0\t3000"), ["line 7", "'1_0' is not a number"]),
-        (("2000\t3000", "inf\t3000"), ["line 7", "infinite"]),
-        (("\t0.02\t", "\t0.01\t"), ["line 9", "increase"]),
-        (("\t0.02\t", "\t\t"), ["line 9", "time is missing"]),
+        (("PathFileType", "Something"), ['bad_format', 'line 1']),
+        (("\tmm\t", "\tinch\t"), ['unknown_unit', 'line 3', "'inch'"]),
+        (("\tUnits", "\tUnit"), ['unknown_unit']),
+        (("\tNumFrames", "\tFrames"), ['bad_format']),
+        (("100\t100\t3\t2", "x\t100\t3\t2"), ['bad_format', "'x'", 'line 3']),
+        (("100\t100\t3\t2", "100\t100\t4\t2"), ['truncated_file', '3 rows', '4']),
+        (("100\t100\t3\t2", "100\t100\t3\t5"), ['bad_format', '2', '5', 'line 4']),
+        (("100\t100\t3\t2", "60\t60\t3\t2"), ['bad_units', '60 Hz', '100 rows']),
+        (("2001\t3001\t\t\t\n", "2001\n"), ['truncated_file', 'line 8', '4 cells', '8 cells']),
+        (("-6\t7\t8\n", "-6\t7\t8\t9\n"), ['truncated_file', 'line 9', '9 cells']),
+        (("2000\t3000", "abc\t3000"), ['not_numbers', 'line 7', "column 'A.one y'", "'abc'"]),
+        (("2000\t3000", "0,50\t3000"), ['not_numbers', 'line 7', "'0,50'", '0.50']),
+        (("100\t100\t3\t2", "100,5\t100\t3\t2"), ['bad_format', "'100,5'", '100.5']),
+        (("2000\t3000", "1_0\t3000"), ['not_numbers', 'line 7', "'1_0'"]),
+        (("2000\t3000", "inf\t3000"), ['not_finite', 'line 7']),
+        (("\t0.02\t", "\t0.01\t"), ['time_not_increasing', 'line 9']),
+        (("\t0.02\t", "\t\t"), ['missing_samples', 'line 9']),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_together_is_refused_with_its_line(
     tmp_path: Path, edit: tuple[str, str], parts: list[str]
 ) -> None:
     path = sample(tmp_path, edit)
-    with pytest.raises(InputError) as refused:
+    with refused(*parts, str(path), "\n  expected: ", "\n  remedy: "):
         read_trc(path)
-    for part in (*parts, str(path), "\n  remedy: "):
-        assert part in str(refused.value)
 
 
 def test_missing_empty_binary_and_foreign_files_are_refused(tmp_path: Path) -> None:
     sample(tmp_path)
-    with pytest.raises(InputError, match=r"no such file(.|\n)*sample.trc"):
+    with refused("missing_file", "sample.trc"):
         read_trc(tmp_path / "sampel.trc")
-    with pytest.raises(InputError, match="this is a folder"):
+    with refused("missing_file"):
         read_trc(tmp_path)
-    for content, message in ((b"", "empty"), (b"\x02P\0\0", "binary"), (b"a,b\n1,2\n", "not a TRC file"),
-                             (b"PathFileType 4\nDataRate\n", "ends after 2 lines")):  # fmt: skip
+    for content, code in ((b"", "truncated_file"), (b"\x02P\0\0", "bad_format"), (b"a,b\n1,2\n", "bad_format"),
+                          (b"PathFileType 4\nDataRate\n", "truncated_file")):  # fmt: skip
         (tmp_path / "bad.trc").write_bytes(content)
-        with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*remedy: "):
+        with refused(code, "bad.trc", "expected: ", "remedy: "):
             read_trc(tmp_path / "bad.trc")
 
 
@@ -166,7 +165,7 @@ def test_a_file_cut_anywhere_is_refused_or_whole(tmp_path: Path, cut: int) -> No
 @pytest.mark.parametrize("name", ["", " A", "A\tB", "A\nB", "A\rB"])
 def test_names_the_format_cannot_hold_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "x.trc"
-    with pytest.raises(InputError, match="cannot hold"):
+    with refused("bad_value", "x.trc"):
         write_trc(path, Markers(np.arange(2.0), (name,), np.ones((2, 1, 3)), path))
     assert not list(tmp_path.iterdir())
 
@@ -178,34 +177,39 @@ def two_markers() -> Markers:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"names": ("A", "A")}, {}, "the marker 'A' stands twice"),
-        ({"names": ("A",)}, {}, "3 frames and 1 names for values of the shape"),
-        ({"names": (), "position": np.ones((3, 0, 3))}, {}, "no markers"),
-        ({"time": np.arange(2.0)}, {}, "2 frames and 2 names"),
-        ({"time": np.array([0.0, 2.0, 1.0])}, {}, "do not increase"),
-        ({"time": np.array([0.0, 1.0, np.inf])}, {}, "do not increase"),
-        ({"position": np.full((3, 2, 3), np.inf)}, {}, "'A' has the value inf at 0 s"),
-        ({"position": np.full((3, 2, 3), 1e11)}, {}, "'A' has the value 1e.14"),
-        ({}, {"units": "km"}, "unit of length is 'km'"),
-        ({}, {"units": ["mm"]}, "unit of length is"),
-        ({}, {"decimals": -1}, "-1 decimals"),
-        ({}, {"decimals": 2.5}, "2.5 decimals"),
+        ({"names": ("A", "A")}, {}, ("duplicate_name", "'A'")),
+        ({"names": ("A",)}, {}, ("bad_shape", "3 frames", "1 names")),
+        ({"names": (), "position": np.ones((3, 0, 3))}, {}, ("missing_marker",)),
+        ({"time": np.arange(2.0)}, {}, ("bad_shape", "2 frames", "2 names")),
+        ({"time": np.array([0.0, 2.0, 1.0])}, {}, ("time_not_increasing",)),
+        ({"time": np.array([0.0, 1.0, np.inf])}, {}, ("time_not_increasing",)),
+        ({"position": np.full((3, 2, 3), np.inf)}, {}, ("not_finite", "'A'", "inf", "0 s")),
+        ({"position": np.full((3, 2, 3), 1e11)}, {}, ("not_finite", "'A'", "1e+14")),
+        ({}, {"units": "km"}, ("unknown_name", "units", "'km'")),
+        ({}, {"units": ["mm"]}, ("unknown_name", "units")),
+        ({}, {"decimals": -1}, ("bad_number", "-1")),
+        ({}, {"decimals": 2.5}, ("bad_number", "2.5")),
     ],
 )
 def test_what_the_reader_would_not_take_back_is_not_written(
-    tmp_path: Path, change: dict, options: dict, message: str
+    tmp_path: Path, change: dict, options: dict, message: tuple[str, ...]
 ) -> None:
-    with pytest.raises(InputError, match=rf"{message}(.|\n)*expected: (.|\n)*remedy: "):
+    with refused(*message, "expected: "):
         write_trc(tmp_path / "x.trc", replace(two_markers(), **change), **options)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("place", "message"), [("no/x.trc", "no such folder"), (".", "folder"), ("a.trc/x.trc", "no such folder")]
+    ("place", "message"),
+    [
+        ("no/x.trc", ("not_writable", "x.trc")),
+        (".", ("not_writable",)),
+        ("a.trc/x.trc", ("not_writable", "x.trc")),
+    ],
 )
-def test_a_place_that_takes_no_file_is_named(tmp_path: Path, place: str, message: str) -> None:
+def test_a_place_that_takes_no_file_is_named(tmp_path: Path, place: str, message: tuple[str, ...]) -> None:
     (tmp_path / "a.trc").write_text("")
-    with pytest.raises(InputError, match=message):
+    with refused(*message):
         write_trc(tmp_path / place, two_markers())
     assert [found.name for found in tmp_path.iterdir()] == ["a.trc"]
 
@@ -215,10 +219,10 @@ def test_a_place_that_takes_no_file_is_named(tmp_path: Path, place: str, message
 )
 def test_what_is_no_path_is_refused(call: Callable) -> None:
     for nothing in (5, None):
-        with pytest.raises(InputError, match=f"{nothing} is not a path"):
+        with refused("bad_type", str(nothing)):
             call(nothing)
 
 
 def test_a_number_that_nothing_measured_is_refused_with_its_place(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"line 8, column 'A.one y': 1e.300 is no number that was measured"):
+    with refused("not_finite", "line 8", "'A.one y'", "1"):
         read_trc(sample(tmp_path, ("2001", "1e300")))

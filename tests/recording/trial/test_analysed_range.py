@@ -11,12 +11,12 @@ from c3d_files import PlateOnPaper, write_c3d
 
 import musclesolve as ms
 from musclesolve._util.arrays import true_runs
-from musclesolve.errors import InputError
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Trial
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.text.trc_file import read_trc
 from musclesolve.recording.trial.trial_file import read_trial
+from tests.support.refusals import refused
 
 # Contacts of the reference stride where the recording begins 0.4 s before a right heel strike: [s].
 RIGHT_OFF_1, RIGHT_ON_2, RIGHT_OFF_2, RIGHT_ON_3 = 1.07, 1.483, 2.155, 2.567
@@ -28,12 +28,18 @@ def walk(folder: Path, **options: object) -> Path:
     return ms.synthetic_recording(folder, truth=False, **{"strides": 3, "steps": ("r2", "l2")} | options)
 
 
+@pytest.fixture(scope="module")
+def standard(tmp_path_factory) -> Path:
+    """The walk of most tests, written once."""
+    return walk(tmp_path_factory.mktemp("standard"))
+
+
 def legs_of(trial: Trial) -> list[float]:
     return [time for side in "rl" for time in trial.legs[side]]
 
 
-def test_each_leg_is_analysed_from_the_toe_off_before_its_plate_to_the_heel_strike_after_it(tmp_path):
-    trial = read_trial(walk(tmp_path))
+def test_each_leg_is_analysed_from_the_toe_off_before_its_plate_to_the_heel_strike_after_it(standard):
+    trial = read_trial(standard)
     assert legs_of(trial) == pytest.approx([RIGHT_OFF_1, RIGHT_ON_3, LEFT_OFF_1, LEFT_ON_3], abs=0.03)
     # Nothing of an unmeasured contact is taken.
     assert trial.legs["r"][0] > RIGHT_OFF_1 - 0.005 and trial.legs["r"][1] < RIGHT_ON_3
@@ -44,8 +50,7 @@ def test_each_leg_is_analysed_from_the_toe_off_before_its_plate_to_the_heel_stri
     assert "pelvis residual: both feet 1.07 to 2.0" in said
 
 
-@pytest.mark.parametrize("noise_mm", [1.0, 3.0])
-@pytest.mark.parametrize("rate_hz", [60.0, 200.0])
+@pytest.mark.parametrize(("noise_mm", "rate_hz"), [(3.0, 60.0), (1.0, 200.0)])
 def test_noise_and_rate_move_it_little(tmp_path, noise_mm, rate_hz):
     trial = read_trial(walk(tmp_path, noise_mm=noise_mm, marker_rate_hz=rate_hz, force_noise_n=1.0))
     assert legs_of(trial) == pytest.approx([RIGHT_OFF_1, RIGHT_ON_3, LEFT_OFF_1, LEFT_ON_3], abs=0.05)
@@ -59,8 +64,8 @@ def test_where_every_step_is_on_a_plate_only_the_ends_are_left_out(tmp_path):
     assert "the recording begins" in trial.analysed[0] and "the recording ends" in trial.analysed[0]
 
 
-def test_a_range_of_the_trial_file_overrides(tmp_path):
-    path = walk(tmp_path)
+def test_a_range_of_the_trial_file_overrides(standard):
+    path = standard
     for line, expected in (("start_s = 1.2", (1.2, 4.05)), ("end_s = 1.9", (0.0, 1.9))):
         given = path.with_name(f"{line[:3]}.toml")
         given.write_text(path.read_text(encoding="utf-8") + f"\n[time]\n{line}\n", encoding="utf-8")
@@ -76,9 +81,9 @@ def test_markers_of_legs_and_pelvis_bound_it(tmp_path):
     assert "after it 'toe_l' not seen at 2.30 s" in trial.analysed[0]
 
 
-def test_gaps_that_are_filled_do_not_bound_it(tmp_path):
-    whole = read_trial(walk(tmp_path / "whole"))
-    trial = read_trial(walk(tmp_path / "gap", gaps=(("asis_r", 1.5, 1.58),)))
+def test_gaps_that_are_filled_do_not_bound_it(standard, tmp_path):
+    whole = read_trial(standard)
+    trial = read_trial(walk(tmp_path, gaps=(("asis_r", 1.5, 1.58),)))
     assert trial.legs == whole.legs and [gap.marker for gap in trial.gaps if gap.filled] == ["asis_r"]
 
 
@@ -94,12 +99,12 @@ def test_a_leg_without_a_plate_is_analysed_in_swing_and_without_any_not_at_all(t
     assert trial.legs["r"] == trial.time_range
 
 
-def test_a_leg_that_was_not_measured_cannot_be_asked_for(tmp_path):
+def test_a_leg_that_was_not_measured_cannot_be_selected(tmp_path):
     """The gap takes the swing of the left foot, which has no plate."""
     trial = read_trial(walk(tmp_path, steps=("r2",), gaps=(("asis_r", 1.9, 4.05),)))
     assert set(trial.legs) == {"r"} and trial.balanced_range is None
     assert trial.analysed[1].startswith("left leg: not analysed") and "never both" in trial.analysed[2]
-    with pytest.raises(InputError, match="the left leg was not measured"):
+    with refused("bad_input", "side"):
         find_options(trial, None, None, "l")
     assert find_options(trial, None, None, "both").sides == ("r", "l")
 
@@ -123,14 +128,14 @@ def partial(folder: Path, share: float) -> Path:
     return path
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+@pytest.mark.parametrize("share", [0.2, 0.7])
 def test_a_foot_half_on_a_plate_is_not_measured(tmp_path, share):
     trial = read_trial(partial(tmp_path, share))
     assert trial.legs["r"] == pytest.approx((RIGHT_OFF_2, 3.65), abs=0.05)
     assert "partly beside its plate (1.4" in trial.analysed[0]
 
 
-@pytest.mark.parametrize("share", [0.95, 1.0, 1.05])
+@pytest.mark.parametrize("share", [0.95, 1.05])
 def test_a_plate_that_is_a_little_off_is_no_half_step(tmp_path, share):
     trial = read_trial(partial(tmp_path, share))
     assert trial.legs["r"] == pytest.approx((RIGHT_OFF_1, 3.65), abs=0.05)
@@ -138,7 +143,7 @@ def test_a_plate_that_is_a_little_off_is_no_half_step(tmp_path, share):
 
 def test_where_no_contact_is_seen_and_measured_the_whole_recording_is_refused_as_before(tmp_path):
     path = walk(tmp_path, gaps=(("asis_r", 0.9, 2.6),))
-    with pytest.raises(InputError, match=r"the marker 'asis_r' is missing from 0\.9 to 2\.6 s"):
+    with refused("missing_samples", "'asis_r'", "0.9", "2.6 s"):
         read_trial(path)
     assert {"gap"} == {finding.code for finding in ms.check(path).findings if finding.severity == "error"} - {
         "contact_without_force"
@@ -185,8 +190,8 @@ def c3d_walk(folder: Path, shift: dict[str, float], length: float = LENGTH, tabl
     return path
 
 
-def test_it_is_the_same_through_c3d(tmp_path):
-    text, file = read_trial(walk(tmp_path / "text")), read_trial(c3d_walk(tmp_path / "c3d", {}))
+def test_it_is_the_same_through_c3d(standard, tmp_path):
+    text, file = read_trial(standard), read_trial(c3d_walk(tmp_path, {}))
     np.testing.assert_allclose(legs_of(file), legs_of(text), atol=0.011)
 
 
@@ -249,23 +254,23 @@ def test_both_feet_on_one_plate_are_left_out(tmp_path):
     assert trial.time_range[0] > 2.1
 
 
-def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(tmp_path):
-    path = walk(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")
+def test_check_does_not_blame_the_contacts_for_a_range_that_was_refused(standard):
+    path = standard.with_name("range.toml")
+    path.write_text(standard.read_text(encoding="utf-8") + "\n[time]\nstart_s = 50.0\n", encoding="utf-8")
     report = ms.check(path)
     assert {finding.code for finding in report.findings if finding.severity == "error"} == {"time_range"}
     assert "analysed" in {finding.code for finding in report.findings}
 
 
-def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(tmp_path):
-    path = walk(tmp_path)
-    path.write_text(path.read_text(encoding="utf-8").replace("mass_kg", "mass_g"), encoding="utf-8")
+def test_check_does_not_judge_the_plates_by_a_mass_that_is_missing(standard):
+    path = standard.with_name("mass.toml")
+    path.write_text(standard.read_text(encoding="utf-8").replace("mass_kg", "mass_g"), encoding="utf-8")
     report = ms.check(path)
     assert not report.ok and set(report.codes) >= {"trial_file"} and "force_units" not in report.codes
 
 
-def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(tmp_path):
-    result = ms.run(walk(tmp_path))
+def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(standard):
+    result = ms.run(standard)
     for side in ("r", "l"):
         cycles = ms.gait_cycles(result, side)
         assert cycles.sizes["cycle"] == 1
@@ -273,9 +278,9 @@ def test_what_two_plates_measure_of_a_cycle_is_enough_for_an_average(tmp_path):
         assert np.isnan(cycles["muscle_force"].sel(percent=100)).all()
 
 
-def test_a_leg_without_a_plate_is_said_to_be_analysed_in_its_swings(tmp_path):
-    path = walk(tmp_path)
-    text = path.read_text(encoding="utf-8")
+def test_a_leg_without_a_plate_is_noted_as_analysed_in_its_swings(standard):
+    path = standard.with_name("swings.toml")
+    text = standard.read_text(encoding="utf-8")
     path.write_text(text[: text.rindex("[[force]]")], encoding="utf-8")
     (note,) = [note for note in read_trial(path).notes if "No plate is given" in note]
     assert "only swings of its leg" in note

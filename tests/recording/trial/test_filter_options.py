@@ -48,7 +48,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", ASKED)
-def test_what_is_asked_for_is_read(tmp_path: Path, text: str) -> None:
+def test_options_are_read(tmp_path: Path, text: str) -> None:
     trial = read_trial(write_trial(tmp_path, (TABLE, f"[filter]\n{text}\n")))
     assert trial.filter == ASKED[text]
     assert trial.unloaded_below == trial.filter.unloaded_below

@@ -33,7 +33,7 @@ def refused(path: Path) -> str:
 
 
 @pytest.mark.parametrize("file", ["walk.trc", "static.trc"])
-def test_a_person_of_another_size_is_refused(tmp_path: Path, file: str) -> None:
+def test_a_subject_of_another_size_is_refused(tmp_path: Path, file: str) -> None:
     path = write_trial(tmp_path)
     text = (tmp_path / file).read_text().replace("\tmm\t", "\tcm\t")
     (tmp_path / file).write_text(text)
@@ -52,7 +52,7 @@ def test_forward_is_the_axis_of_the_laboratory_whichever_way_the_subject_faces(
     assert read_trial(write_trial(tmp_path, ('forward = "+x"', f'forward = "{axis}"'))).markers.time.size
 
 
-def test_a_marker_that_leaps_is_refused_unless_it_leaps_far_outside(tmp_path: Path) -> None:
+def test_a_marker_that_jumps_is_refused_unless_it_jumps_far_outside(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
 
     def leap(frame: int) -> Callable[[Markers], Markers]:
@@ -67,11 +67,11 @@ def test_a_marker_that_leaps_is_refused_unless_it_leaps_far_outside(tmp_path: Pa
     assert read_trial(path).notes == ()
     rewrite_markers(tmp_path / "walk.trc", leap(100))
     message = refused(path)
-    assert "'RSH1' leaps by 300 mm within a frame" in message and "first near 0.99 s" in message
+    assert "'RSH1'" in message and "300 mm" in message and "first near 0.99 s" in message
 
 
 @pytest.mark.parametrize("frame", [59, 181])
-def test_a_leap_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Path, frame: int) -> None:
+def test_a_jump_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Path, frame: int) -> None:
     path = write_trial(tmp_path)
     plain = anatomy(read_trial(path))
 
@@ -88,7 +88,7 @@ def test_a_leap_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Pat
 
 
 @pytest.mark.parametrize("factor", [10.0, 1000.0])
-def test_wrong_units_are_not_called_leaps(tmp_path: Path, factor: float) -> None:
+def test_wrong_units_are_not_called_jumps(tmp_path: Path, factor: float) -> None:
     path = write_trial(tmp_path)
     rewrite_markers(tmp_path / "walk.trc", lambda m: replace(m, position=factor * m.position))
     message = refused(path)
@@ -162,7 +162,7 @@ def test_a_gap_that_nothing_fills_is_refused_with_marker_and_time_unless_it_lies
     assert "gaps of more than 0.02 s are not filled" in refused(path)
 
 
-def test_a_gap_in_a_marker_nobody_needs_is_no_matter(tmp_path: Path) -> None:
+def test_a_gap_in_an_unneeded_marker_is_no_matter(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ('elbow_medial_r = { midpoint = ["RELM", "RELM2"] }\n', ""))
 
     def lose(markers: Markers) -> Markers:

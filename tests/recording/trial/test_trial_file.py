@@ -13,6 +13,7 @@ from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.text.mot_file import read_mot, write_mot
 from musclesolve.recording.trial.schema import trial_keys
 from musclesolve.recording.trial.trial_file import read_trial
+from tests.support.refusals import refused
 
 
 def test_a_trial_is_read_into_the_global_frame(tmp_path: Path) -> None:
@@ -74,82 +75,91 @@ def test_only_the_markers_that_are_needed_are_used(tmp_path: Path) -> None:
 
 # (old, new) of the trial file -> what the refusal must say.
 REFUSALS = {
-    "not TOML": (("[subject]", "[subject"), ["not valid TOML", "line 2"]),
-    "decimal comma": (("mass_kg = 70.0", "mass_kg = 70,5"), ["line 4:", "decimal point", "70.5"]),
-    "no forces": (('forces = "forces.mot"\n', ""), ["[files]", "'forces' is missing", "add a line forces ="]),
-    "a folder": (('"walk.trc"', '"."'), ["line 13", "[files] markers", "this is a folder"]),
-    "no such folder": (('"walk.trc"', '"data/walk.trc"'), ["[files] markers", "no such folder"]),
-    "unknown table": (("[filter]", "[filtr]"), ["[filtr]", "did you mean 'filter'"]),
+    "not TOML": (("[subject]", "[subject"), ["bad_format", "line 2"]),
+    "decimal comma": (("mass_kg = 70.0", "mass_kg = 70,5"), ["bad_format", "line 4", "70.5"]),
+    "no forces": (('forces = "forces.mot"\n', ""), ["missing_key", "[files]", "'forces'"]),
+    "a folder": (('"walk.trc"', '"."'), ["missing_file", "line 13", "[files] markers"]),
+    "no such folder": (('"walk.trc"', '"data/walk.trc"'), ["missing_file", "[files] markers"]),
+    "unknown table": (("[filter]", "[filtr]"), ["unknown_key", "[filtr]", "'filter'"]),
     "missing table": (
         ('[laboratory]\nforward = "+x"\nup = "+y"\n', ""),
-        ["[laboratory] is missing", "forward, up"],
+        ["missing_key", "[laboratory]"],
     ),
     "not a table": (
         ("[filter]\ncutoff_hz = 6.0", "[[filter]]\ncutoff_hz = 6.0"),
-        ["[filter]", "not a table"],
+        ["bad_value", "[filter]"],
     ),
-    "unknown key": (("mass_kg", "mass"), ["line 4", "[subject] mass", "did you mean 'mass_kg'"]),
-    "missing key": (("stature_m = 1.75\n", ""), ["[subject]", "'stature_m' is missing"]),
-    "number as text": (("mass_kg = 70.0", 'mass_kg = "70"'), ["line 4", "'70'", "a number"]),
-    "truth as number": (("mass_kg = 70.0", "mass_kg = true"), ["True", "a number"]),
-    "mass in grams": (("mass_kg = 70.0", "mass_kg = 70000"), ["70000", "at most 400"]),
-    "stature in cm": (("stature_m = 1.75", "stature_m = 175"), ["175", "at most 2.6"]),
-    "stature not a number": (("stature_m = 1.75", "stature_m = nan"), ["line 5", "finite"]),
-    "sex": (('"female"', '"f"'), ["[subject] sex", "female, male"]),
-    "axis name": (('forward = "+x"', 'forward = "x"'), ["[laboratory] forward", "+x, -x"]),
-    "one axis twice": (('up = "+y"', 'up = "-x"'), ["line 10, [laboratory] up", "two different axes"]),
+    "unknown key": (("mass_kg", "mass"), ["unknown_key", "line 4", "[subject] mass", "'mass_kg'"]),
+    "missing key": (("stature_m = 1.75\n", ""), ["missing_key", "[subject]", "'stature_m'"]),
+    "number as text": (("mass_kg = 70.0", 'mass_kg = "70"'), ["bad_value", "line 4", "'70'"]),
+    "truth as number": (("mass_kg = 70.0", "mass_kg = true"), ["bad_value"]),
+    "mass in grams": (("mass_kg = 70.0", "mass_kg = 70000"), ["bad_value", "70000", "400"]),
+    "stature in cm": (("stature_m = 1.75", "stature_m = 175"), ["bad_value", "175", "2.6"]),
+    "stature not a number": (("stature_m = 1.75", "stature_m = nan"), ["bad_value", "line 5"]),
+    "sex": (('"female"', '"f"'), ["bad_value", "[subject] sex"]),
+    "axis name": (('forward = "+x"', 'forward = "x"'), ["bad_value", "[laboratory] forward"]),
+    "one axis twice": (('up = "+y"', 'up = "-x"'), ["bad_axes", "line 10", "[laboratory] up"]),
     "no such file": (
         ('"walk.trc"', '"wlak.trc"'),
-        ["line 13, [files] markers", "'wlak.trc'", "no such file", "'walk.trc'"],
+        ["missing_file", "line 13", "[files] markers", "'wlak.trc'", "'walk.trc'"],
     ),
-    "cutoff zero": (("cutoff_hz = 6.0", "cutoff_hz = 0"), ["[filter] cutoff_hz", "above 0"]),
+    "cutoff zero": (("cutoff_hz = 6.0", "cutoff_hz = 0"), ["bad_value", "[filter] cutoff_hz", "0"]),
     "cutoff above half the rate": (
         ("cutoff_hz = 6.0", "cutoff_hz = 55"),
-        ["55 Hz", "markers", "below 50 Hz"],
+        ["bad_value", "55 Hz", "50 Hz"],
     ),
-    "unknown landmark": (("heel_r =", "hel_r ="), ["line", "[mapping] hel_r", "did you mean 'heel_r'"]),
-    "missing landmark": (('heel_l = "LHEE"\n', ""), ["'heel_l' is missing", "left back of the calcaneus"]),
-    "half a pelvis": (('psis_l = "LPSI"\n', ""), ["'psis_l' is missing", "map 'sacrum'"]),
-    "unknown marker": (('"RHEE"', '"RHE"'), ["[mapping] heel_r", "'RHE' is not in", "walk.trc", "'RHEE'"]),
-    "empty mapping": (('heel_r = "RHEE"', 'heel_r = ""'), ["[mapping] heel_r", "marker name"]),
+    "unknown landmark": (("heel_r =", "hel_r ="), ["unknown_name", "[mapping] hel_r", "'heel_r'"]),
+    "missing landmark": (('heel_l = "LHEE"\n', ""), ["missing_key", "'heel_l'"]),
+    "half a pelvis": (('psis_l = "LPSI"\n', ""), ["missing_key", "'psis_l'", "'sacrum'"]),
+    "unknown marker": (
+        ('"RHEE"', '"RHE"'),
+        ["missing_marker", "[mapping] heel_r", "'RHE'", "walk.trc", "'RHEE'"],
+    ),
+    "empty mapping": (('heel_r = "RHEE"', 'heel_r = ""'), ["bad_value", "[mapping] heel_r"]),
     "mapping form": (
         ('heel_r = "RHEE"', 'heel_r = { mean = ["RHEE", "RTOE"] }'),
-        ["[mapping] heel_r", "midpoint"],
+        ["bad_value", "[mapping] heel_r"],
     ),
     "two landmarks at one marker": (
         ('heel_l = "LHEE"', 'heel_l = "RHEE"'),
-        ["[mapping] heel_l", "same point as 'heel_r'"],
+        ["bad_mapping", "[mapping] heel_l", "'heel_r'"],
     ),
-    "no file name": (('"walk.trc"', '"a\\u0000b"'), ["[files] markers", "no such file"]),
-    "midpoint of one": (('["RELM", "RELM2"]', '["RELM"]'), ["[mapping] elbow_medial_r", "midpoint"]),
-    "weights": (("LELM2 = 0.75", "LELM2 = 0.5"), ["[mapping] elbow_medial_l", "sum to 0.75"]),
-    "not carried": (('RANM = "shank_r"\n', ""), ["only the standing trial has", "'RANM'", "[carried]"]),
+    "no file name": (('"walk.trc"', '"a\\u0000b"'), ["missing_file", "[files] markers"]),
+    "midpoint of one": (('["RELM", "RELM2"]', '["RELM"]'), ["bad_value", "[mapping] elbow_medial_r"]),
+    "weights": (("LELM2 = 0.75", "LELM2 = 0.5"), ["bad_value", "[mapping] elbow_medial_l", "0.75"]),
+    "not carried": (('RANM = "shank_r"\n', ""), ["missing_marker", "'RANM'", "[carried]"]),
     "unknown cluster": (
         ('RANM = "shank_r"', 'RANM = "shnk_r"'),
-        ["[carried] RANM", "did you mean 'shank_r'"],
+        ["unknown_name", "[carried] RANM", "'shank_r'"],
     ),
-    "small cluster": (('"RSH2", "RANL"]', '"RANL"]'), ["[clusters] shank_r", "three or more"]),
-    "cluster marker": (('"RSH2"', '"RSH9"'), ["[clusters] shank_r", "'RSH9'", "'RSH2'"]),
-    "carried marker": (('RANM = "shank_r"', 'RAMN = "shank_r"'), ["[carried] RAMN", "static.trc", "'RANM'"]),
-    "clusters without standing": (('static = "static.trc"\n', ""), ["clusters need a standing trial"]),
-    "regression": (('"harrington_2007"', '"harrington"'), ["[joint_centers] hip", "harrington_2007"]),
-    "time outside": (("end_s = 1.8", "end_s = 18"), ["[time] end_s", "18 s", "markers 0 to 2.39 s"]),
+    "small cluster": (('"RSH2", "RANL"]', '"RANL"]'), ["bad_value", "[clusters] shank_r"]),
+    "cluster marker": (('"RSH2"', '"RSH9"'), ["missing_marker", "[clusters] shank_r", "'RSH9'", "'RSH2'"]),
+    "carried marker": (
+        ('RANM = "shank_r"', 'RAMN = "shank_r"'),
+        ["missing_marker", "[carried] RAMN", "static.trc"],
+    ),
+    "clusters without standing": (('static = "static.trc"\n', ""), ["missing_key", "[clusters]"]),
+    "regression": (('"harrington_2007"', '"harrington"'), ["bad_value", "[joint_centers] hip", "2007"]),
+    "time outside": (("end_s = 1.8", "end_s = 18"), ["bad_range", "[time] end_s", "18 s", "0", "2.39 s"]),
     "time reversed": (
         ("end_s = 1.8", "end_s = 0.5"),
-        ["[time] start_s", "0.6 s, does not lie before the end, 0.5 s"],
+        ["bad_range", "[time] start_s", "0.6 s", "0.5 s"],
     ),
     "time too short": (
         ("end_s = 1.8", "end_s = 0.65"),
-        ["[time] end_s", "fewer than 10", "an end after 0.7 s"],
+        ["bad_range", "[time] end_s", "10", "0.7 s"],
     ),
-    "side": (('side = "l"', 'side = "left"'), ["[[force]] side", "r, l", 'write side = "r" or "l"']),
-    "column": (('"r_my"', '"r_ny"'), ["[[force]] moment", "'r_ny' is not in", "forces.mot", "'r_my'"]),
-    "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["[[force]] moment", "three column names"]),
+    "side": (('side = "l"', 'side = "left"'), ["bad_value", "[[force]] side"]),
+    "column": (
+        ('"r_my"', '"r_ny"'),
+        ["missing_column", "[[force]] moment", "'r_ny'", "forces.mot", "'r_my'"],
+    ),
+    "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["bad_value", "[[force]] moment"]),
     "strength": (
         ("[muscles]\n", "[muscles]\nstrength_factor = -1\n"),
-        ["[muscles] strength_factor", "above 0"],
+        ["bad_value", "[muscles] strength_factor", "0"],
     ),
-    "dofs": (("[sharing]\n", "[sharing]\ndofs = 7\n"), ["[sharing] dofs", "list of names"]),
+    "dofs": (("[sharing]\n", "[sharing]\ndofs = 7\n"), ["bad_value", "[sharing] dofs"]),
 }
 
 
@@ -157,23 +167,21 @@ REFUSALS = {
 def test_a_wrong_trial_file_is_refused_with_the_place_and_the_way_out(tmp_path: Path, name: str) -> None:
     edit, parts = REFUSALS[name]
     path = write_trial(tmp_path, edit)
-    with pytest.raises(InputError) as refused:
+    with refused(*parts, str(path), "\n  expected: ", "\n  remedy: "):
         read_trial(path)
-    for part in (*parts, str(path), "\n  expected: ", "\n  remedy: "):
-        assert part in str(refused.value), str(refused.value)
 
 
-def test_a_trial_file_that_is_missing_is_looked_for_where_it_was_said_to_be(tmp_path: Path) -> None:
+def test_a_trial_file_that_is_missing_is_reported_with_its_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_trial(tmp_path / "nix.toml")
     assert f"a file in {tmp_path}" in str(refused.value) and "relative" not in str(refused.value)
 
 
-def test_a_trial_file_without_plates_is_told_how_to_name_them(tmp_path: Path) -> None:
+def test_a_trial_file_without_plates_names_the_table(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
     text = path.read_text()
     path.write_text(text[: text.index("[[force]]")] + text[text.index("[muscles]") :])
-    with pytest.raises(InputError, match=r"the table \[\[force\]\] is missing(.|\n)*add \[\[force\]\]"):
+    with refused("missing_key", "[[force]]"):
         read_trial(path)
 
 
@@ -181,7 +189,7 @@ def test_recordings_that_do_not_overlap_are_refused(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ("[time]\nstart_s = 0.6\nend_s = 1.8\n", ""))
     table = read_mot(tmp_path / "forces.mot")
     write_mot(tmp_path / "forces.mot", replace(table, time=table.time + 10.0))
-    with pytest.raises(InputError, match="not recorded at the same time"):
+    with refused("no_overlap", "[files] forces"):
         read_trial(path)
 
 
@@ -200,11 +208,11 @@ def test_the_hip_method_says_what_counts(tmp_path: Path, lines: str, method: str
 def test_the_line_of_the_second_plate_is_found(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ('force = "l_v"', 'force = "left_v"'))
     line = next(k for k, text in enumerate(path.read_text().split("\n"), start=1) if "left_v" in text)
-    with pytest.raises(InputError, match=f"line {line}, "):
+    with refused("missing_column", f"line {line}, "):
         read_trial(path)
 
 
-def test_a_plate_that_is_not_given_is_said(tmp_path: Path) -> None:
+def test_a_plate_that_is_not_given_is_noted(tmp_path: Path) -> None:
     path = write_trial(tmp_path, ('moment = "l_m"\n', ""))
     assert any("left foot" in note and "zero" in note for note in read_trial(path).notes)
     text = path.read_text()
@@ -230,5 +238,5 @@ def test_a_trial_introduces_itself_in_a_line(tmp_path: Path) -> None:
 
 
 def test_what_is_no_path_is_refused() -> None:
-    with pytest.raises(InputError, match="None is not a path"):
+    with refused("bad_type", "read_trial"):
         read_trial(None)  # type: ignore[arg-type]
