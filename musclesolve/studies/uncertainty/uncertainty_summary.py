@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from musclesolve.cli.printing import INDENT
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.subject_variables import body_weight
 from musclesolve.results.tables.error_shares import peak
@@ -69,4 +68,4 @@ def _muscles(found: xr.Dataset) -> str:
 
 
 def _line(subject: str, text: str) -> str:
-    return f"{subject:<{INDENT - 1}} {text}"
+    return f"{subject:<17} {text}"
