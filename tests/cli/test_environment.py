@@ -49,7 +49,7 @@ def test_compiling_is_not_switched_off(monkeypatch, caplog, value, kept):
 
 
 def test_a_warning_of_a_library_is_one_line(capsys):
-    printing._warn(UserWarning("first\nTraceback\nmore"), UserWarning, "file.py", 3)
+    printing.print_warning(UserWarning("first\nTraceback\nmore"), UserWarning, "file.py", 3)
     assert capsys.readouterr().err == "musclesolve: UserWarning: first\n"
 
 

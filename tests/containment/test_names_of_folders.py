@@ -126,6 +126,6 @@ def test_nothing_is_written_beside_the_output(tmp_path, monkeypatch):
 def test_a_file_that_is_called_like_the_table_is_not_replaced(tmp_path):
     trial = write_stride(tmp_path)
     (tmp_path / CSV).write_text("time,force_x\n0,1\n")
-    with pytest.raises(InputError, match="no table of musclesolve"):
+    with pytest.raises(InputError, match=CSV):
         run.run_many([trial], tmp_path)
     assert (tmp_path / CSV).read_text() == "time,force_x\n0,1\n"
