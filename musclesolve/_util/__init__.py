@@ -1,1 +1,1 @@
-"""What several parts need and none owns: runs of a mask, resampling, processes, interrupts, file locks."""
+"""Shared by all rooms: array types, argument checks, names, processes, interrupts, file locks."""

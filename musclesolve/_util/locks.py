@@ -1,4 +1,4 @@
-"""Locks on files that the operating system takes away from a process that ends, however it ends."""
+"""File locks, which the operating system releases when a process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ except ImportError:  # Windows
     import msvcrt
 
 FAR = 1 << 30
-"""Place of the byte that is locked on Windows, beyond what is written: a locked byte cannot be read or written."""
+"""Offset of the byte that is locked on Windows, beyond the content: a locked byte cannot be read or written."""
 TRIES = 10
 
 
 class Lock:
-    """A file that is locked and open for reading and writing; it is removed when the lock is given back.
+    """A locked file, open for reading and writing; it is removed when the lock is released.
 
     Attributes:
         path: the file.
-        thread: number of the thread that has it.
-        exclusive: False where the file system knows no locks, and nothing is kept from anybody.
+        thread: number of the thread that holds it.
+        exclusive: False where the file system has no locks, and nothing is protected.
     """
 
     def __init__(self, path: Path) -> None:
         self.path, self.exclusive, self.thread, self._there = path, False, threading.get_ident(), True
-        # A file object, and no bare number, is closed too where Ctrl-C ends its owner.
-        self._file = io.FileIO(path, "r+", opener=_made)
+        # A file object, unlike a bare descriptor, is closed too where Ctrl-C ends its owner.
+        self._file = io.FileIO(path, "r+", opener=_opened)
 
     @property
     def is_held(self) -> bool:
-        """Whether it has not been given back."""
+        """Whether it has not been released."""
         return not self._file.closed
 
     @property
@@ -46,10 +46,10 @@ class Lock:
 
     @classmethod
     def acquire(cls, path: Path) -> Lock | None:
-        """Lock a file, made when it is missing; None where another one has locked it.
+        """Lock a file, created when missing; None where another holder has locked it.
 
         Raises:
-            OSError: the file cannot be made.
+            OSError: the file cannot be created.
         """
         for _ in range(TRIES):
             lock = cls(path)
@@ -58,14 +58,14 @@ class Lock:
             except BlockingIOError:
                 lock._close()
                 return None
-            # Between the opening and the locking, its last holder can have removed it or moved it away.
+            # Between opening and locking, the last holder may have removed or moved it.
             if _is_at(path, lock.number):
                 return lock
             lock._close()
         return None
 
     def move(self, target: Path) -> None:
-        """Let the file take the place of another one, and give the lock back."""
+        """Move the file to another name, replacing what is there, and release the lock."""
         if os.name == "nt":  # a file that is open cannot be moved there
             self._close()
         os.replace(self.path, target)
@@ -73,7 +73,7 @@ class Lock:
         self._close()
 
     def release(self) -> None:
-        """Remove the file, unless it has been moved, and give the lock back."""
+        """Remove the file, unless it has been moved, and release the lock."""
         if os.name == "nt":
             self._close()
         if self._there:
@@ -93,15 +93,15 @@ class Lock:
         self.release()
 
 
-def _made(path: str, flags: int) -> int:
+def _opened(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CREAT, 0o600)
 
 
 def _lock(number: int) -> bool:
-    """Lock an open file; False where the file system cannot.
+    """Lock an open file; False where the file system has no locks.
 
     Raises:
-        BlockingIOError: another one has locked it.
+        BlockingIOError: another holder has locked it.
     """
     try:
         if fcntl is not None:

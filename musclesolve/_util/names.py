@@ -1,4 +1,4 @@
-"""Names that do not exist, and the known ones that may have been meant."""
+"""Errors for names that do not exist, with the known names most like them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from musclesolve.errors import InputError
 
 _LISTED = 12
-"""More names than this are not listed in a message."""
+"""Most names listed in a message."""
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """Up to `count` known names that are spelled nearly so, without regard to case, or have this one in them."""
+    """Return up to `count` known names of similar spelling, ignoring case, or that contain this one."""
     name, by_folded = str(name), {other.casefold(): other for other in known}
     near = get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
     if not near and len(name) > 2:
@@ -21,7 +21,7 @@ def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str | None:
-    """A remedy that names the known names most like `name`, or None when none is like it."""
+    """Return a remedy with the known names most like `name`, or None."""
     near = similar(name, known)
     return "did you mean " + " or ".join(f"'{other}'" for other in near) + "?" if near else None
 
@@ -34,13 +34,13 @@ def unknown_name(
     file: object = None,
     where: str | None = None,
 ) -> InputError:
-    """The error for a name that does not exist, with the names that may have been meant.
+    """Return the error for a name that does not exist, with the names most like it.
 
     Args:
-        name: as it was given.
-        what: it should be the name of, such as "joint".
+        name: the given name.
+        what: the kind of thing it should name, such as "joint".
         known: the names that exist.
-        within: what has these names, as the end of the sentence: " in 'model.toml'".
+        within: end of the sentence, such as " in 'model.toml'".
         file: at fault.
         where: in it.
     """
@@ -57,16 +57,16 @@ def unknown_name(
 
 
 class Names(dict[str, int]):
-    """Positions by name. A name that is not there is refused, and the nearest one suggested."""
+    """Positions by name; an unknown name is an InputError that suggests the nearest one."""
 
     def __init__(self, names: Iterable[str], what: str, whose: str, first: Mapping[str, int] | None = None):
-        """Number the names, from the end of `first` on.
+        """Number the names, after those of `first`.
 
         Args:
             names: in order.
-            what: what they are names of, for messages.
-            whose: the model.
-            first: names that are numbered already.
+            what: the kind of thing, for messages.
+            whose: the model that has them.
+            first: names already numbered.
         """
         super().__init__(first or {})
         self.what, self.whose = what, whose

@@ -1,4 +1,4 @@
-"""What only one thread may do at a time."""
+"""A lock for libraries that are not thread-safe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from threading import RLock
 
 
 class OneThread:
-    """A lock to be used with `with`; whoever holds it may take it again. A forked process begins with it free."""
+    """A reentrant lock, used with `with`; in a forked process it is free."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -25,4 +25,4 @@ class OneThread:
 
 
 CASADI = OneThread()
-"""CasADi's functions, and Ipopt with its linear solver MUMPS: they keep state, and crash where threads share it."""
+"""CasADi functions, and Ipopt with its linear solver MUMPS, keep state and crash where threads share it."""

@@ -1,4 +1,4 @@
-"""Which files a command has completed, so that its last message is true; what unfinished ones are called."""
+"""The files that a command has completed, for its last message; names of unfinished files."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Iterable
 from pathlib import Path
 
 HIDDEN, PART = ".musclesolve-", ".part"
-"""How the names of unfinished files and folders begin; how those of single files end."""
+"""Prefix of the names of unfinished files and folders; suffix of those of single files."""
 MOST_NAMES = 10
 
 _complete: list[Path] = []
 
 
 def note(paths: Iterable[Path]) -> None:
-    """These files are in their places, and complete."""
+    """Record files that are complete and in place."""
     _complete.extend(paths)
 
 
 def reset() -> None:
-    """A command begins."""
+    """Forget all files: a new command begins."""
     _complete.clear()
 
 
 def what_was_written() -> str:
-    """The sentence on it: "nothing was written", or which files are complete."""
+    """Return "nothing was written", or which files are complete."""
     if not _complete:
         return "nothing was written"
     folders: dict[Path, list[str]] = {}

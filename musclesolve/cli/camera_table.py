@@ -1,4 +1,4 @@
-"""The calibration of cameras for people: how well every camera shows the control points again."""
+"""The calibration of cameras as a table of reprojection errors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from musclesolve.recording.cameras.camera_warnings import calibration_notes, lar
 
 
 def table(recording: CameraFile) -> Table:
-    """One line per control point, one column per camera: how far it is projected from where it was seen.
+    """One line per control point, one column per camera: the reprojection error.
 
-    Below them where each camera stands, and the standard deviation to which the control points tell that, with the
-    largest digitising error that their residuals leave possible.
+    Below them the position of each camera and its standard deviation, for the largest digitizing error that agrees
+    with the residuals.
     """
     fits = recording.calibrations
     listing = Table(

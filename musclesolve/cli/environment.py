@@ -9,7 +9,7 @@ import sys
 
 LONGEST = 11
 """Digits of a number that a library can take for an integer of the machine."""
-ALLOCATIONS = 100_000
+ALLOCATIONS = 300_000
 """Container objects between two collections of cyclic garbage: importing makes a million that all stay."""
 
 LOG = logging.getLogger("musclesolve")

@@ -15,17 +15,17 @@ def muscles(
 ) -> None:
     """List the muscles, or show one in full."""
     import muscle_db
-    from musclesolve.cli.muscle_table import muscle_in_full, table
+    from musclesolve.cli.set_tables import muscle_in_full, muscle_table
 
     loaded = muscle_db.load(database)
-    console().print(table(loaded) if name is None else muscle_in_full(loaded[name]))
+    console().print(muscle_table(loaded) if name is None else muscle_in_full(loaded[name]))
 
 
 def markers(name: Annotated[str | None, typer.Argument(help="A marker set, by its name.")] = None) -> None:
     """List the marker sets, or show one in full."""
-    from musclesolve.cli.marker_set_table import set_in_full, table
+    from musclesolve.cli.set_tables import marker_set_in_full, marker_set_table
 
-    console().print(table() if name is None else set_in_full(name))
+    console().print(marker_set_table() if name is None else marker_set_in_full(name))
 
 
 def faults() -> None:

@@ -87,10 +87,10 @@ def announce() -> None:
     log = logging.getLogger("musclesolve")
     log.setLevel(logging.INFO)
     log.addHandler(_Announce())
-    warnings.showwarning = _warn
+    warnings.showwarning = print_warning
 
 
-def _warn(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
+def print_warning(message: Warning | str, category: type[Warning], *place: object, **more: object) -> None:
     """Print a warning of a library in one line; those of numba hold a traceback."""
     first = f"{message}".partition("\n")[0]
     console(stderr=True).print(f"musclesolve: {category.__name__}: {first}", soft_wrap=True)

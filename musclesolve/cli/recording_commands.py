@@ -17,10 +17,10 @@ def check(
     json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Report all problems of a recording before anything is computed; exit code 2 if one is an error."""
-    import musclesolve as ms
+    from musclesolve.checking import check
     from musclesolve.cli.check_report import json_text, tables
 
-    report = ms.check(trial)
+    report = check.check(trial)
     if json:
         typer.echo(json_text(report))
     else:

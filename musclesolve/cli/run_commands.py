@@ -85,11 +85,11 @@ def analyze_many(
     trials: list[Path], output: Path, figures: bool, options: dict[str, Any], **how: Any
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
-    import musclesolve as ms
     from musclesolve.cli import trial_table as tables
+    from musclesolve.studies.many_trials import run_many
 
     with progress() as report:
-        records = ms.run_many(trials, output, figures=figures, progress=report, **options, **how)
+        records = run_many.run_many(trials, output, figures=figures, progress=report, **options, **how)
     console().print(tables.table(records))
     for record in records:
         if record.message:

@@ -1,4 +1,4 @@
-"""Standard output and error that never end a command with a traceback: closed pipes, full disks, narrow encodings."""
+"""Standard output and error without tracebacks: closed pipes, full disks, narrow encodings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 CLOSED = {errno.EPIPE, errno.ESHUTDOWN} | ({errno.EINVAL} if os.name == "nt" else set())
-"""What writing to a pipe leads to that nobody reads any more."""
+"""Error numbers of writing to a closed pipe."""
 
 
 class OutputError(OSError):
@@ -17,9 +17,9 @@ class OutputError(OSError):
 
 
 class _Guarded(io.FileIO):
-    """A file descriptor on which a write that fails is the last one: what follows is dropped.
+    """A file descriptor that drops all output after the first failed write.
 
-    A reader that has gone, such as `head`, is no error: it has what it wanted.
+    A reader that has closed the pipe, such as `head`, is no error.
     """
 
     def __init__(self, number: int, silent: bool) -> None:
@@ -27,7 +27,7 @@ class _Guarded(io.FileIO):
         self.silent, self.ended = silent, False
 
     def write(self, content: Any, /) -> int:
-        """All of it, or nothing of it once a write has failed."""
+        """Write all of it; nothing once a write has failed."""
         size = memoryview(content).nbytes
         if self.ended:
             return size
@@ -41,14 +41,14 @@ class _Guarded(io.FileIO):
 
 
 def guard_streams() -> None:
-    """Let letters that an encoding lacks be written as escapes, and every write fail at most once."""
+    """Write characters that the encoding lacks as escapes, and let writing fail at most once."""
     sys.stdout = _guarded(sys.stdout, silent=False)
-    # Where standard error cannot be written, no place is left for a message.
+    # Where standard error cannot be written, there is no place for a message.
     sys.stderr = _guarded(sys.stderr, silent=True)
 
 
 def _guarded(stream: Any, silent: bool) -> Any:
-    if type(stream) is not io.TextIOWrapper:  # none at all, or one of somebody else's
+    if type(stream) is not io.TextIOWrapper:  # none, or one that a caller has replaced
         return stream
     stream.reconfigure(errors="backslashreplace")
     try:

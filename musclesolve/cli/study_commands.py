@@ -23,18 +23,19 @@ def compare(
     side: Sides = Side.both,
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
-    import musclesolve as ms
     from musclesolve.plotting.comparison_figures import FILES, comparison_files
+    from musclesolve.recording.trial import trial_file
     from musclesolve.results.files.netcdf import netcdf_bytes
     from musclesolve.results.files.replacing import check_folder, check_inputs
     from musclesolve.results.files.writing import reserved, write_files
     from musclesolve.results.tables import comparison_tables
+    from musclesolve.studies import compare as comparison
 
     with progress() as report, reserved(output):
         check_folder(output, "comparison.nc", trial)
-        loaded = ms.read_trial(trial)
+        loaded = trial_file.read_trial(trial)
         check_inputs(loaded.files.values(), output, ["agreement.csv"])
-        result = ms.compare(loaded, cost, solver, side.value, progress=report)
+        result = comparison.compare(loaded, cost, solver, side.value, progress=report)
         files = {"comparison.nc": netcdf_bytes(result), **comparison_files(result, report)}
         files["agreement.csv"] = comparison_tables.agreement_csv(result)
         report("writing", 1.0)

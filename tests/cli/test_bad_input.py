@@ -63,7 +63,8 @@ def refused(tmp_path):
 
 
 def test_a_good_trial_is_not_refused(tmp_path):
-    result = CliRunner().invoke(cli.app, ["run", str(write_trial(tmp_path)), "-o", str(tmp_path / "out")])
+    words = ["run", str(write_trial(tmp_path)), "-o", str(tmp_path / "out"), "--side", "r", "--no-figures"]
+    result = CliRunner().invoke(cli.app, words)
     assert result.exit_code in (0, 3), result.output
     assert (tmp_path / "out" / "result.nc").is_file()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import weakref
 from types import SimpleNamespace
 
@@ -228,10 +226,3 @@ def test_what_was_typed_in_brackets_is_shown_again(call):
     assert "[mm]" in call("run", "a.toml", "-o", "x", "--side", "[mm]").output
     assert "[mm]" in call("muscles", "[mm]").stderr
     assert "[mm].toml" in call("check", "[mm].toml").output
-
-
-def test_help_imports_nothing_heavy():
-    heavy = ("casadi", "matplotlib")
-    code = f"import sys, musclesolve.cli.app; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

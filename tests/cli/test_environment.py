@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -49,31 +48,8 @@ def test_compiling_is_not_switched_off(monkeypatch, caplog, value, kept):
     assert os.environ["NUMBA_NUM_THREADS"] == "2"
 
 
-def test_a_run_gets_along_with_nonsense(tmp_path):
-    odd = {"NUMBA_DISABLE_JIT": "1", "NUMBA_NUM_THREADS": "0", "NUMBA_OPT": "x", "MPLBACKEND": "nonsense"}
-    command = [
-        sys.executable,
-        "-m",
-        "musclesolve",
-        "run",
-        str(write_stride(tmp_path)),
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    done = subprocess.run(
-        [*command, "--side", "r", "--no-figures"],
-        env={**os.environ, **odd},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode in (0, 3), done.stderr
-    assert "Traceback" not in done.stderr
-    assert (tmp_path / "out" / "result.nc").is_file()
-
-
 def test_a_warning_of_a_library_is_one_line(capsys):
-    printing._warn(UserWarning("first\nTraceback\nmore"), UserWarning, "file.py", 3)
+    printing.print_warning(UserWarning("first\nTraceback\nmore"), UserWarning, "file.py", 3)
     assert capsys.readouterr().err == "musclesolve: UserWarning: first\n"
 
 

@@ -14,7 +14,6 @@ from many_trials import write_stride
 from synthetic_result import result
 from typer.testing import CliRunner
 
-import musclesolve as ms
 from musclesolve._util.locks import Lock
 from musclesolve.cli import app as cli
 from musclesolve.errors import BusyError, InputError
@@ -102,8 +101,8 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_refused_before_it_computes(tmp_path, monkeypatch, busy, command):
-    for name in ("read_trial", "run", "compare"):
-        monkeypatch.setattr(ms, name, None, raising=False)
+    for name in ("recording.trial.trial_file.read_trial", "pipeline.run.run", "studies.compare.compare"):
+        monkeypatch.setattr(f"musclesolve.{name}", None)
     write_result(result(), tmp_path / "result.nc")
     names = {"trial": write_stride(tmp_path), "result": tmp_path / "result.nc", "out": busy}
     done = CliRunner().invoke(cli.app, [word.format(**names) for word in COMMANDS[command]])

@@ -162,7 +162,7 @@ def test_convert_names_the_files_that_are_complete(tmp_path):
             )
         assert all(path.read_bytes()[-1:] == b"\n" for path in targets if path.exists())
         seen.add(len(there))
-        n += 2 * STEP
+        n += 3 * STEP
     assert seen == {0, 1, 2}
 
 
@@ -189,7 +189,7 @@ def test_plot_says_truly_what_was_written(tmp_path, monkeypatch):
         there = (tmp_path / "ground_reaction.png").exists()
         assert there == (done.exit_code == 0 or "ground_reaction.png" in done.stderr), (n, done.stderr)
         assert ("nothing was written" in done.stderr) == (not there)
-        n += 3 * STEP
+        n += 7 * STEP
 
 
 IMPORTING = """

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import gc
-import importlib
 import os
-import pickle
 import platform
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import TimeoutError, get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,8 +27,8 @@ PACKAGES = (
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 REPEATS = 7
 """Repetitions of which the fastest counts, where the budget allows them."""
-CODE = "import sys; from musclesolve.studies.benchmark.measure import answer; answer(sys.argv[1])"
 MOST_LETTERS = 200
+"""Of a message in a table."""
 
 
 @dataclass(frozen=True)
@@ -165,38 +162,24 @@ def _processor() -> str:
 
 
 class NoAnswerError(MuscleSolveError):
-    """A process ended without an answer; says how."""
+    """A process gave no answer; says why."""
 
 
 def in_fresh_process(function: Callable[..., Any], *arguments: Any, limit: float) -> Any:
     """Call a function in a new Python process, where nothing is imported, compiled or cached.
 
     Args:
-        function: of a module; the other process imports it.
-        arguments: these and the value must be picklable.
+        function: of a module; arguments and value must be picklable.
+        arguments: of the function.
         limit: time after which the process is ended [s].
 
     Raises:
-        NoAnswerError: it took longer, or failed.
+        NoAnswerError: it took longer, died, or the function raised an error.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        question = Path(folder) / "question"
-        question.write_bytes(pickle.dumps((function.__module__, function.__name__, arguments)))
-        command = [sys.executable, "-c", CODE, str(question)]
+    with get_context("spawn").Pool(1) as pool:
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
-        except subprocess.TimeoutExpired:
+            return pool.apply_async(function, arguments).get(limit)
+        except TimeoutError:
             raise NoAnswerError(f"no answer within {limit:.0f} s") from None
-        found = question.with_name("answer")
-        if not found.is_file():
-            errors = done.stderr.strip().splitlines() or [f"ended with code {done.returncode}"]
-            raise NoAnswerError(errors[-1][:MOST_LETTERS])
-        return pickle.loads(found.read_bytes())
-
-
-def answer(file: str) -> None:
-    """In the new process: call the function, and write its value beside the question."""
-    question = Path(file)
-    module, name, arguments = pickle.loads(question.read_bytes())
-    found = getattr(importlib.import_module(module), name)(*arguments)
-    question.with_name("answer").write_bytes(pickle.dumps(found))
+        except Exception as error:
+            raise NoAnswerError(f"{type(error).__name__}: {error}".splitlines()[0][:MOST_LETTERS]) from error

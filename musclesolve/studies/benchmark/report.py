@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import musclesolve as ms
 from musclesolve._util.checks import check_integer
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
+from musclesolve.pipeline.run import run
+from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 from musclesolve.studies.benchmark.contest import OWN, Row, SingleFrame, contest, single_frames, takes
@@ -62,7 +64,7 @@ def benchmark(
     file = Path(trial) if trial is not None else reference_stride()
     progress("recording", 0.0)
     where = machine()
-    recorded = ms.leg_problem(ms.run(ms.read_trial(file), side="r"), "r")
+    recorded = leg_problem(run(read_trial(file), side="r"), "r")
     problems = {"recorded leg": varied(recorded, count), "random leg": random_problem(count)}
     rows: list[Row] = []
     for number, (name, problem) in enumerate(problems.items()):

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from many_trials import write_stride
 from refusals import refused
 from rich.console import Console
 from typer.testing import CliRunner
@@ -31,7 +32,19 @@ from musclesolve.studies.benchmark.problems import random_problem
 
 def test_the_command_prints_and_writes(tmp_path):
     out = tmp_path / "out"
-    arguments = ["benchmark", "--frames", "2", "--solver", "batch", "--cost", "force_squared", "-o", str(out)]
+    trial = str(write_stride(tmp_path))
+    arguments = [
+        "benchmark",
+        trial,
+        "--frames",
+        "2",
+        "--solver",
+        "batch",
+        "--cost",
+        "force_squared",
+        "-o",
+        str(out),
+    ]
     done = CliRunner().invoke(cli.app, arguments)
     assert done.exit_code == 0, done.output
     for title in ("force_squared: recorded leg", "random leg, 7 moments, 43", "one frame by itself"):

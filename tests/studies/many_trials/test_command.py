@@ -8,7 +8,6 @@ import pytest
 from many_trials import write_stride
 from typer.testing import CliRunner
 
-import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
 
@@ -33,7 +32,7 @@ def many(monkeypatch):
                 raise answer
             return answer
 
-        monkeypatch.setattr(ms, "run_many", run_many, raising=False)
+        monkeypatch.setattr("musclesolve.studies.many_trials.run_many.run_many", run_many)
         return seen
 
     return replace

@@ -1,4 +1,4 @@
-"""The muscle database for people: all muscles as a table, one muscle in full."""
+"""Muscle sets and marker sets as tables, and one muscle or marker set in full."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from rich.console import Group
 from rich.table import Table
 
 from muscle_db import Muscle, MuscleDatabase
+from musclesolve._util.names import suggestion
+from musclesolve.errors import InputError
+from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
+from musclesolve.recording.markers.resolve_landmarks import markers_of
 
 
-def table(database: MuscleDatabase) -> Table:
-    """One line per muscle, in the units that the literature uses."""
+def muscle_table(database: MuscleDatabase) -> Table:
+    """One line per muscle, in the units of the literature."""
     listing = Table(
         title=f"{database.name}: {len(database.muscles)} muscles of the leg", title_justify="left"
     )
@@ -35,7 +40,7 @@ def table(database: MuscleDatabase) -> Table:
 
 
 def muscle_in_full(muscle: Muscle) -> Group:
-    """Everything that the database knows of a muscle, with its path and what deviates from the print."""
+    """All data of a muscle, with its path and the deviations from the printed source."""
     facts = Table(show_header=False, box=None, title=muscle.name, title_justify="left")
     facts.add_column(no_wrap=True)
     facts.add_column()
@@ -72,3 +77,44 @@ def _deviations(muscle: Muscle) -> str:
     if not muscle.deviations:
         return "as printed in the source"
     return "\n".join(["deviates from the printed source:", *(f"  {each}" for each in muscle.deviations)])
+
+
+def marker_set_table() -> Table:
+    """One line per bundled marker set."""
+    listing = Table(title="marker sets", title_justify="left")
+    for heading in ("name", "markers", "what"):
+        listing.add_column(heading, no_wrap=heading == "name")
+    for name, chosen in marker_sets().items():
+        listing.add_row(name, str(len(chosen.markers)), chosen.description)
+    listing.caption = '[markers] set = "name" in a trial file'
+    return listing
+
+
+def marker_set_in_full(name: str) -> Group:
+    """Landmarks of a set with their markers, the clusters, and markers of the standing trial.
+
+    Raises:
+        InputError: there is no such set.
+    """
+    if name not in marker_sets():
+        raise InputError(
+            f"there is no marker set {name!r}",
+            code="unknown_name",
+            expected=f"one of {', '.join(marker_sets())}",
+            remedy=suggestion(name, marker_sets()) or "see: musclesolve markers",
+        )
+    chosen = marker_sets()[name]
+    mapped = Table(title=f"{name}: {chosen.description}", title_justify="left", caption=chosen.source)
+    for heading in ("landmark", "what it is", "markers, the first present ones"):
+        mapped.add_column(heading, no_wrap=heading == "landmark")
+    for landmark, ways in chosen.mapping.items():
+        shown = "; or ".join(" and ".join(markers_of(way)) for way in ways)
+        mapped.add_row(landmark, landmarks()[landmark].description, shown)
+    return Group(mapped, *_lines(chosen))
+
+
+def _lines(chosen: MarkerSet) -> list[str]:
+    clusters = [f"moves as one body: {name} = {', '.join(names)}" for name, names in chosen.clusters.items()]
+    carried = [f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()]
+    aliases = [f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()]
+    return [*clusters, *carried, *aliases]

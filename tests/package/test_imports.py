@@ -1,0 +1,207 @@
+"""The order of the rooms, and limits that keep each of them readable: read from the sources, nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import musclesolve
+
+ROOT = Path(musclesolve.__file__).parents[1]
+BASE = ("errors", "constants", "version", "data", "_util")
+ORDER = (
+    *BASE,
+    *("recording", "motion", "dynamics", "muscles", "sharing", "pipeline", "results"),
+    *("plotting", "checking", "synthetic", "studies", "cli", "__main__"),
+)
+"""A room imports from those before it."""
+ALONE = ("recording", "dynamics", "sharing")
+"""Rooms that import from the base alone."""
+UPWARD = {("musclesolve.pipeline.run", "musclesolve.results.dataset.assemble")}
+"""The last stage of a run labels its results."""
+
+MOST_MODULES = 15
+MOST_LINES, MOST_PARAMETERS = 45, 8
+KERNEL = "musclesolve/sharing/kernel/"
+FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def sources() -> dict[str, Path]:
+    """Every module of both packages by its name; a package by the name of its folder."""
+    files = [*(ROOT / "musclesolve").rglob("*.py"), *(ROOT / "muscle_db").rglob("*.py")]
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(files)}
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def place(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imported(path: Path, package: str) -> set[str]:
+    """Every module that a file names in an import: at the top, inside functions and for type checkers."""
+    found = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {known(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            base = ".".join(part for part in (base, node.module) if part)
+            found |= {known(f"{base}.{alias.name}") for alias in node.names}
+    return found - {""}
+
+
+def known(name: str) -> str:
+    """The module that a dotted name belongs to; empty for those of other packages."""
+    while name and name not in sources():
+        name = name.rpartition(".")[0]
+    return name
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """What every module imports; a package whose names stand in a stub imports what the stub does."""
+    edges = {}
+    for name, path in sources().items():
+        is_package = path.name == "__init__.py"
+        package = name if is_package else name.rpartition(".")[0]
+        edges[name] = imported(path, package)
+        if is_package and path.with_suffix(".pyi").exists():
+            edges[name] |= imported(path.with_suffix(".pyi"), package)
+        edges[name].discard(name)
+    return edges
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_there_is_no_circle():
+    try:
+        TopologicalSorter(graph()).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_rooms_import_only_from_rooms_before_them():
+    assert {room(module) for module in sources() if module.startswith("musclesolve.")} <= set(ORDER)
+    wrong = [
+        (module, other)
+        for module, others in graph().items()
+        for other in others
+        if module != "musclesolve" and not may_import(module, other)
+    ]
+    assert wrong == []
+
+
+def may_import(module: str, other: str) -> bool:
+    """Whether an import points to the base, to the own room or to one before it; muscle_db stands alone."""
+    if not other.startswith("musclesolve."):
+        return other.startswith("muscle_db")
+    own, target = room(module), room(other)
+    if module.startswith("muscle_db"):
+        return False
+    if own in ALONE and target not in (own, *BASE):
+        return False
+    return ORDER.index(target) <= ORDER.index(own) or (module, other) in UPWARD
+
+
+def test_nothing_inside_the_package_imports_a_facade():
+    """Names of a facade are for users; inside they come from the module that defines them."""
+    facades = {name for name, path in sources().items() if path.with_suffix(".pyi").exists()}
+    wrong = [(module, other) for module, others in graph().items() for other in others & facades]
+    assert wrong == []
+
+
+def test_inner_packages_are_docstrings_or_facades():
+    for name, path in sources().items():
+        if path.name != "__init__.py" or name == "muscle_db":
+            continue
+        docstring, *rest = tree(path).body
+        assert isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant), name
+        shown = [ast.unparse(statement) for statement in rest]
+        facade = [
+            "import lazy_loader",
+            "__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)",
+        ]
+        assert shown in ([], facade), name
+
+
+def test_no_folder_has_too_many_modules():
+    counts = {}
+    for path in sources().values():
+        if path.name != "__init__.py":
+            counts[place(path.parent)] = counts.get(place(path.parent), 0) + 1
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+def functions() -> Iterator[tuple[Path, FUNCTION]]:
+    for path in sources().values():
+        if not place(path).startswith(KERNEL):
+            yield from ((path, node) for node in ast.walk(tree(path)) if isinstance(node, FUNCTION))
+
+
+def test_no_function_is_too_long():
+    lengths = {(place(path), node.name): node.end_lineno - node.lineno + 1 for path, node in functions()}
+    assert {key: length for key, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_no_function_has_too_many_parameters():
+    """Except the commands, whose parameters are the options of the command line."""
+    counts = {}
+    for path, node in functions():
+        given = node.args
+        names = [each.arg for each in [*given.posonlyargs, *given.args, *given.kwonlyargs]]
+        count = len(names) - (names[:1] in (["self"], ["cls"]))
+        count += (given.vararg is not None) + (given.kwarg is not None)
+        if count > MOST_PARAMETERS and not place(path).endswith("_commands.py"):
+            counts[place(path), node.name] = count
+    assert counts == {}
+
+
+@cache
+def codes() -> set[str]:
+    return set(tomllib.loads((ROOT / "musclesolve" / "error_codes.toml").read_text(encoding="utf-8")))
+
+
+def calls() -> Iterator[tuple[Path, ast.Call, str]]:
+    for path in sources().values():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Call):
+                yield path, node, ast.unparse(node.func).rpartition(".")[2]
+
+
+def test_every_input_error_has_a_code():
+    wrong = [
+        f"{place(path)}:{node.lineno}"
+        for path, node, name in calls()
+        if name == "InputError" and not any(word.arg in ("code", None) for word in node.keywords)
+    ]
+    assert wrong == []
+
+
+def test_every_code_of_an_error_is_listed():
+    wrong = [
+        f"{place(path)}:{node.lineno}: {word.value.value}"
+        for path, node, name in calls()
+        for word in node.keywords
+        if name.endswith("Error") and word.arg == "code" and isinstance(word.value, ast.Constant)
+        if word.value.value not in codes()
+    ]
+    assert wrong == []
+
+
+def test_every_listed_code_is_used():
+    texts = [path.read_text(encoding="utf-8") for path in sources().values()]
+    assert [code for code in sorted(codes()) if not any(f'"{code}"' in text for text in texts)] == []
