@@ -1,4 +1,4 @@
-"""The same trial under several costs: mechanics computed once, the sharing once per cost, the answers side by side."""
+"""The same trial under several costs: mechanics computed once, the forces shared once per cost."""
 
 from __future__ import annotations
 
@@ -120,6 +120,7 @@ def _different(costs: Sequence[str | Cost]) -> list[Cost]:
     if len(given) < 2:
         raise InputError(
             "a comparison needs two costs or more",
+            code="missing_argument",
             where="costs",
             expected="a list of names of costs or Cost objects",
             remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
@@ -130,6 +131,7 @@ def _different(costs: Sequence[str | Cost]) -> list[Cost]:
     if twice:
         raise InputError(
             f"there are two costs called {twice[0]!r}",
+            code="duplicate_name",
             where="costs",
             expected="costs of different names",
             remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",

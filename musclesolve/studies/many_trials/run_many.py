@@ -87,7 +87,7 @@ def run_many(
         Job(name, path, output / name, given, figures, again)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    report = _Report(len(todo), progress or (lambda stage, fraction: None))
+    report = Report(len(todo), progress or (lambda stage, fraction: None))
     with reserved(output):
         check_table(output / CSV)
         return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
@@ -104,7 +104,7 @@ def _chosen(
 
 
 def _compute(
-    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: _Report
+    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: Report
 ) -> list[TrialRecord]:
     """Take the records as they come, and write the table of all trials whatever happens."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
@@ -130,7 +130,7 @@ def _compute(
 
 
 def _records(
-    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: _Report
+    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: Report
 ) -> Generator[TrialRecord]:
     """The records, from this machine or from a cluster."""
     if scheduler is not None:
@@ -143,7 +143,7 @@ def _records(
     return _compute_here(todo, min(jobs or cores(), len(todo)), report)
 
 
-def _compute_here(todo: Sequence[Job], workers: int, report: _Report) -> Generator[TrialRecord]:
+def _compute_here(todo: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:
     """The records, from processes on this machine, each as soon as it is there."""
 
     def progress(running: list[int], fraction: float) -> None:
@@ -161,7 +161,7 @@ def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
     return attempt(job, progress)
 
 
-class _Report:
+class Report:
     """Progress of all trials, from that of each."""
 
     def __init__(self, total: int, progress: Progress) -> None:

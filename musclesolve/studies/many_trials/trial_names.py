@@ -35,7 +35,9 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
     for argument in map(Path, arguments):
         found += _in_folder(argument) if os.path.isdir(argument) else [argument]
     if not found:
-        raise InputError("no trial is named", expected="trial files, or folders with trial files")
+        raise InputError(
+            "no trial is named", code="missing_argument", expected="trial files, or folders with trial files"
+        )
     return list(dict.fromkeys(Path(os.path.realpath(path)) for path in found))
 
 
@@ -43,10 +45,12 @@ def _in_folder(folder: Path) -> list[Path]:
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix == ".toml" and _may_be_trial(path))
     except OSError as error:
-        raise InputError(f"the folder cannot be read: {error.strerror or error}", file=folder) from error
+        problem = f"the folder cannot be read: {error.strerror or error}"
+        raise InputError(problem, code="unreadable_file", file=folder) from error
     if not found:
         raise InputError(
             "there is no trial file in this folder",
+            code="missing_file",
             file=folder,
             expected="files *.toml with a table [files]",
             remedy="name the folder in which the trial files lie; folders inside it are not searched",
@@ -85,7 +89,7 @@ def folder_names(trials: list[Path]) -> list[str]:
         changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
-            raise InputError(_same_name(same), remedy="rename one of them")
+            raise InputError(_same_name(same), code="duplicate_name", remedy="rename one of them")
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1

@@ -22,7 +22,7 @@ def call():
 
 @pytest.fixture
 def many(monkeypatch):
-    """In the place of the computation: answers with records and remembers what it was asked."""
+    """In place of the computation: returns records and stores the arguments."""
 
     def replace(answer):
         seen = {}
