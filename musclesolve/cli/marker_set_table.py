@@ -1,12 +1,11 @@
-"""The marker sets for people: all of them as a table, one of them as a trial file would write it."""
+"""Tables of the marker sets: all of them, and one as a trial file would write it."""
 
 from __future__ import annotations
 
 from rich.console import Group
 from rich.table import Table
 
-from musclesolve._util.names import suggestion
-from musclesolve.errors import InputError
+from musclesolve._util.names import unknown_name
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
 from musclesolve.recording.markers.resolve_landmarks import markers_of
@@ -24,17 +23,13 @@ def table() -> Table:
 
 
 def set_in_full(name: str) -> Group:
-    """Every landmark of a set with the markers that show it, the clusters, and who carries what.
+    """Every landmark of a set with the markers that show it, the clusters, and the markers that a cluster carries.
 
     Raises:
         InputError: there is no such set.
     """
     if name not in marker_sets():
-        raise InputError(
-            f"there is no marker set {name!r}",
-            expected=f"one of {', '.join(marker_sets())}",
-            remedy=suggestion(name, marker_sets()) or "see: musclesolve markers",
-        )
+        raise unknown_name(name, "marker set", marker_sets())
     chosen = marker_sets()[name]
     mapped = Table(title=f"{name}: {chosen.description}", title_justify="left", caption=chosen.source)
     for heading in ("landmark", "what it is", "markers, the first that are there"):

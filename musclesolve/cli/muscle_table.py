@@ -1,4 +1,4 @@
-"""The muscle database for people: all muscles as a table, one muscle in full."""
+"""Tables of the muscle database: all muscles, and one muscle in full."""
 
 from __future__ import annotations
 

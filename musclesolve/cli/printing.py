@@ -15,7 +15,7 @@ WIDE = 140
 
 
 def console(stderr: bool = False) -> Console:
-    """An output that prints what it is given, "[mm]" included; wide enough for a table where it is not a terminal."""
+    """An output without markup, so that "[mm]" is printed; wide enough for a table where it is not a terminal."""
     out = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not out.is_terminal:
         out.width = WIDE
@@ -29,7 +29,7 @@ def say(text: str) -> None:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Lines no longer than a width, as far as blanks allow; what is left of a line stands below its statement."""
+    """Lines no longer than a width, as far as blanks allow, with the rest of a line below its statement."""
     return "\n".join(
         textwrap.fill(
             line,
@@ -43,7 +43,7 @@ def wrapped(text: str, width: int) -> str:
 
 
 def say_files(paths: list[Path]) -> None:
-    """Say where the results are."""
+    """Print where the results are."""
     names = ", ".join(path.name for path in paths)
     say(line("files", f"{paths[0].parent}: {names}"))
 
@@ -59,7 +59,7 @@ class _Announce(logging.Handler):
 
 
 def announce() -> None:
-    """Let what the package has to say while it works, such as that it compiles, go to the standard error stream."""
+    """Print log messages of the package, such as that it compiles, on the standard error stream."""
     log = logging.getLogger("musclesolve")
     log.setLevel(logging.INFO)
     log.addHandler(_Announce())

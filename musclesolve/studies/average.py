@@ -45,7 +45,7 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
     every = [each for cycles in found.values() for each in cycles]
     counted = {side: sum(each.sizes["cycle"] for each in cycles) for side, cycles in found.items()}
     if not any(counted.values()):
-        return average_cycles(every)  # refuses, and says why
+        return average_cycles(every)  # refuses, with the reason
     check_alike([each for each in every if each.sizes["cycle"]])
     legs = {side: average_cycles(found[side]) for side, count in counted.items() if count}
     together = xr.concat(
@@ -74,6 +74,7 @@ def _once(paths: Sequence[str | Path]) -> list[Path]:
         if os.path.realpath(path) in seen:
             raise InputError(
                 "this result is named twice",
+                code="duplicate_name",
                 file=path,
                 expected="every result once: a cycle that counts twice makes the spread too small",
                 remedy="leave one of them out",

@@ -168,6 +168,7 @@ class Report:
         self.total, self.progress, self.done = total, progress, 0
 
     def __call__(self, running: list[str], fraction: float) -> None:
+        """Report the names of the running trials, and the sum of their shares that are done."""
         more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
         names = ", ".join([*map(_short, running[:MOST_NAMES]), *more])
         self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from refusals import refused
 from synthetic_result import result, set_status, with_troubles
 
 import musclesolve as ms
@@ -156,20 +157,20 @@ def test_number_of_points():
     cycles = ms.gait_cycles(clocked(), "r", points=11)
     assert cycles["percent"].values.tolist() == list(np.linspace(0.0, 100.0, 11))
     for points in (1, -5, 10.5, "a", None):
-        with pytest.raises(ms.InputError, match="two or more"):
+        with refused("bad_number", "points"):
             ms.gait_cycles(clocked(), "r", points=points)
 
 
 def test_a_leg_that_is_not_there_and_a_dataset_that_is_no_result_are_refused():
-    with pytest.raises(ms.InputError, match="'l' is not in this result"):
+    with refused("bad_result", "'l'"):
         ms.gait_cycles(result(sides="r"), "l")
-    with pytest.raises(ms.InputError, match="not a result of musclesolve"):
+    with pytest.raises(ms.InputError, match="status"):
         ms.gait_cycles(result().drop_vars("status"), "r")
     for other in ("result.nc", None, 3.0):
-        with pytest.raises(ms.InputError, match="not a result of musclesolve"):
+        with pytest.raises(ms.InputError, match=type(other).__name__):
             ms.gait_cycles(other, "r")
     for side in ("x", None, ["r"]):
-        with pytest.raises(ms.InputError, match="is not in this result"):
+        with refused("bad_result", str(side)):
             ms.gait_cycles(result(), side)
 
 
