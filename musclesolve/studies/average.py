@@ -59,13 +59,13 @@ def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, ob
     used = [each for each in every if each.sizes["cycle"]]
     attributes = common(used)
     attributes.pop("side", None)
-    people = persons(used)
-    if len(people) > 1:
+    subjects = persons(used)
+    if len(subjects) > 1:
         attributes["subject"] = "several persons"
     for key in ("cycles", "invalid", "reserves"):
         attributes[key] = [sentence for leg in legs for sentence in leg.attrs[key]]
     attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
-    return attributes | {"unlike": differences(used), "persons": people}
+    return attributes | {"unlike": differences(used), "persons": subjects}
 
 
 def _once(paths: Sequence[str | Path]) -> list[Path]:

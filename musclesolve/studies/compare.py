@@ -94,12 +94,7 @@ def compare(
 
 
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
-    """Results of one trial under several costs as one Dataset, with co-contraction and agreement.
-
-    Args:
-        results: what `run` returns, with the same legs and frames.
-        names: of the costs.
-    """
+    """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
     variables = {}
     for old, new in OF_A_COST.items():

@@ -124,13 +124,8 @@ def problem_change(
     """The change of the force-sharing problem of a leg with a change of its muscles, as `along` takes it.
 
     Changes of F0 and of the optimal fiber length, which a problem has too, are to be added.
-
-    Args:
-        problem: as made from the state.
-        state: muscles along a motion.
-        change: of the state, (K, T, n).
-        moment_arm: change of the moment arms of the problem, (K, T, m, n).
-        reaction_matrix: change of the reaction matrix, (K, T, k, n).
+    The problem is that of the state, the change (K, T, n) of the state; moment_arm (K, T, m, n) and reaction_matrix
+    (K, T, k, n) are changes of the problem.
     """
     passive = change.passive_force[..., None]
     moment = -(problem.moment_arm @ passive)[..., 0]

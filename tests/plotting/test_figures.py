@@ -143,7 +143,7 @@ def cut(start: float, end: float):
     return data.sel(time=slice(start, end))
 
 
-def test_what_a_further_cycle_shows_again_is_told_apart():
+def test_what_a_further_cycle_repeats_is_marked():
     x = abscissa(cut(0.4, 1.6))
     longest, other = x.passes["r"]
     assert (longest.place[0], longest.place[-1]) == pytest.approx((20.0, 100.0))
@@ -194,7 +194,7 @@ def test_one_bar_a_leg_says_where_its_foot_is_on_the_ground():
     }
     assert heights == {side: {STANCE_BAR[side]} for side in "rl"}
     assert STANCE_BAR["l"][1] <= STANCE_BAR["r"][0], "the bars of the legs do not lie on each other"
-    assert all(bar.get_alpha() is None for bar in bars["r"]), "bars of two cycles add no colour"
+    assert all(bar.get_alpha() is None for bar in bars["r"]), "bars of two cycles add no color"
 
 
 def colored(collection, side: str) -> bool:

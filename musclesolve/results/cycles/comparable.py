@@ -1,4 +1,4 @@
-"""Whether gait cycles may be averaged together: none of them twice, and all computed in the same way."""
+"""Conditions for averaging gait cycles: none of them twice, and all of the same cost and muscles."""
 
 from __future__ import annotations
 

@@ -26,15 +26,9 @@ _locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 def write_files(
     folder: str | Path, contents: Mapping[str, bytes], outdated: Iterable[str] = ()
 ) -> list[Path]:
-    """Write files into a folder; those of the same names are replaced when all new ones are complete.
+    """Write files by name into a folder, made if missing; existing ones are replaced when all new ones are complete.
 
-    Args:
-        folder: where to; made when it is missing.
-        contents: what each file shall hold, by name.
-        outdated: names of files that would belong to what was there before: removed where they are not written.
-
-    Returns:
-        The files.
+    Files named in `outdated` that are not written are removed: they belong to an earlier result. Returns the files.
 
     Raises:
         InputError: the folder or a file cannot be written, or another run writes into the folder; then nothing has

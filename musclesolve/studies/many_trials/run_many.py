@@ -62,7 +62,7 @@ def run_many(
     ``if __name__ == "__main__":``. A process that dies is replaced, and its trial computed once more.
 
     Args:
-        trials: trial files; a folder stands for the trial files in it.
+        trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost: as in `run`, for all trials.
         solver: as in `run`.
@@ -75,7 +75,7 @@ def run_many(
     Raises:
         InputError: a folder without trials, a cost, solver or side that is not known, no scheduler, or an output that
             cannot be written.
-        KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text says how many are done.
+        KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
     jobs, scheduler, again, figures, progress = _chosen(**how)
     options = {"cost": cost, "solver": solver, "side": side}
@@ -192,6 +192,6 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
         raise InputError(
             f"the cost or solver cannot be sent to another process: {error}",
             code="bad_type",
-            expected="a name, or an object of a class that stands in a module",
+            expected="a name, or an object of a class defined in a module",
             remedy="compute the trials one by one with ms.run",
         ) from error

@@ -117,10 +117,10 @@ def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, 
     samples, wanted, why_not = todo
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
-    tasks = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
+    tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     share = SAMPLES_SHARE if wanted else 1.0
-    with closing(_ordered(common, tasks, workers)) as answers:
-        done = itertools.chain.from_iterable(answers)
+    with closing(_ordered(common, tasks, workers)) as found:
+        done = itertools.chain.from_iterable(found)
         statistics, reserve, reasons = _gathered(
             done, samples, common.counted, lambda f: report("samples", share * f)
         )

@@ -120,11 +120,11 @@ def test_an_interval_without_a_strike_in_its_middle_is_no_cycle():
     data.attrs["heel_strike_times_r"] = [0.1, 0.6, 1.1, 2.1]
     cycles = ms.gait_cycles(data, "r")
     assert cycles["cycle_start"].values.tolist() == [0.1, 0.6]
-    (said,) = cycles.attrs["left_out"]
-    assert "1.100 to 2.100 s: much longer" in said
+    (sentence,) = cycles.attrs["left_out"]
+    assert "1.100 to 2.100 s: much longer" in sentence
 
 
-def test_a_leg_without_strikes_is_told():
+def test_a_leg_without_strikes_is_reported():
     data = clocked()
     data.attrs["heel_strike_times_r"] = [0.3]
     cycles = ms.gait_cycles(data, "r")

@@ -24,14 +24,14 @@ def call():
 def many(monkeypatch):
     """In place of the computation: returns records and stores the arguments."""
 
-    def replace(answer):
+    def replace(outcome):
         seen = {}
 
         def run_many(trials, output, **options):
             seen.update(options, trials=[str(each) for each in trials])
-            if isinstance(answer, BaseException):
-                raise answer
-            return answer
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
 
         monkeypatch.setattr(ms, "run_many", run_many, raising=False)
         return seen

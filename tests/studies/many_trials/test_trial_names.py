@@ -23,7 +23,7 @@ def test_names_are_stems_and_with_folders_where_stems_repeat():
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.lists(PART, min_size=1, max_size=3), unique_by=tuple, min_size=1, max_size=6))
-def test_names_differ_whatever_the_paths_or_it_is_said(parts):
+def test_names_differ_whatever_the_paths_or_are_refused(parts):
     paths = [Path("/", *each[:-1], f"{each[-1]}.toml") for each in parts]
     try:
         names = folder_names(paths)
