@@ -58,8 +58,7 @@ def run_many(
     for walk.toml, "subject1-walk" where several have this name. A result of the same version, options and contents of
     all input files is kept. A table of all trials is written to trials.csv.
 
-    On one machine trials are computed in processes with one thread each: in a script, call this below
-    ``if __name__ == "__main__":``. A process that dies is replaced, and its trial computed once more.
+    On one machine this starts processes: in a script, call it below ``if __name__ == "__main__":``.
 
     Args:
         trials: trial files; a folder means the trial files in it.
@@ -73,8 +72,7 @@ def run_many(
         What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
 
     Raises:
-        InputError: a folder without trials, a cost, solver or side that is not known, no scheduler, or an output that
-            cannot be written.
+        InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
     jobs, scheduler, again, figures, progress = _chosen(**how)

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
-from synthetic_result import result, set_status, with_troubles
+from synthetic_result import few_muscles, set_status, with_troubles
+from synthetic_result import result as every_muscle
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.results.files.netcdf import read_result, write_result
 from musclesolve.results.tables.average_table import remarks, table
 from musclesolve.studies.average import average_results
+
+
+def result(**size):
+    return few_muscles(every_muscle(**size))
 
 
 def scaled(factor):
