@@ -111,7 +111,7 @@ class Pool:
         """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
         idle = [worker for worker in self.workers.values() if worker.task is None]
         while self.waiting and self.waiting[0] < self.limit and (idle or len(self.workers) < self.most):
-            worker = idle.pop() if idle else _Worker(self.packed)
+            worker = idle.pop() if idle else _Worker()
             self.workers[worker.connection] = worker
             number = self.waiting.popleft()
             worker.give(number, self.tasks[number])
@@ -131,7 +131,7 @@ class Pool:
             return
         self.any_ready = True
         if kind == READY:
-            worker.set_up()
+            worker.set_up(self.packed)
         elif kind == PROGRESS:
             worker.fraction = content
         elif kind == RAISED:
@@ -169,11 +169,10 @@ class _Worker:
         fraction: how much of that is done.
     """
 
-    def __init__(self, packed: bytes) -> None:
-        self.packed, self.fraction = packed, 0.0
-        self.first: Any = None
+    def __init__(self) -> None:
         self.task: int | None = None
-        self.is_ready = False
+        self.content: Any = None
+        self.fraction, self.is_ready = 0.0, False
         self.connection, theirs = get_context("spawn").Pipe()
         self.process = get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
         with one_thread_each(), block_sigint():
@@ -181,20 +180,21 @@ class _Worker:
         theirs.close()
 
     def give(self, number: int, task: Any) -> None:
-        """Let it compute a task, as soon as it is ready; if it has died, its connection ends."""
-        self.task, self.fraction = number, 0.0
-        if not self.is_ready:
-            self.first = task
-            return
-        with contextlib.suppress(OSError):
-            self.connection.send(task)
+        """Let it compute a task; if it has died, its connection ends."""
+        self.task, self.content, self.fraction = number, task, 0.0
+        if self.is_ready:
+            self._send()
 
-    def set_up(self) -> None:
-        """Send what all tasks need, and the first task: a process that is not ready would block a full pipe."""
+    def set_up(self, packed: bytes) -> None:
+        """Send what all tasks need, and the first task: before a process is ready, a full pipe would block."""
         self.is_ready = True
         with contextlib.suppress(OSError):
-            self.connection.send_bytes(self.packed)
-            self.connection.send(self.first)
+            self.connection.send_bytes(packed)
+        self._send()
+
+    def _send(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.send(self.content)
 
     def terminate(self) -> None:
         """Ask it to end, without waiting for it: `join` does."""
@@ -244,11 +244,11 @@ def _serve(connection: Connection) -> None:
         while True:
             task = connection.recv()
             try:
-                answer = DONE, function(shared, task, progress)
+                message: tuple[str, Any] = DONE, function(shared, task, progress)
             except Exception as error:
                 error.add_note(traceback.format_exc())
-                answer = RAISED, error
-            connection.send(answer)
+                message = RAISED, error
+            connection.send(message)
 
 
 def _end_with_parent() -> None:

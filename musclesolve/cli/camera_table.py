@@ -1,4 +1,4 @@
-"""The calibration of cameras as a table of reprojection errors."""
+"""Table of the calibration of cameras: how well every camera reproduces the control points."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from musclesolve.recording.cameras.camera_warnings import calibration_notes, lar
 
 
 def table(recording: CameraFile) -> Table:
-    """One line per control point, one column per camera: the reprojection error.
+    """One line per control point, one column per camera: distance from projected to digitised position [px].
 
-    Below them the position of each camera and its standard deviation, for the largest digitizing error that agrees
-    with the residuals.
+    Below them the position of each camera, and its standard deviation for the largest digitising error that the
+    residuals of the control points allow.
     """
     fits = recording.calibrations
     listing = Table(

@@ -92,7 +92,7 @@ def _curves(axes: Axes, marker: xr.Dataset) -> None:
 
 
 def _fitted(own: xr.Dataset) -> tuple[int, int]:
-    """Return first and, exclusive, last tried cut-off of the line's fit; all where the result does not say."""
+    """Return first and, exclusive, last tried cut-off of the line's fit; all where the result does not have them."""
     frequency = own["tried_cutoff"].values
     if "marker_linear_from" not in own:
         return 0, len(frequency)
@@ -105,8 +105,8 @@ def _uncertain(result: xr.Dataset) -> np.ndarray:
     """Return the coordinates (marker, axis) whose residual did not show both motion and noise."""
     if "marker_verdict" not in result:
         return np.zeros(result["marker_cutoff"].transpose("marker", "axis").shape, dtype=bool)
-    verdict: np.ndarray = result["marker_verdict"].transpose("marker", "axis").values != 0
-    return verdict
+    uncertain: np.ndarray = result["marker_verdict"].transpose("marker", "axis").values != 0
+    return uncertain
 
 
 def _whole_row(figure: Figure, row: np.ndarray) -> Axes:

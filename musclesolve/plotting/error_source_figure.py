@@ -32,7 +32,7 @@ SOURCE_COLOR = {
     "center_of_pressure": "#444444",
     "segment_mass": "#B0B0B0",
 }
-"""Muscle parameters blue, paths green, markers orange, plates and masses grey."""
+"""Muscle parameters blue, paths green, markers orange, plates and masses gray."""
 _EDGES, _BESIDE = (0.21, 0.98), 0.075
 """Ends of the bars, and space for the numbers beside them [shares of the width]."""
 

@@ -67,10 +67,6 @@ def save_figures(result: xr.Dataset, directory: str | Path) -> list[Path]:
 def figure_files(result: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure, by its name; without those whose variable an old result lacks.
 
-    Args:
-        result: what ``musclesolve.run`` returns or ``result.nc`` holds.
-        progress: called before every figure with "drawing" and the share of the figures that is done.
-
     Raises:
         InputError: the dataset is not a result of musclesolve.
     """
@@ -92,13 +88,11 @@ def figures_again(
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks what the figures are drawn from, or is damaged."""
     missing = [name for name in NEEDED if name not in result.variables]
-    missing += [f"attribute {name}" for name in ("subject_mass_kg",) if name not in result.attrs]
-    file = result.encoding.get("source")
-    if missing:
-        problem = f"this is not a result of musclesolve: it has no {', '.join(missing)}"
+    missing += [] if "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
+    code, problem = "bad_result", f"this is not a result of musclesolve: it has no {', '.join(missing)}"
+    if not missing and result.sizes["time"] < 2:
+        code, problem = "too_few_frames", "a result of a single frame has no curves to draw"
+    if missing or result.sizes["time"] < 2:
         expected = "a dataset written by `musclesolve run`"
-        raise InputError(problem, code="bad_result", file=file, expected=expected)
-    if result.sizes["time"] < 2:
-        problem = "a result of a single frame has no curves to draw"
-        raise InputError(problem, code="too_few_frames", file=file)
+        raise InputError(problem, code=code, file=result.encoding.get("source"), expected=expected)
     checked_result(result)

@@ -45,7 +45,7 @@ def average_results(paths: Sequence[str | Path], *, partial: bool = False) -> xr
     every = [each for cycles in found.values() for each in cycles]
     counted = {side: sum(each.sizes["cycle"] for each in cycles) for side, cycles in found.items()}
     if not any(counted.values()):
-        return average_cycles(every)  # refuses, and says why
+        return average_cycles(every)  # refuses, with the reason
     check_alike([each for each in every if each.sizes["cycle"]])
     legs = {side: average_cycles(found[side]) for side, count in counted.items() if count}
     together = xr.concat(
@@ -59,13 +59,13 @@ def _attributes(legs: list[xr.Dataset], every: list[xr.Dataset]) -> dict[str, ob
     used = [each for each in every if each.sizes["cycle"]]
     attributes = common(used)
     attributes.pop("side", None)
-    people = persons(used)
-    if len(people) > 1:
+    subjects = persons(used)
+    if len(subjects) > 1:
         attributes["subject"] = "several persons"
     for key in ("cycles", "invalid", "reserves"):
         attributes[key] = [sentence for leg in legs for sentence in leg.attrs[key]]
     attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
-    return attributes | {"unlike": differences(used), "persons": people}
+    return attributes | {"unlike": differences(used), "persons": subjects}
 
 
 def _once(paths: Sequence[str | Path]) -> list[Path]:
@@ -74,6 +74,7 @@ def _once(paths: Sequence[str | Path]) -> list[Path]:
         if os.path.realpath(path) in seen:
             raise InputError(
                 "this result is named twice",
+                code="duplicate_name",
                 file=path,
                 expected="every result once: a cycle that counts twice makes the spread too small",
                 remedy="leave one of them out",

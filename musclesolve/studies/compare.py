@@ -1,4 +1,4 @@
-"""The same trial under several costs: mechanics computed once, the sharing once per cost, the answers side by side."""
+"""The same trial under several costs: mechanics computed once, the forces shared once per cost."""
 
 from __future__ import annotations
 
@@ -78,12 +78,7 @@ def compare(
 
 
 def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
-    """Results of one trial under several costs as one Dataset, with co-contraction and agreement.
-
-    Args:
-        results: what `run` returns, with the same legs and frames.
-        names: of the costs.
-    """
+    """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
     variables = {}
     for old, new in OF_A_COST.items():
@@ -104,6 +99,7 @@ def _different(costs: Sequence[str | Cost]) -> list[Cost]:
     if len(given) < 2:
         raise InputError(
             "a comparison needs two costs or more",
+            code="missing_argument",
             where="costs",
             expected="a list of names of costs or Cost objects",
             remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
@@ -114,6 +110,7 @@ def _different(costs: Sequence[str | Cost]) -> list[Cost]:
     if twice:
         raise InputError(
             f"there are two costs called {twice[0]!r}",
+            code="duplicate_name",
             where="costs",
             expected="costs of different names",
             remedy="leave one out, or write a multiple of it such as 1.0 * cost, which has a name of its own",

@@ -1,12 +1,12 @@
-"""How every muscle force answers to the parameters of every muscle, exactly.
+"""Exact sensitivity of every muscle force to the parameters of every muscle.
 
-A parameter of muscle j moves its own capacity, passive force, fiber velocity and, as a path point, its moment arms.
-These move the force-sharing problem: the passive force takes its part of the moments,
+A parameter of muscle j changes its own capacity, passive force, fiber velocity and, as a path point, its moment arms.
+These change the force-sharing problem: the passive force produces a part of the moments,
 
     db = -r_j dF_passive_j - dr_j F_passive_j,
 
-the others enter directly, F0 and the optimal fiber length also through the cost. The optimum answers as
-sharing/derivatives/solution_derivatives.py says. Joint moments do not depend on muscles.
+the others enter directly, F0 and the optimal fiber length also through the cost. The change of the optimum is that of
+sharing/derivatives/solution_derivatives.py. Joint moments do not depend on muscles.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.errors import InputError
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
@@ -55,40 +55,26 @@ class LegSensitivity:
     derivatives: SolutionDerivatives
 
     def by(self, parameter: str) -> Array:
-        """D force_i / d ln p_j, (T, n, n) [N]: what 100 % more of the parameter of muscle j would do to muscle i.
+        """D force_i / d ln p_j, (T, n, n) [N]: change of muscle i for 100 % more of the parameter of muscle j.
 
-        Args:
-            parameter: max_isometric_force, optimal_fiber_length, tendon_slack_length or pennation_angle: as used,
-                after the scaling to the person.
-
-        Raises:
-            InputError: there is no such parameter.
+        The parameter is max_isometric_force, optimal_fiber_length, tendon_slack_length or pennation_angle, after the
+        scaling to the subject; InputError for another one.
         """
         known = (*PARAMETERS, "pennation_angle")
         if parameter not in known:
-            raise InputError(f"no parameter {parameter!r}", where="by", expected="one of " + ", ".join(known))
+            raise unknown_name(parameter, "parameter", known, where="by")
         state = self.leg.state
         size = getattr(state.muscles, parameter)
         own = muscle_change(state, **{parameter: size})
         each = np.eye(len(size))
-        single = MuscleChange(
-            *(
-                each[:, None, :] * change
-                for change in (getattr(own, name) for name in own.__dataclass_fields__)
-            )
-        )
+        single = MuscleChange(*(each[:, None, :] * getattr(own, name) for name in own.__dataclass_fields__))
         of_problem = {f"d_{parameter}": each * size} if parameter in IN_PROBLEM else {}
         changes = problem_change(self.leg.problem, state, single) | of_problem
         moved = self.derivatives.along(**changes).force + single.passive_force
         return np.ascontiguousarray(moved.transpose(1, 2, 0))
 
     def by_points(self, model: Model, motion: Motion) -> Array:
-        """D force_i / d place of path point p in the frame of its body, (T, n, P, 3) [N/m].
-
-        Args:
-            model: the person.
-            motion: the same frames.
-        """
+        """D force_i / d position of path point p in the frame of its body, (T, n, P, 3) [N/m], in the same frames."""
         state, problem = self.leg.state, self.leg.problem
         found = point_derivatives(model, motion, state)
         frames, muscles = state.force_capacity.shape
@@ -134,16 +120,11 @@ def problem_change(
     moment_arm: Array | None = None,
     reaction_matrix: Array | None = None,
 ) -> dict[str, Array]:
-    """What a change of the muscles does to the force-sharing problem of their leg, as `along` takes it.
+    """The change of the force-sharing problem of a leg with a change of its muscles, as `along` takes it.
 
     Changes of F0 and of the optimal fiber length, which a problem has too, are to be added.
-
-    Args:
-        problem: as made from the state.
-        state: muscles along a motion.
-        change: of the state, (K, T, n).
-        moment_arm: change of the moment arms of the problem, (K, T, m, n).
-        reaction_matrix: change of the reaction matrix, (K, T, k, n).
+    The problem is that of the state, the change (K, T, n) of the state; moment_arm (K, T, m, n) and reaction_matrix
+    (K, T, k, n) are changes of the problem.
     """
     passive = change.passive_force[..., None]
     moment = -(problem.moment_arm @ passive)[..., 0]
@@ -162,11 +143,7 @@ def problem_change(
 
 
 def leg_sensitivity(leg: LegResult, cost: str | Cost) -> LegSensitivity:
-    """Differentiate the solution of one leg.
-
-    Args:
-        leg: what `share_leg` gives.
-        cost: what was minimised, smooth and convex.
+    """Differentiate the solution of one leg, as `share_leg` gives it.
 
     Raises:
         InputError: the cost cannot be differentiated, or is not the one that was minimised.
@@ -181,7 +158,7 @@ def force_sensitivity(
     side: str = "both",
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """How every muscle force of a trial answers to the parameters of every muscle of the same leg.
+    """Sensitivity of every muscle force of a trial to the parameters of every muscle of the same leg.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
@@ -191,7 +168,7 @@ def force_sensitivity(
         progress: called with the name of each stage and the share of the work that is done.
 
     Returns:
-        Dataset over side, time, muscle (answers) and changed (whose parameter it is), muscles without side:
+        Dataset over side, time, muscle (whose force) and changed (whose parameter), muscles without side:
         by_max_isometric_force, by_optimal_fiber_length and by_tendon_slack_length, the derivatives of the force at the
         tendon by the relative change [N]: a hundredth of it is what 1 % more does; muscle_force [N]; status, unique and
         margin (side, time), whether and how far a frame is from a change of the set of muscles at rest or at full

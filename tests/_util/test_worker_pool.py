@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -40,3 +42,23 @@ def test_an_error_of_a_task_is_raised_with_its_place(tmp_path):
         list(Pool(task, str(tmp_path), [1, -1], 2).ordered())
     assert "in task" in raised.value.__notes__[0]
     assert not active_children()
+
+
+def test_an_interrupt_leaves_no_process_behind(tmp_path):
+    def stop(running, fraction):
+        if fraction:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(Pool(task, str(tmp_path), range(4, 40), 2).results(stop))
+    assert not active_children()
+
+
+def test_a_script_without_a_guard_is_refused(tmp_path):
+    """Every process reads the script again: it would start processes itself."""
+    script = tmp_path / "script.py"
+    call = "list(Pool(max, 0, [1, 2], 2).ordered())"
+    script.write_text(f"from musclesolve._util.worker_pool import Pool\n{call}\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]

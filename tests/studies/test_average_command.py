@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from synthetic_result import result, with_troubles
+from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
@@ -23,9 +23,10 @@ def call():
 
 @pytest.fixture
 def files(tmp_path):
-    write_result(result(n_frames=251), tmp_path / "good.nc")
-    write_result(with_troubles(result(n_frames=251)), tmp_path / "bad.nc")
-    write_result(result(n_frames=251).isel(time=slice(0, 60)), tmp_path / "short.nc")
+    data = few_muscles(result(n_frames=251))
+    write_result(data, tmp_path / "good.nc")
+    write_result(with_troubles(data), tmp_path / "bad.nc")
+    write_result(data.isel(time=slice(0, 60)), tmp_path / "short.nc")
     return tmp_path
 
 

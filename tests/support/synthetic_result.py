@@ -71,6 +71,12 @@ def result(n_frames: int = 60, sides: str = "rl") -> xr.Dataset:
     return data
 
 
+def few_muscles(data: xr.Dataset) -> xr.Dataset:
+    """Two muscles of each leg, the first and the soleus: as many panels as a test of drawing needs."""
+    first = str(data["muscle"].values[0])[:-2]
+    return data.isel(muscle=[str(name)[:-2] in (first, "soleus") for name in data["muscle"].values])
+
+
 def set_status(data: xr.Dataset, status: Status, frames: object, legs: object = slice(None)) -> None:
     """Give frames of legs, by their numbers, a status, and `valid` what follows from it."""
     data["status"][frames, legs] = status

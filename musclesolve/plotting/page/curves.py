@@ -71,7 +71,7 @@ class Legs:
         Args:
             axes: the panel.
             side: "r" or "l".
-            values: the quantity, shape (T,), in the unit of the panel.
+            values: the quantity (T,), in the unit of the panel.
             measured: whether it does not depend on the solution; then all of it is drawn solid.
         """
         for part in self.x.passes[side]:
@@ -108,12 +108,9 @@ class Legs:
             )
 
     def legend(self, figure: Figure, *, measured: bool = False, stance: bool = False) -> None:
-        """Add the legend of the page: the legs, and what occurs of reserves, failures, further cycles and stance.
+        """Add the legend of the page: the legs, and what occurs of reserves, failures, further cycles and stance bars.
 
-        Args:
-            figure: the page.
-            measured: whether no curve depends on the solution.
-            stance: whether there are bars for the feet on the ground.
+        With `measured` no curve depends on the solution.
         """
         handles: list[Any] = [
             line(self._name(side), SIDE_COLOR[side], linewidth=SIDE_WIDTH[side]) for side in self.sides

@@ -41,13 +41,7 @@ def small_multiples(
 ) -> Figure:
     """A page with a panel for each name, from zero upwards.
 
-    Args:
-        result: what the page is of.
-        titles: of the page and of the vertical axis.
-        x: the horizontal axis.
-        panels: name -> note below it.
-        fill: draws the panel of a name.
-        grid: how the panels lie and what they extend to.
+    The titles are those of the page and of the vertical axis; panels: name -> note below it; fill draws one of them.
     """
     rows = max(1, -(-len(panels) // grid.columns))
     height = min(1.0, 0.16 + 0.21 * rows) if grid.low else 1.0

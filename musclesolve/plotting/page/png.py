@@ -20,14 +20,7 @@ def figures_of(
     progress: Progress | None = None,
     needs: Mapping[str, str] | None = None,
 ) -> dict[str, bytes]:
-    """The content of the file of every figure of a dataset, by its name.
-
-    Args:
-        result: what is drawn.
-        figures: what draws each of them.
-        progress: called before every figure with "drawing" and the share of the figures that is done.
-        needs: figure -> variable without which it is left out.
-    """
+    """The content of the file of every figure of a dataset, as `png_files`; a figure needs the variable in `needs`."""
     needs = needs or {}
     drawn = {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
     pages = {name: partial(draw, result) for name, draw in drawn.items()}
@@ -37,9 +30,7 @@ def figures_of(
 def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> dict[str, bytes]:
     """The content of the file of every page, PNG at 200 dots per inch, by its name with the suffix.
 
-    Args:
-        pages: what draws each page, by its name.
-        progress: called before every page with "drawing" and the share of the pages that is done.
+    `progress` is called before every page with "drawing" and the share of the pages that is done.
     """
     files = {}
     for number, (name, draw) in enumerate(pages.items()):

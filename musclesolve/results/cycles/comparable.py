@@ -1,4 +1,4 @@
-"""Whether gait cycles may be averaged together: none of them twice, and all computed in the same way."""
+"""Conditions for averaging gait cycles: none of them twice, and all of the same cost and muscles."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def differences(cycles: Sequence[xr.Dataset]) -> list[str]:
 
 def _text(value: object) -> str:
     if value is None:
-        return "not said"
+        return "not stated"
     parts = np.atleast_1d(np.asarray(value)).tolist()
     return ", ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in parts) or "none"
 

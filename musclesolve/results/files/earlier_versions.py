@@ -1,4 +1,4 @@
-"""Results that earlier versions wrote: frames that cannot be used have no status of their own in them."""
+"""Results of earlier versions, in which frames that cannot be used have no status of their own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ import xarray as xr
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.sharing.status import Status
 
-OF_MUSCLE = ("activation", "muscle_force")
-OF_JOINT = ("joint_reaction", "contact_force")
-OF_DOF = ("reserve_moment", "unassigned_moment")
+OF_LEG = (
+    "activation",
+    "muscle_force",
+    "joint_reaction",
+    "contact_force",
+    "reserve_moment",
+    "unassigned_moment",
+)
 OF_SIDE = ("kkt_residual", "cost", "least_cost")
-"""What frames without a valid solution hold no number of, by what it extends over."""
+"""What is NaN in frames without a valid solution: over muscles, joints or degrees of freedom, and over sides."""
 SUFFIXES = ("", "_mean", "_sd", "_quantile", "_first_order_sd", "_contribution")
 """Of the same in uncertainty.nc."""
 
@@ -67,7 +72,7 @@ def _parted(reserve: xr.DataArray, shared: object) -> dict[str, xr.DataArray]:
 
 
 def _concerned(result: xr.Dataset) -> list[str]:
-    given = (name + suffix for name in (*OF_MUSCLE, *OF_JOINT, *OF_DOF, *OF_SIDE) for suffix in SUFFIXES)
+    given = (name + suffix for name in (*OF_LEG, *OF_SIDE) for suffix in SUFFIXES)
     return [name for name in given if name in result]
 
 

@@ -52,18 +52,17 @@ def read_result(path: str | Path) -> xr.Dataset:
     if os.path.isdir(path):
         inside = path / "result.nc"
         remedy = f"did you mean {inside}?" if inside.is_file() else REMEDY
-        raise InputError("this is a folder", file=path, expected=EXPECTED, remedy=remedy)
+        raise InputError("this is a folder", code="missing_file", file=path, expected=EXPECTED, remedy=remedy)
     if not is_file(path):
         problem = no_file(path).problem
-        raise InputError(problem, file=path, expected=EXPECTED, remedy=REMEDY)
+        raise InputError(problem, code="missing_file", file=path, expected=EXPECTED, remedy=REMEDY)
     check_input(path, RESULT)
     try:
         with xr.open_dataset(path, engine="h5netcdf") as result:
             return updated(result.load())
     except (OSError, ValueError, KeyError) as error:
-        raise InputError(
-            "this is no NetCDF 4 file, or a damaged one", file=path, expected=EXPECTED
-        ) from error
+        problem = "this is no NetCDF 4 file, or a damaged one"
+        raise InputError(problem, code="bad_format", file=path, expected=EXPECTED) from error
 
 
 def result_attribute(path: Path, name: str) -> str | None:

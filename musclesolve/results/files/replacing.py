@@ -12,29 +12,24 @@ from musclesolve.results.files.storable import storable
 
 
 def check_folder(folder: Path, name: str, trial: Path) -> None:
-    """Refuse a folder that holds the result of another trial, before anything is computed.
+    """Refuse a folder in which the file `name` is the result of another trial, before anything is computed.
 
-    The result of the same trial file is replaced. A trial file of the same name that has moved is the same; a file
-    that does not say what trial it is of protects nothing.
-
-    Args:
-        folder: where the new result is to go.
-        name: of the file of the result in it.
-        trial: the trial file of the new result.
+    A trial file of the same name that has moved is the same trial; a file that names no trial may be replaced.
 
     Raises:
         InputError: there is a result of another trial.
     """
-    said = result_attribute(folder / name, "trial_file")
-    if said is None or said == storable(os.path.realpath(trial)):
+    stored = result_attribute(folder / name, "trial_file")
+    if stored is None or stored == storable(os.path.realpath(trial)):
         return
-    there = Path(said)
+    there = Path(stored)
     if os.path.realpath(there) == os.path.realpath(trial):
         return
     if there.name == storable(trial.name) and not os.path.exists(there):
         return
     raise InputError(
         f"this is the result of another trial, {there}",
+        code="occupied_folder",
         file=folder / name,
         expected="a new folder, or that of the same trial",
         remedy="choose another folder with -o, or remove this one first",
@@ -42,12 +37,7 @@ def check_folder(folder: Path, name: str, trial: Path) -> None:
 
 
 def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write over what a trial is computed from.
-
-    Args:
-        inputs: files of the trial.
-        folder: where the new files are to go.
-        names: of those among them that could be files of a recording.
+    """Refuse to write a file of these names into a folder where it is one of the inputs of a trial.
 
     Raises:
         InputError: one of them is.
@@ -57,6 +47,7 @@ def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> 
         if os.path.realpath(folder / name) in given:
             raise InputError(
                 "this is a file of the trial, and a table of this name is to be written: it would be lost",
+                code="occupied_folder",
                 file=folder / name,
                 remedy="choose another folder with -o",
             )

@@ -1,4 +1,4 @@
-"""Text as every file format holds it: names of files can have bytes that are no characters."""
+"""Text that every file format can hold: names of files may contain bytes that are no characters."""
 
 from __future__ import annotations
 

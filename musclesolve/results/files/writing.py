@@ -1,4 +1,4 @@
-"""Writing files that belong together so that nobody ever sees some of them, or half of one."""
+"""Writing files that belong together: all of them appear, complete, or none."""
 
 from __future__ import annotations
 
@@ -20,21 +20,15 @@ LOCK = f"{HIDDEN}lock"
 REMEDY = "choose another place with -o, or make room or permission there"
 
 _locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
-"""Folder -> its lock, if this process has it: one whose owner Ctrl-C has ended is gone."""
+"""Folder -> its lock, if this process holds it."""
 
 
 def write_files(
     folder: str | Path, contents: Mapping[str, bytes], outdated: Iterable[str] = ()
 ) -> list[Path]:
-    """Write files into a folder; those of the same names are replaced when all new ones are complete.
+    """Write files by name into a folder, made if missing; existing ones are replaced when all new ones are complete.
 
-    Args:
-        folder: where to; made when it is missing.
-        contents: what each file shall hold, by name.
-        outdated: names of files that would belong to what was there before: removed where they are not written.
-
-    Returns:
-        The files.
+    Files named in `outdated` that are not written are removed: they belong to an earlier result. Returns the files.
 
     Raises:
         InputError: the folder or a file cannot be written, or another run writes into the folder; then nothing has
@@ -57,7 +51,7 @@ def write_files(
 
 
 def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
-    """Put complete files in their places, all of them, and take away what they make untrue."""
+    """Put complete files in their places, all of them, and remove what is outdated."""
     for path in paths:
         if path.is_dir():
             raise IsADirectoryError(0, f"there is a folder of the name {path.name}")
@@ -76,11 +70,9 @@ def _replace(beside: Path, paths: list[Path], removed: list[Path]) -> None:
 def _half_way(error: OSError, paths: list[Path], place: int) -> InputError:
     """The error of a file that cannot be replaced, such as one that another program has open on Windows."""
     done = ", ".join(path.name for path in paths[:place])
-    return InputError(
-        f"cannot be replaced: {error.strerror or error}" + (f"; {done} already are" if done else ""),
-        file=paths[place],
-        remedy="close it where it is open, and give the command again",
-    )
+    problem = f"cannot be replaced: {error.strerror or error}" + (f"; {done} already are" if done else "")
+    remedy = "close it where it is open, and give the command again"
+    return InputError(problem, code="not_writable", file=paths[place], remedy=remedy)
 
 
 def _remove(paths: list[Path]) -> None:
@@ -89,18 +81,16 @@ def _remove(paths: list[Path]) -> None:
             if path.is_file():
                 path.unlink()
         except OSError as error:
-            raise InputError(
-                f"the new files are written, but this one cannot be removed: {error.strerror or error}",
-                file=path,
-                remedy="remove it: it belongs to an earlier result",
-            ) from error
+            problem = f"the new files are written, but this one cannot be removed: {error.strerror or error}"
+            remedy = "remove it: it belongs to an earlier result"
+            raise InputError(problem, code="not_writable", file=path, remedy=remedy) from error
 
 
 @contextlib.contextmanager
 def reserved(folder: Path) -> Iterator[None]:
-    """Keep other runs from writing into a folder, which is made when it is missing; free it of what killed ones left.
+    """Keep other runs from writing into a folder, which is made if missing, and remove what killed runs left in it.
 
-    The folder is not made in the end if nothing was written into it. Within it, this thread may reserve it again.
+    A folder that was made is removed if nothing was written into it. Within it, this thread may reserve it again.
 
     Raises:
         InputError: another run has it, or it cannot be written.
@@ -120,7 +110,7 @@ def reserved(folder: Path) -> Iterator[None]:
             yield
     finally:
         for each in missing:
-            # What holds something stays: the files, or what somebody else put there.
+            # A folder that is not empty stays.
             with contextlib.suppress(OSError):
                 each.rmdir()
 
@@ -130,12 +120,13 @@ def _lock_of(folder: Path) -> Lock:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             lock = Lock.acquire(folder / LOCK)
-        except FileNotFoundError:  # another run has just ended, and taken its empty folder away
+        except FileNotFoundError:  # another run has just ended, and removed its empty folder
             folder.mkdir(parents=True, exist_ok=True)
             lock = Lock.acquire(folder / LOCK)
     if lock is None:
         raise BusyError(
             "another run is writing into this folder",
+            code="busy",
             file=folder,
             expected="one run at a time into a folder",
             remedy="wait until it has ended, or choose another folder with -o",
@@ -160,6 +151,5 @@ def _input_error(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(
-            f"cannot be written: {error.strerror or error}", file=place, remedy=REMEDY
-        ) from error
+        problem = f"cannot be written: {error.strerror or error}"
+        raise InputError(problem, code="not_writable", file=place, remedy=REMEDY) from error

@@ -1,1 +1,1 @@
-"""Summaries of a result for people."""
+"""Results as text: summaries and tables, and the measures in them."""

@@ -1,4 +1,4 @@
-"""How much of what the muscles do about a joint is undone by others."""
+"""Co-contraction: how much of the muscle moments about a joint cancels."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import numpy as np
 import xarray as xr
 
 LEAST_MOMENT = 1e-6
-"""Muscle moments below this say nothing about co-contraction [N m]."""
+"""Of smaller muscle moments co-contraction is not computed [N m]."""
 
 
 def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
-    """The share of the muscle moments about each degree of freedom that cancels itself, 0 to 1.
+    """The share of the muscle moments about each degree of freedom that cancels, 0 to 1.
 
         2 M_antagonists / (M_agonists + M_antagonists)
 
     with the sums of the moments of the contractile elements in the direction of their total and against it
     (Falconer and Winter 1985, Electromyogr Clin Neurophysiol 25:135-149; Winter, Biomechanics and Motor Control of
-    Human Movement). Passive forces are left out: they are there without any contraction. A muscle that crosses
-    several joints may have to work against the total about one of them; that, too, counts.
+    Human Movement). Passive forces are left out. A muscle that crosses several joints counts about each of them.
 
-    Only for the moments that were asked of the muscles (the attribute shared_dofs, where there is one): about the
-    other axes bones and ligaments bear a part that nobody knows.
-
-    Args:
-        result: of `run` or `compare`, with muscle_force, passive_force and moment_arm; a dimension `cost` is kept.
+    Only for the moments that the muscles have to produce (the attribute shared_dofs, where there is one): about the
+    other axes bones and ligaments produce an unknown part. A dimension `cost` is kept.
 
     Returns:
         co_contraction (..., time, dof); NaN elsewhere, without a solution, and without muscle moment.

@@ -21,7 +21,7 @@ OF_PAIR = {"rms [N]": "rms_difference", "correlation": "correlation", "peak rati
 
 def tables(comparison: xr.Dataset) -> list[Table]:
     """All of them: how the frames ended, the joints, the function groups, the muscles that differ most."""
-    return [each(comparison) for each in (verdicts, joints, groups, muscles)]
+    return [each(comparison) for each in (frame_counts, joints, groups, muscles)]
 
 
 def any_failed(comparison: xr.Dataset) -> bool:
@@ -33,7 +33,7 @@ def any_failed(comparison: xr.Dataset) -> bool:
     )
 
 
-def verdicts(comparison: xr.Dataset) -> Table:
+def frame_counts(comparison: xr.Dataset) -> Table:
     """How the frames of each cost and leg ended."""
     table = Table(title="frames", title_justify="left")
     for heading in ("cost", "leg"):
@@ -80,7 +80,7 @@ def muscles(comparison: xr.Dataset, most: int = MOST_MUSCLES) -> Table:
 
 
 def _agreement(comparison: xr.Dataset, dim: str, prefix: str, rows: np.ndarray, title: str) -> Table:
-    """A section for each row, in it a line for each cost: names stay whole on a terminal of 80 columns."""
+    """A section for each row, in it a line for each cost: names are not broken on a terminal of 80 columns."""
     table = Table(title=title, title_justify="left")
     names = [str(name) for name in comparison["cost"].values]
     table.add_column(dim.replace("_", " "), overflow="fold")

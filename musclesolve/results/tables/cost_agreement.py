@@ -26,9 +26,6 @@ def agreement(comparison: xr.Dataset) -> xr.Dataset:
         correlation     Pearson's; NaN where a force is constant
         peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
 
-    Args:
-        comparison: (cost, time, muscle) muscle_force, (cost, time, side) status, and the group of every muscle.
-
     Returns:
         group_force (cost, time, function_group), and each measure (cost, other, muscle), as group_... (cost, other,
         function_group); groups are named with the side. NaN where no frame is valid under both costs.

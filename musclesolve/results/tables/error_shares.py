@@ -1,4 +1,4 @@
-"""How sure a force is at its peak in stance, and which sources of error that hangs on."""
+"""Uncertainty of a force at its peak in stance, and the shares of the sources of error in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Peak:
 def counted(result: xr.Dataset, side: str) -> frames.Mask:
     """Valid frames of a leg among which peaks are sought, (T,): those of stance, all of them where there is none.
 
-    In early swing passive forces of stretched fibers make bands that are no physiology (docs/uncertainty.md).
+    In early swing passive forces of stretched fibers have unphysiological bands (docs/uncertainty.md).
     """
     valid = frames.valid(result, side)
     in_stance = valid & frames.stance(result, side)
@@ -36,13 +36,7 @@ def counted(result: xr.Dataset, side: str) -> frames.Mask:
 
 
 def peak(found: xr.Dataset, name: str, which: str) -> Peak | None:
-    """The peak of a force over the frames that count; None where none does.
-
-    Args:
-        found: of `uncertainty`.
-        name: "muscle_force" or "contact_force".
-        which: the muscle or joint, such as "hip_r".
-    """
+    """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames."""
     own = {DIM[name]: which}
     nominal = found[name].sel(own).values
     known = counted(found, which[-1]) & np.isfinite(nominal)
@@ -51,10 +45,5 @@ def peak(found: xr.Dataset, name: str, which: str) -> Peak | None:
     frame = int(np.where(known, nominal, -np.inf).argmax())
     mean, sd = (float(found[f"{name}_{part}"].sel(own).values[frame]) for part in ("mean", "sd"))
     shares = found.get(f"{name}_contribution")
-    return Peak(
-        time=float(found["time"].values[frame]),
-        value=float(nominal[frame]),
-        mean=mean,
-        sd=sd,
-        shares=None if shares is None else shares.sel(own).isel(time=frame),
-    )
+    own_shares = None if shares is None else shares.sel(own).isel(time=frame)
+    return Peak(float(found["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)

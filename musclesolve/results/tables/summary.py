@@ -21,11 +21,11 @@ LARGE = 0.08
 
 
 REASON = {
-    frames.LEAPING: "a joint turns faster than joints can",
+    frames.LEAPING: "a joint rotates faster than joints can",
     frames.DISPLACED: "the foot lies far from where it was seen",
     frames.UNBALANCED: "the ground forces do not carry the motion",
 }
-"""What is wrong with a frame where its name does not say it."""
+"""The fault of a frame in words, where its name is not plain."""
 
 
 def summary(result: xr.Dataset) -> str:

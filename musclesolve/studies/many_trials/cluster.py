@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from musclesolve.errors import InputError
@@ -15,28 +16,23 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_S, WORKERS_S = 10.0, 30.0
-"""So long to wait for a scheduler, and for the first worker."""
+"""How long to wait for a scheduler, and for the first worker."""
 START = "start one with `dask scheduler`, and workers with `dask worker ADDRESS --nworkers 4 --nthreads 1`"
 
-_alone = threading.Lock()
+_one_at_a_time = threading.Lock()
 
 
 def compute_on_cluster(
     jobs: Sequence[Job], address: str, report: Callable[[list[str], float], None]
 ) -> Generator[TrialRecord]:
-    """Compute trials on the workers of a scheduler, each record as soon as it is there.
+    """Compute trials on the workers of a scheduler; yields each record as soon as it is there.
 
-    Trials and results have to lie where every worker finds them under the same path. A worker that is lost takes no
-    trial with it: the scheduler gives it to another one, and gives it up when several were lost over it.
-
-    Args:
-        jobs: the trials.
-        address: of the scheduler, such as "tcp://host:8786".
-        report: called with no names, for the scheduler does not tell them, and 0.
+    The scheduler gives the trial of a worker that is lost to another one, and gives it up after several losses. It does
+    not say which trials are being computed: `report` is called without names, and 0.
 
     Raises:
         InputError: distributed is not installed, there is no scheduler or no worker, or a worker has another version of
-            musclesolve or does not see the files.
+            musclesolve or does not see the files under the same path.
     """
     with _client(address) as client, client.as_current():
         _check_workers(client, address, jobs)
@@ -57,8 +53,8 @@ def compute_on_cluster(
 
 
 def _attempt(job: Job) -> TrialRecord:
-    """One trial at a time in each process, however many threads a worker has: the compiled kernel uses them itself."""
-    with _alone:
+    """One trial at a time in each process: the compiled kernel itself uses the threads of the worker."""
+    with _one_at_a_time:
         return attempt(job)
 
 
@@ -67,61 +63,47 @@ def _client(address: str) -> Client:
         from distributed import Client
         from distributed.comm import resolve_address
     except ImportError as error:
-        raise InputError(
-            "a cluster needs the package distributed, which is not installed",
-            where="--scheduler",
-            remedy='pip install "musclesolve[cluster]"',
-        ) from error
+        problem = "a cluster needs the package distributed, which is not installed"
+        raise _error(problem, "missing_package", None, 'pip install "musclesolve[cluster]"') from error
     try:
         resolve_address(
             address
-        )  # a client with an address that is none leaves a traceback when it is thrown away
+        )  # a Client with an invalid address would print a traceback when it is deleted
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"there is no scheduler at {address!r}",
-            where="--scheduler",
-            expected="the address of a scheduler of dask.distributed, such as tcp://host:8786",
-            remedy=START,
-        ) from error
+        expected = "the address of a scheduler of dask.distributed, such as tcp://host:8786"
+        raise _error(f"there is no scheduler at {address!r}", "bad_environment", expected, START) from error
 
 
 def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError as error:
-        raise InputError(
-            f"the scheduler at {address} has no workers", where="--scheduler", remedy=START
-        ) from error
+        raise _error(f"the scheduler at {address} has no workers", "bad_environment", None, START) from error
     paths = [*[str(job.trial) for job in jobs if job.trial.is_file()][:1], str(jobs[0].folder.parent)]
     try:
-        answers = client.run(_known, paths)
+        found = client.run(_known, paths)
     except ImportError as error:
-        raise InputError(
-            f"a worker lacks a package: {error}",
-            where="--scheduler",
-            expected=f"musclesolve {__version__} in the environment of every worker",
-            remedy="install it there and start the workers again",
-        ) from error
-    for worker, (version, unseen) in answers.items():
+        problem, expected = f"a worker lacks a package: {error}", f"musclesolve {__version__} on every worker"
+        remedy = "install it there and start the workers again"
+        raise _error(problem, "bad_environment", expected, remedy) from error
+    for worker, (version, unseen) in found.items():
         if version != __version__:
-            raise InputError(
-                f"the worker {worker} has musclesolve {version}",
-                where="--scheduler",
-                expected=f"{__version__}, as here: results of different versions are not comparable",
-                remedy="install the same version there and start the worker again",
-            )
+            problem = f"the worker {worker} has musclesolve {version}"
+            expected = f"{__version__}, as here: results of different versions are not comparable"
+            remedy = "install the same version there and start the worker again"
+            raise _error(problem, "bad_environment", expected, remedy)
         if unseen:
-            raise InputError(
-                f"the worker {worker} does not see {unseen[0]}",
-                where="--scheduler",
-                expected="trials and output on a file system that all workers share, under the same path",
-                remedy="put them there, or compute on one machine, without --scheduler",
-            )
+            problem = f"the worker {worker} does not see {unseen[0]}"
+            expected = "trials and output on a file system that all workers share, under the same path"
+            remedy = "put them there, or compute on one machine, without --scheduler"
+            raise _error(problem, "missing_file", expected, remedy)
+
+
+def _error(problem: str, code: str, expected: str | None, remedy: str) -> InputError:
+    return InputError(problem, code=code, where="--scheduler", expected=expected, remedy=remedy)
 
 
 def _known(paths: list[str]) -> tuple[str, list[str]]:
     """On a worker: its version of musclesolve, and which of the paths it does not see."""
-    from pathlib import Path
-
     return __version__, [path for path in paths if not Path(path).exists()]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float], None]
 
 MEASURES = "measures"
-"""Attribute of result.nc with what the table of many trials says of it."""
+"""Attribute of result.nc with its line of the table of many trials."""
 RESULT, ERROR, EARLIER = "result.nc", "error.txt", "earlier_result.nc"
 
 
@@ -58,21 +58,13 @@ def analyse(
     progress: Progress,
     more: Callable[[Trial], dict[str, bytes]] = lambda trial: {},
 ) -> tuple[xr.Dataset, list[Path]]:
-    """Read, compute, draw and write one trial; all files are written, or none.
+    """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
-    Args:
-        trial: the trial file.
-        folder: for result.nc and the figures; figures and messages of an earlier result in it vanish.
-        options: keyword arguments of `run`.
-        figures: whether they are drawn.
-        progress: as in `run`.
-        more: makes further files of the trial, by name.
-
-    Returns:
-        The result and the files.
+    Figures and messages of an earlier result in the folder are removed. Options are keyword arguments of `run`; `more`
+    makes further files of the trial, by name.
 
     Raises:
-        InputError: whatever `run` refuses, a folder with the result of another trial, or one that cannot be written.
+        InputError: as in `run`; a folder with the result of another trial, or one that cannot be written.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -110,7 +102,7 @@ def _drawn(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
 
 
 def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:
-    """Compute a trial unless its result is there; whatever is wrong with it is told in the record, never raised."""
+    """Compute a trial unless its result is there; errors are stored in the record, never raised."""
     start = time.perf_counter()
     try:
         with reserved(job.folder):
@@ -124,14 +116,14 @@ def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> Tria
     except (MuscleSolveError, MuscleDatabaseError) as error:
         return job.record(Outcome.REFUSED, str(error))
     except Exception as fault:
-        # A fault of the program ends here: it must not stop the other trials. Where it happened is kept for its report.
-        said = f"the program failed: {type(fault).__name__}: {fault}"
-        return job.record(Outcome.FAILED, said, traceback.format_exc())
+        # A fault of the program must not stop the other trials. Its traceback is kept for a report.
+        message = f"the program failed: {type(fault).__name__}: {fault}"
+        return job.record(Outcome.FAILED, message, traceback.format_exc())
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 
 def _current(job: Job) -> Measures | None:
-    """Measures of the result that is there, if it is what would be computed; its many numbers are not read for that."""
+    """Measures of the result that is there, if it is what would be computed; only its attributes are read."""
     path = job.folder / RESULT
     text = result_attribute(path, ATTRIBUTE) or ""
     if not is_current(text, job.trial, job.folder, job.options, job.figures):
@@ -147,10 +139,10 @@ def is_done(job: Job) -> bool:
 
 
 def leave_message(record: TrialRecord) -> None:
-    """Write why a trial has no result into its folder; an earlier result steps aside, for it is not of this input.
+    """Write why a trial has no result into its folder; an earlier result, which is of another input, is renamed.
 
-    Nothing is changed in a folder that holds the result of another trial, or into which another run writes. Where
-    nothing can be written, the record alone has it.
+    Nothing is changed in a folder that holds the result of another trial, or into which another run writes, and nothing
+    is raised where it cannot be written.
     """
     if record.outcome is Outcome.STOPPED:
         return

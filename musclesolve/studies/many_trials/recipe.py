@@ -1,4 +1,4 @@
-"""What a result was made from, so that it need not be made again."""
+"""What a result was computed from, so that it need not be computed again."""
 
 from __future__ import annotations
 
@@ -24,34 +24,20 @@ ATTRIBUTE = "recipe"
 
 
 def input_hashes(trial: Trial) -> dict[str, str]:
-    """Hash of every file of a trial, by its path from the folder of the trial file.
-
-    To be taken when the trial has been read: a file that is edited while it is computed is not what the result is of.
-    """
+    """Hash of every file of a trial, by its path from the folder of the trial file; to be taken when it is read."""
     folder = trial.path.resolve().parent
     return {_relative(path.resolve(), folder): sha256(path) for path in trial.files.values()}
 
 
 def recipe(hashes: Mapping[str, str], options: Mapping[str, object], written: Iterable[str]) -> str:
-    """What makes the result of a trial what it is.
-
-    Args:
-        hashes: `input_hashes` of the trial.
-        options: those that are given to the computation.
-        written: names of the files that are written with the result.
-    """
+    """JSON with version, options, `input_hashes`, and the names of the files that are written with the result."""
     return json.dumps(_choices(options) | {"files": dict(hashes), "written": sorted(written)}, sort_keys=True)
 
 
 def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, object], figures: bool) -> bool:
-    """Whether what would be computed now is what was: same version, options and contents of all input files.
+    """Whether a result of this recipe would be computed again: same version, options and contents of all input files.
 
-    Args:
-        text: the recipe of the result.
-        trial: the trial file.
-        folder: with the result, of which no file may be missing.
-        options: those that would be given to the computation.
-        figures: whether they are wanted.
+    No file of the result may be missing in the folder, nor its figures if they are wanted.
     """
     try:
         given = json.loads(text)
@@ -59,7 +45,7 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
         files, written = dict(given["files"]), list(given["written"])
     except (ValueError, KeyError, TypeError):
         return False
-    # A trial file that names other files is another trial file: the files of the recipe are all that there are.
+    # The files of the recipe are all of the trial: one that names other files has another hash itself.
     return (
         made == _choices(options)
         and trial.name in files
@@ -86,27 +72,27 @@ def _plain(value: object) -> object:
 
 
 class _Pickler(pickle.Pickler):
-    """Remembers where the classes and functions are from that it meets: it writes their names, not what they do."""
+    """Stores the modules of the classes and functions that it pickles: only their names are in the pickle."""
 
     def __init__(self, file: io.BytesIO) -> None:
         super().__init__(file)
         self.modules: set[str] = set()
 
     def reducer_override(self, thing: object) -> Any:
-        """Nothing is pickled in another way than usual."""
+        """Store the module; pickle as usual."""
         if isinstance(thing, type | FunctionType):
             self.modules.add(thing.__module__)
         return NotImplemented
 
     def sources(self) -> list[Path]:
-        """Their files, but for those of musclesolve, which its version stands for."""
+        """Their files, but for those of musclesolve, which its version identifies."""
         others = sorted(name for name in self.modules if name.partition(".")[0] != "musclesolve")
         files = (getattr(sys.modules.get(name), "__file__", None) for name in others)
         return [Path(file) for file in files if file]
 
 
 def _relative(path: Path, folder: Path) -> str:
-    """A path from a folder, so that a study can be moved; the whole one where there is no way, to another drive."""
+    """A path from a folder, so that a study can be moved; the absolute one on another drive."""
     try:
         return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:

@@ -58,11 +58,10 @@ def run_many(
     for walk.toml, "subject1-walk" where several have this name. A result of the same version, options and contents of
     all input files is kept. A table of all trials is written to trials.csv.
 
-    On one machine trials are computed in processes with one thread each: in a script, call this below
-    ``if __name__ == "__main__":``. A process that dies is replaced, and its trial computed once more.
+    On one machine this starts processes: in a script, call it below ``if __name__ == "__main__":``.
 
     Args:
-        trials: trial files; a folder stands for the trial files in it.
+        trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
         cost: as in `run`, for all trials.
         solver: as in `run`.
@@ -73,9 +72,8 @@ def run_many(
         What became of each trial, in the order of their names in `trials`; nothing is raised for a trial that fails.
 
     Raises:
-        InputError: a folder without trials, a cost, solver or side that is not known, no scheduler, or an output that
-            cannot be written.
-        KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text says how many are done.
+        InputError: no trials, an unknown cost, solver or side, no scheduler, or an output that cannot be written.
+        KeyboardInterrupt: after Ctrl-C, when the running trials have ended; its text has the number of those done.
     """
     jobs, scheduler, again, figures, progress = _chosen(**how)
     options = {"cost": cost, "solver": solver, "side": side}
@@ -87,7 +85,7 @@ def run_many(
         Job(name, path, output / name, given, figures, again)
         for name, path in zip(folder_names(paths), paths, strict=True)
     ]
-    report = _Report(len(todo), progress or (lambda stage, fraction: None))
+    report = Report(len(todo), progress or (lambda stage, fraction: None))
     with reserved(output):
         check_table(output / CSV)
         return _compute(todo, output, lambda: _records(todo, jobs, scheduler, report), report)
@@ -104,7 +102,7 @@ def _chosen(
 
 
 def _compute(
-    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: _Report
+    todo: Sequence[Job], output: Path, start: Callable[[], Generator[TrialRecord]], report: Report
 ) -> list[TrialRecord]:
     """Take the records as they come, and write the table of all trials whatever happens."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
@@ -130,7 +128,7 @@ def _compute(
 
 
 def _records(
-    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: _Report
+    todo: Sequence[Job], jobs: int | None, scheduler: str | None, report: Report
 ) -> Generator[TrialRecord]:
     """The records, from this machine or from a cluster."""
     if scheduler is not None:
@@ -143,7 +141,7 @@ def _records(
     return _compute_here(todo, min(jobs or cores(), len(todo)), report)
 
 
-def _compute_here(todo: Sequence[Job], workers: int, report: _Report) -> Generator[TrialRecord]:
+def _compute_here(todo: Sequence[Job], workers: int, report: Report) -> Generator[TrialRecord]:
     """The records, from processes on this machine, each as soon as it is there."""
 
     def progress(running: list[int], fraction: float) -> None:
@@ -161,13 +159,14 @@ def _attempt(shared: None, job: Job, progress: Progress) -> TrialRecord:
     return attempt(job, progress)
 
 
-class _Report:
+class Report:
     """Progress of all trials, from that of each."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self.total, self.progress, self.done = total, progress, 0
 
     def __call__(self, running: list[str], fraction: float) -> None:
+        """Report the names of the running trials, and the sum of their shares that are done."""
         more = [f"+{len(running) - MOST_NAMES}"] if len(running) > MOST_NAMES else []
         names = ", ".join([*map(_short, running[:MOST_NAMES]), *more])
         self.progress(f"{self.done}/{self.total} {names}", (self.done + fraction) / self.total)
@@ -191,6 +190,6 @@ def _check(options: Mapping[str, object], jobs: int | None) -> None:
         raise InputError(
             f"the cost or solver cannot be sent to another process: {error}",
             code="bad_type",
-            expected="a name, or an object of a class that stands in a module",
+            expected="a name, or an object of a class defined in a module",
             remedy="compute the trials one by one with ms.run",
         ) from error

@@ -1,4 +1,4 @@
-"""Which trials are meant, and what their folders are called."""
+"""The trials that arguments name, and the names of their folders."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from musclesolve.errors import InputError
 from musclesolve.studies.many_trials.trials_csv import CSV
 
 OWN = (CSV, "average")
-"""Beside the folders of the trials: the table, and the folder that is proposed for their average."""
+"""Names beside those of the trials: the table, and the folder that is proposed for their average."""
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
 """Names that no file can have on Windows, whatever their suffix."""
 LONGEST = 120
-"""Bytes of the name of a folder: file systems allow 255, and some have to hold the whole path in as many."""
+"""Bytes of the name of a folder: file systems allow 255, some for the whole path."""
 
 
 def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
     """Trial files, and for each folder those in it; absolute, in the given order, each once.
 
-    A file that does not exist is kept: it is the fault of that trial alone.
+    A file that does not exist is kept: that trial alone fails.
 
     Raises:
         InputError: a folder cannot be read or holds no trial, or nothing is named at all.
@@ -35,7 +35,9 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
     for argument in map(Path, arguments):
         found += _in_folder(argument) if os.path.isdir(argument) else [argument]
     if not found:
-        raise InputError("no trial is named", expected="trial files, or folders with trial files")
+        raise InputError(
+            "no trial is named", code="missing_argument", expected="trial files, or folders with trial files"
+        )
     return list(dict.fromkeys(Path(os.path.realpath(path)) for path in found))
 
 
@@ -43,10 +45,12 @@ def _in_folder(folder: Path) -> list[Path]:
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix == ".toml" and _may_be_trial(path))
     except OSError as error:
-        raise InputError(f"the folder cannot be read: {error.strerror or error}", file=folder) from error
+        problem = f"the folder cannot be read: {error.strerror or error}"
+        raise InputError(problem, code="unreadable_file", file=folder) from error
     if not found:
         raise InputError(
             "there is no trial file in this folder",
+            code="missing_file",
             file=folder,
             expected="files *.toml with a table [files]",
             remedy="name the folder in which the trial files lie; folders inside it are not searched",
@@ -55,7 +59,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _may_be_trial(path: Path) -> bool:
-    """Whether a TOML file has the table that only trials have; one that cannot be read may be a trial."""
+    """Whether a TOML file has the table [files]; one that cannot be read may be a trial."""
     try:
         return "files" in tomllib.loads(read_regular(path, SETTINGS).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -63,16 +67,13 @@ def _may_be_trial(path: Path) -> bool:
 
 
 def folder_names(trials: list[Path]) -> list[str]:
-    """A name for the folder of every trial: its stem, with folders above it where stems repeat: "s1-walk".
+    """A name (`safe`) for the folder of every trial: its stem, with folders above it where stems repeat: "s1-walk".
 
-    Names that some file system takes for the same, such as those that differ only in capital letters, count as the
-    same; so do those of what else is written beside the folders. Every name is that of a folder anywhere (`safe`).
-
-    Args:
-        trials: absolute paths, all different.
+    Names that are the same on some file system, such as those that differ only in capital letters, count as the same;
+    so do the names in `OWN`. The trials are absolute paths, all different.
 
     Raises:
-        InputError: two paths have the same name however much of them is taken.
+        InputError: two paths have the same name whatever part of them is used.
     """
     depth = dict.fromkeys(trials, 0)
     numbered: set[Path] = set()
@@ -85,7 +86,7 @@ def folder_names(trials: list[Path]) -> list[str]:
         changed = {path for path in same if safe(path.stem) != path.stem} - numbered
         longer = [path for path in same if depth[path] < len(path.parent.parts)]
         if not changed and not longer:
-            raise InputError(_same_name(same), remedy="rename one of them")
+            raise InputError(_same_name(same), code="duplicate_name", remedy="rename one of them")
         numbered |= changed
         for path in longer if not changed else ():
             depth[path] += 1
@@ -109,10 +110,10 @@ def _same_name(trials: list[Path]) -> str:
 
 
 def safe(name: str) -> str:
-    """A name that is one of a visible file on every system, and inside of the folder that it is put into.
+    """A name of a visible file inside its folder on every system.
 
-    Separators and what else some system forbids become "_", bytes that are no text their hexadecimal number; dots and
-    blanks at the ends, which hide a file, lead upwards or get lost, go; a very long name ends in a number instead.
+    Separators and other forbidden characters become "_", bytes that are no text their hexadecimal number; dots and
+    blanks at the ends are removed; a very long name ends in a number.
     """
     text = re.sub(r"[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02x}", name)
     text = re.sub(r'[<>:"/\\|?*\x00-\x1f\x7f]', "_", text).strip(". ") or "trial"

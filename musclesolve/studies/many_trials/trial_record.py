@@ -1,4 +1,4 @@
-"""What became of a trial among many, in a line."""
+"""The outcome of one trial of many, and its result in a few numbers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ JOINTS = ("hip", "knee", "ankle")
 
 
 class Outcome(StrEnum):
-    """What became of a trial."""
+    """The outcome of a trial."""
 
     COMPUTED = "computed"
     UNCHANGED = "unchanged"  # its result was there already: same version, options and input files
     REFUSED = "refused"  # the input is at fault
     FAILED = "failed"  # the program is at fault, or the process was killed
-    STOPPED = "not done"  # stopped by Ctrl-C, or another run is at it
+    STOPPED = "not done"  # stopped by Ctrl-C, or another run computes it
 
     @property
     def has_result(self) -> bool:
@@ -37,7 +37,7 @@ class Outcome(StrEnum):
 class Measures:
     """A result in a few numbers."""
 
-    solved: int  # frames in which the muscles of all analysed legs bear the moments
+    solved: int  # frames in which the muscles of all analysed legs produce the moments
     with_reserve: int  # frames in which those of a leg fall short, none without valid solution
     without_solution: int  # frames in which a leg has no valid solution
     residual_percent: float  # peak of the residual force at the pelvis [% of body weight]
@@ -83,12 +83,12 @@ def _peak(result: xr.Dataset, joint: str, legs: list[str]) -> float:
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """What became of a trial."""
+    """The outcome of a trial."""
 
     name: str  # of its folder
     trial: Path  # the trial file
     folder: Path  # where result.nc is, or error.txt
-    outcome: Outcome  # what became of it
+    outcome: Outcome  # see there
     seconds: float = 0.0  # how long that took
     measures: Measures | None = None  # of its result, if there is one
     message: str = ""  # why there is none

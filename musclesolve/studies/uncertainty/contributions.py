@@ -98,7 +98,7 @@ class Linear:
         return self._of_muscles(task) if task.leg is not None else self._of_body(task)
 
     def _of_body(self, task: Task) -> dict[str, AnyArray]:
-        errors = self._shifted(task.source, task.number)
+        errors = self._one_step(task.source, task.number)
         # Strength does not change the mechanics of the body.
         body = self._body if task.source == "strength" else self.replay.body(errors)
         pairs = [
@@ -118,9 +118,9 @@ class Linear:
         if task.source == "muscle_path":
             rank, axis = task.number
             places = np.flatnonzero(self._rank() == rank)
-            errors = self._shifted(task.source, (task.leg, places, axis))
+            errors = self._one_step(task.source, (task.leg, places, axis))
         else:
-            errors = self._shifted(task.source, (task.leg,))
+            errors = self._one_step(task.source, (task.leg,))
         response = self.responses[task.leg]
         pairs = response.to_each(self._point(self._body, errors, task.leg), STEP)
         parts = [tuple((each**2).sum(axis=0) for each in pair) for pair in pairs]
@@ -129,7 +129,7 @@ class Linear:
         moment = np.zeros((len(self.replay.time), dofs))
         return {"muscle_force": force, "contact_force": contact, "joint_moment": moment}
 
-    def _shifted(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
+    def _one_step(self, source: str, place: tuple[int | AnyArray, ...]) -> Errors:
         """No errors but one step in some parameters of a source."""
         error = np.zeros_like(self._no_errors[source])
         error[place] = STEP * self.replay.parameters.sd[source]

@@ -23,7 +23,7 @@ class MarkerErrors:
     walk: Markers  # filtered markers (T, n, 3) of the motion [m]
     standing: Points  # marker -> (3,) in the standing trial [m]
     rotation: Array  # (T, b, 3, 3) rotation of some bodies from the standing pose
-    owner: Array  # (n,) which of them each marker of the motion sits on
+    owner: Array  # (n,) which of them each marker of the motion moves with
     neutral: Array  # (3, 3) forward, left and up of the subject standing, as columns
     placed: tuple[str, ...]  # markers that show landmarks, but for hip centers
     hips: dict[Side, tuple[str, ...]]  # side -> markers that show its hip center; none where it is not mapped
@@ -73,16 +73,18 @@ class MarkerErrors:
         wave = np.stack([np.cos(self.phase), np.sin(self.phase)], axis=1)
         local = np.einsum("tw,nxw->tnx", wave, soft_tissue)
         standing = dict(self.standing)
-        shifts = dict(zip(self.placed, placement, strict=True))
-        for side, shift in zip(SIDES, hip_center, strict=True):
-            shifts |= dict.fromkeys(self.hips[side], shift)
-        for name, shift in shifts.items():
+        offsets = dict(zip(self.placed, placement, strict=True))
+        for side, offset in zip(SIDES, hip_center, strict=True):
+            offsets |= dict.fromkeys(self.hips[side], offset)
+        for name, offset in offsets.items():
             if name in standing:
-                standing[name] = standing[name] + self.neutral @ shift
+                standing[name] = standing[name] + self.neutral @ offset
             if name in self.walk:
-                local[:, self.walk.names.index(name)] += shift
+                local[:, self.walk.names.index(name)] += offset
         position = self.walk.position + np.einsum("tnij,tnj->tni", self.rotation[:, self.owner], local)
-        unmapped = {side: shift for side, shift in zip(SIDES, hip_center, strict=True) if not self.hips[side]}
+        unmapped = {
+            side: offset for side, offset in zip(SIDES, hip_center, strict=True) if not self.hips[side]
+        }
         return replace(self.walk, position=position), standing, unmapped
 
 

@@ -64,30 +64,27 @@ def uncertainty(
 ) -> xr.Dataset:
     """Uncertainty of the results of a trial: Monte Carlo over the sources of error.
 
-    Every sample draws all errors and runs the pipeline again, from the markers to the muscle forces; nothing is
-    linearised. Sample k has its own stream of random numbers: the result depends on the seed alone, not on how
-    many processes compute it.
+    Every sample draws all errors and runs the pipeline again, from the markers to the muscle forces, without
+    linearisation. The result depends on the seed alone, not on the number of processes.
 
     Args:
         trial: a checked trial, from `read_trial`, or the path of a trial file.
         samples: how many, 2 or more.
         seed: of the random numbers, 0 or more.
-        sd: standard deviations by key, such as {"segment_mass": 0}; those of the trial file and the usual ones
-            (``sources.toml``) unless given; 0 switches a source off.
+        sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
         cost: as in `run`.
         solver: as in `run`.
         side: as in `run`.
         **how: see `Computing`.
 
     Returns:
-        Dataset with muscle_force, activation, contact_force (magnitude), joint_moment, joint_angle and the peaks
-        of muscle and contact forces: the nominal value, and with the suffixes _mean, _sd and _quantile those of
-        the samples; valid_samples and reserve_share of each frame and leg; the standard deviations by source.
-        muscle_force, contact_force and joint_moment have _first_order_sd and _contribution too, the latter as shares
-        of the variance by source; first_order_unique says where the solution is not at a change of its active set.
+        Dataset with muscle_force, activation, contact_force (magnitude), joint_moment, joint_angle and the peaks of
+        forces: the nominal value, and with _mean, _sd and _quantile that of the samples; valid_samples and
+        reserve_share of each frame and leg; the standard deviations by source. Forces and moments have _first_order_sd
+        and _contribution too, shares of the variance by source, and first_order_unique where the active set is stable.
 
     Raises:
-        InputError: as in `run`; a number of samples, a seed or a standard deviation outside of its range.
+        InputError: as in `run`; a number or a standard deviation outside of its range.
     """
     contributions, workers, report = _chosen(**how)
     samples, seed = check_integer(samples, "samples", 2), check_integer(seed, "seed", 0)
@@ -99,9 +96,9 @@ def uncertainty(
     result = labelled.assemble(share(prepared))
     counted = np.stack([shares.counted(result, side) for side in options.sides], axis=1)
     common = Samples(Replay.of(prepared, chosen), counted, seed)
-    wanted, why_not = _differentiable(common) if contributions else ([], "not asked for")
-    found = _computed(common, (samples, wanted, why_not), workers, report)
-    return assemble(result, common.replay, found, common.linear.unique if wanted else None)
+    todo = (samples, *(_differentiable(common) if contributions else ([], "not asked for")))
+    found = _computed(common, todo, workers, report)
+    return assemble(result, common.replay, found, common.linear.unique if todo[1] else None)
 
 
 def _chosen(
@@ -116,10 +113,10 @@ def _computed(common: Samples, todo: tuple[int, list[Task], str], workers: int, 
     samples, wanted, why_not = todo
     chunks = [range(first, min(first + CHUNK, samples)) for first in range(0, samples, CHUNK)]
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
-    tasks = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
+    tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     part = SAMPLES_SHARE if wanted else 1.0
-    with closing(_ordered(common, tasks, workers)) as answers:
-        done = itertools.chain.from_iterable(answers)
+    with closing(_ordered(common, tasks, workers)) as found:
+        done = itertools.chain.from_iterable(found)
         statistics, reserve, reasons = _gathered(
             done, samples, common.counted, lambda f: report("samples", part * f)
         )

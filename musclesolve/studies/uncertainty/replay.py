@@ -103,10 +103,10 @@ class Replay:
         moments = measured_moments(self.trial, model, motion, wrenches)
         return Body(model, motion, segment_motion(model, motion), wrenches, moments)
 
-    def _wrenches(self, shift: AnyArray) -> list[Wrench]:
+    def _wrenches(self, offset: AnyArray) -> list[Wrench]:
         """Forces on the feet; the center of pressure of each plate moved by (plates, 2) [m] adds d x F."""
         acting: dict[Side, Wrench] = {}
-        for (side, force, moment), by in zip(self.plates, shift, strict=True):
+        for (side, force, moment), by in zip(self.plates, offset, strict=True):
             moment = moment + np.cross(np.append(by, 0.0), force)
             if side in acting:
                 force, moment = force + acting[side].force, moment + acting[side].moment
@@ -145,9 +145,9 @@ class Replay:
         return body, [share_leg(self.leg(body, errors, leg), self.options) for leg in legs]
 
 
-def _on_other_paths(model: Model, muscles: LegMuscles, shift: AnyArray) -> LegMuscles:
+def _on_other_paths(model: Model, muscles: LegMuscles, offset: AnyArray) -> LegMuscles:
     """Muscles whose path points (P, 3) are moved in the standing pose [m]; k of the lengths follows the path."""
-    paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + shift))
+    paths = adjust_switches(model, replace(muscles.paths, standing=muscles.paths.standing + offset))
     still, angles = model.standing[None], np.zeros((1, len(model.topology.dof_names)))
     longer = paths.evaluate(still, angles).length[0] / muscles.paths.evaluate(still, angles).length[0]
     return replace(

@@ -71,9 +71,8 @@ class Statistics:
 
     def quantiles(self) -> Array:
         """(5, D) `QUANTILES`, between order statistics along straight lines; NaN where no sample has a value."""
-        size = self.nominal.size
-        blocks = [slice(first, first + BLOCK) for first in range(0, size, BLOCK)]
-        return np.concatenate([self._quantiles_of(block) for block in blocks], axis=1)
+        starts = range(0, self.nominal.size, BLOCK)
+        return np.concatenate([self._quantiles_of(slice(start, start + BLOCK)) for start in starts], axis=1)
 
     def _quantiles_of(self, block: slice) -> Array:
         """Those of some entries."""

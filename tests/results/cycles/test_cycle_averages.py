@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
-from synthetic_result import result, set_status, with_troubles
+from refusals import refused
+from synthetic_result import few_muscles, set_status, with_troubles
+from synthetic_result import result as every_muscle
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
 from musclesolve.results.files.netcdf import read_result, write_result
 from musclesolve.results.tables.average_table import remarks, table
 from musclesolve.studies.average import average_results
+
+
+def result(**size):
+    return few_muscles(every_muscle(**size))
 
 
 def scaled(factor):
@@ -58,7 +64,7 @@ def test_a_single_cycle_has_no_spread():
 
 def test_legs_can_be_put_together_only_without_side():
     data = result(n_frames=251)
-    with pytest.raises(ms.InputError, match="same names"):
+    with refused("not_comparable"):
         ms.average_cycles([ms.gait_cycles(data, side) for side in "rl"])
     both = ms.average_cycles([ms.gait_cycles(data, side, without_side=True) for side in "rl"])
     assert int(both["cycles"]) == 3
@@ -71,16 +77,16 @@ def test_legs_can_be_put_together_only_without_side():
 
 def test_unlike_percentages_are_refused():
     data = result(n_frames=251)
-    with pytest.raises(ms.InputError, match="same number of points"):
+    with refused("not_comparable"):
         ms.average_cycles([ms.gait_cycles(data, "r", points=points) for points in (101, 51)])
 
 
 def test_no_cycle_at_all_is_refused_with_the_reason():
     data = result(n_frames=251).isel(time=slice(0, 60))
     data.attrs["heel_strike_times_r"] = [-0.5, 0.5]
-    with pytest.raises(ms.InputError, match=r"no complete gait cycle.*cover 50 % of it"):
+    with refused("not_comparable", "50 %"):
         ms.average_cycles([ms.gait_cycles(data, "r")])
-    with pytest.raises(ms.InputError, match="no complete gait cycle"):
+    with refused("not_comparable"):
         ms.average_cycles([])
 
 
@@ -100,7 +106,7 @@ def test_results_in_files_are_averaged_leg_by_leg(tmp_path):
 
 def test_a_result_counts_once(tmp_path):
     write_result(scaled(1.0), tmp_path / "a.nc")
-    with pytest.raises(ms.InputError, match="named twice"):
+    with refused("duplicate_name", "a.nc"):
         average_results([tmp_path / "a.nc", tmp_path / "sub" / ".." / "a.nc"])
 
 
@@ -157,20 +163,20 @@ def test_one_dataset_is_a_list_of_one():
 
 @pytest.mark.parametrize("given", [None, "cycles", 3, [None], [result(n_frames=5)]])
 def test_what_is_no_gait_cycle_is_refused(given):
-    with pytest.raises(ms.InputError, match="no gait cycles"):
+    with refused("bad_type"):
         ms.average_cycles(given)
     cycles = ms.gait_cycles(result(n_frames=251), "r")
-    with pytest.raises(ms.InputError, match="no gait cycles"):
+    with refused("bad_type"):
         ms.average_cycles(cycles.isel(cycle=0))
 
 
 def test_a_stride_counts_once_under_whatever_name_and_method():
     once = of_recording("aa", cost="fatigue")
     for again in (once, of_recording("aa", cost="sum_cubed")):
-        with pytest.raises(ms.InputError, match=r"twice: aa/trial.toml, right leg, .*; aa/trial.toml"):
+        with refused("not_comparable", "aa/trial.toml, right leg"):
             ms.average_cycles([once, again])
     later = once.assign_coords(cycle_start=once.cycle_start + 0.3, cycle_end=once.cycle_end + 0.3)
-    with pytest.raises(ms.InputError, match="twice"):
+    with refused("not_comparable", "aa/trial.toml"):
         ms.average_cycles([once, later])
     apart = once.assign_coords(cycle_start=once.cycle_start + 2.0, cycle_end=once.cycle_end + 2.0)
     for other in (apart, of_recording("bb", cost="fatigue"), of_recording("aa", "l", cost="fatigue")):
@@ -183,11 +189,11 @@ def test_a_copied_result_is_found_out(tmp_path):
     data = result(n_frames=251).assign_attrs(inputs=["markers walk.trc sha256:aa"])
     for name in ("a.nc", "copy.nc"):
         write_result(data, tmp_path / name)
-    with pytest.raises(ms.InputError, match=r"/a.nc\); .*/copy.nc\)"):
+    with refused("not_comparable", "/a.nc", "/copy.nc"):
         average_results([tmp_path / "a.nc", tmp_path / "copy.nc"])
 
 
-def test_unlike_methods_are_told(tmp_path):
+def test_unlike_methods_are_listed(tmp_path):
     choices = {
         "a": {"hip_method": "mapped", "cutoff_hz": 6.0},
         "b": {"hip_method": "harrington", "cutoff_hz": 6.0},
@@ -201,7 +207,7 @@ def test_unlike_methods_are_told(tmp_path):
     assert remarks(average) == ["unlike methods    hip method: mapped or harrington"]
     assert average.attrs["cutoff_hz"] == 6.0 and "hip_method" not in average.attrs
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
-    assert average.attrs["unlike"] == ["cutoff hz: 6 or not said", "hip method: mapped or not said"]
+    assert average.attrs["unlike"] == ["cutoff hz: 6 or not stated", "hip method: mapped or not stated"]
 
 
 def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
@@ -218,20 +224,20 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
 @pytest.mark.parametrize(
     "choice", [("cost", "fatigue", "sum_cubed"), ("muscle_database", "a/own.toml", "b/other.toml")]
 )
-def test_answers_to_different_questions_have_no_mean(tmp_path, choice):
+def test_solutions_of_different_problems_have_no_mean(tmp_path, choice):
     key, *values = choice
     for digest, value in zip("ab", values, strict=True):
         attrs = {"inputs": [f"markers walk.trc sha256:{digest}"], key: value}
         write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
     first, second = (of_recording(digest, **{key: value}) for digest, value in zip("ab", values, strict=True))
-    with pytest.raises(ms.InputError, match=f"not computed with the same {key.replace('_', ' ')}: "):
+    with refused("not_comparable", key.replace("_", " ")):
         ms.average_cycles([first, second])
-    with pytest.raises(ms.InputError, match="not computed with the same"):
+    with refused("not_comparable", key.replace("_", " ")):
         average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
     ms.average_cycles([first, of_recording("b")])  # an older result that does not say it
 
 
-def test_several_persons_are_told(tmp_path):
+def test_several_subjects_are_listed(tmp_path):
     people = {"a": ("S01", 70.25), "b": ("S02", 70.25), "c": ("S01", 70.25)}
     for digest, (name, mass) in people.items():
         attrs = {"inputs": [f"markers walk.trc sha256:{digest}"], "subject": name, "subject_mass_kg": mass}
@@ -243,7 +249,7 @@ def test_several_persons_are_told(tmp_path):
     assert own.attrs["subject"] == "S01" and remarks(own) == []
 
 
-def test_percentages_that_needed_reserves_are_counted_and_told(tmp_path):
+def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
     """0.20 to 0.25 s of the right leg, the first 5 % of its first cycle."""
     for digest, data in (("a", result(n_frames=251)), ("b", with_troubles(result(n_frames=251)))):
         data = data.assign_attrs(

@@ -153,7 +153,7 @@ def test_a_mean_without_looking_has_no_invalid_frame_in_it(broken):
 def test_the_summary_counts_and_explains_them(broken):
     mask, found = broken
     said = {
-        "steady": "a joint turns faster than joints can",
+        "steady": "a joint rotates faster than joints can",
         "foot_in_place": "the foot lies far from where it was seen",
         "balanced": "the ground forces do not carry the motion",
     }

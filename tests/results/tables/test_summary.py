@@ -89,7 +89,7 @@ def test_large_numbers_are_plain():
     assert "moment: peak 12345 N m," in text
 
 
-def test_frames_out_of_balance_are_said_in_words():
+def test_frames_out_of_balance_are_explained():
     data = result()
     data["balanced"] = ("time", np.arange(60) != 30)
     set_status(data, Status.INVALID_MOTION, 30)
@@ -98,7 +98,7 @@ def test_frames_out_of_balance_are_said_in_words():
     assert f"the ground forces do not carry the motion: 1 at {data['time'].values[30]:.3f} s" in text
 
 
-def test_the_choices_that_the_numbers_hang_on_are_said():
+def test_the_choices_that_the_numbers_depend_on_are_printed():
     data = result()
     data.attrs |= {"subject": "S01", "trial_file": "/a/walk.toml", "cost": "stress_cubed", "solver": "batch"}
     data.attrs |= {"strength_factor": 1.5, "cutoff_hz": 6.0, "hip_method": "hara_2016"}
@@ -110,7 +110,7 @@ def test_the_choices_that_the_numbers_hang_on_are_said():
     assert line(text, "methods").split(maxsplit=1)[1] == "low-pass filter 6 Hz,  hip centers hara_2016"
 
 
-def test_cutoffs_from_the_data_are_said_with_their_noise():
+def test_cutoffs_from_the_data_are_printed_with_their_noise():
     data = with_cutoffs(result())
     text = line(summary(data), "methods")
     assert "low-pass filter, cut-off 4.1 to 7.9 Hz from the data (forces 7.2 Hz), noise 0.4 mm" in text

@@ -10,8 +10,6 @@ from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
 from musclesolve.sharing.cost.cost_registry import REGISTRY
-from musclesolve.sharing.cost.named.power_costs import StressCubed
-from musclesolve.sharing.cost.named.soft_saturation import SoftSaturation
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch

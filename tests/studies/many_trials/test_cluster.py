@@ -6,9 +6,9 @@ import sys
 
 import pytest
 from many_trials import write_stride
+from refusals import refused
 
 import musclesolve as ms
-from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import cluster
 from musclesolve.studies.many_trials.trial_record import Outcome
 
@@ -42,15 +42,16 @@ def test_trials_are_computed_there_and_kept_here(scheduler, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("known", "match"), [(("99", []), "99"), ((ms.__version__, ["/out"]), "does not see /out")]
+    ("known", "code", "name"),
+    [(("99", []), "bad_environment", "99"), ((ms.__version__, ["/out"]), "missing_file", "/out")],
 )
-def test_workers_that_differ_are_refused(scheduler, tmp_path, monkeypatch, known, match):
+def test_workers_that_differ_are_refused(scheduler, tmp_path, monkeypatch, known, code, name):
     monkeypatch.setattr(cluster, "_known", lambda paths: known)
-    with pytest.raises(InputError, match=match):
+    with refused(code, name):
         ms.run_many(write_stride(tmp_path), tmp_path / "out", scheduler=scheduler)
 
 
-def test_a_trial_that_is_lost_on_the_cluster_is_told(scheduler, tmp_path, monkeypatch):
+def test_a_trial_that_is_lost_on_the_cluster_has_failed(scheduler, tmp_path, monkeypatch):
     def lose(job):
         raise MemoryError("no room")
 
@@ -61,15 +62,15 @@ def test_a_trial_that_is_lost_on_the_cluster_is_told(scheduler, tmp_path, monkey
 
 @pytest.mark.filterwarnings("ignore")  # of distributed, on its way to the refusal
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tcp://nowhere", "no address"])
-def test_no_scheduler_is_said(tmp_path, monkeypatch, address):
+def test_no_scheduler_is_refused(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed")
     monkeypatch.setattr(cluster, "CONNECT_S", 0.2)
-    with pytest.raises(InputError, match="there is no scheduler"):
+    with refused("bad_environment", "--scheduler", address):
         ms.run_many(write_stride(tmp_path), tmp_path / "new" / "out", scheduler=address)
     assert not (tmp_path / "new").exists()
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"musclesolve\[cluster\]"):
+    with refused("missing_package", "musclesolve[cluster]"):
         ms.run_many(write_stride(tmp_path), tmp_path / "out", scheduler="tcp://host:8786")

@@ -21,16 +21,16 @@ def call():
 
 @pytest.fixture
 def many(monkeypatch):
-    """In the place of the computation: answers with records and remembers what it was asked."""
+    """In place of the computation: returns records and stores the arguments."""
 
-    def replace(answer):
+    def replace(outcome):
         seen = {}
 
         def run_many(trials, output, **options):
             seen.update(options, trials=[str(each) for each in trials])
-            if isinstance(answer, BaseException):
-                raise answer
-            return answer
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
 
         monkeypatch.setattr("musclesolve.studies.many_trials.run_many.run_many", run_many)
         return seen

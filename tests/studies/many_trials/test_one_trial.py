@@ -1,4 +1,4 @@
-"""One trial of many: computed once, kept while nothing changes, its faults told and never raised."""
+"""One trial of many: computed once, kept while nothing changes, its faults recorded and never raised."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_folder_of_another_trial_is_left_alone(tmp_path):
     assert [path.name for path in out.iterdir()] == ["result.nc"]
 
 
-def test_a_fault_of_the_program_is_told_apart_and_its_place_kept(tmp_path, monkeypatch):
+def test_a_fault_of_the_program_has_failed_and_its_place_is_kept(tmp_path, monkeypatch):
     def run(trial, **options):
         raise ZeroDivisionError("by nothing")
 
@@ -59,7 +59,7 @@ def test_a_fault_of_the_program_is_told_apart_and_its_place_kept(tmp_path, monke
 
 
 @pytest.mark.parametrize("table", ["muscles", "markers"])
-def test_tables_of_ones_own_are_inputs(tmp_path, table):
+def test_tables_of_the_user_are_inputs(tmp_path, table):
     if table == "muscles":
         trial = write_stride(tmp_path, old="[muscles]", new='[muscles]\ndatabase = "own.toml"')
         shutil.copy(files("muscle_db") / "silva_2003.toml", tmp_path / "own.toml")

@@ -8,11 +8,12 @@ import signal
 
 import pytest
 from many_trials import write_stride
+from refusals import refused
 
 import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost.named.power_costs import ActivationPower
-from musclesolve.studies.many_trials.run_many import _Report
+from musclesolve.studies.many_trials.run_many import Report
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 
@@ -60,32 +61,34 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
 
 
 def test_the_line_of_progress_stays_short():
-    said = []
-    report = _Report(200, lambda stage, fraction: said.append((stage, fraction)))
+    stages = []
+    report = Report(200, lambda stage, fraction: stages.append((stage, fraction)))
     report.done = 50
     report([f"subject_{number:02d}-barefoot_walk" for number in range(16)], 10.0)
-    assert said == [("50/200 …_00-barefoot_walk, …_01-barefoot_walk, +14", 0.3)]
+    assert stages == [("50/200 …_00-barefoot_walk, …_01-barefoot_walk, +14", 0.3)]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "match"),
+    ("wrong", "name"),
     [
         ({"cost": "stress"}, "stress"),
         ({"solver": "bach"}, "bach"),
         ({"side": "q"}, "side"),
-        ({"jobs": 0}, "whole number"),
-        ({"trials": []}, "no trial"),
-        ({"cost": type("Local", (ActivationPower,), {})(3.0)}, "cannot be sent"),
+        ({"jobs": 0}, "jobs"),
+        ({"trials": []}, "trial"),
+        ({"cost": type("Local", (ActivationPower,), {})(3.0)}, "Local"),
     ],
 )
-def test_what_would_fail_for_every_trial_is_refused_at_once(tmp_path, wrong, match):
+def test_what_would_fail_for_every_trial_is_refused_at_once(tmp_path, wrong, name):
     given = {"trials": [write_stride(tmp_path)], "output": tmp_path / "out", **wrong}
-    with pytest.raises(InputError, match=match):
+    with pytest.raises(InputError, match=name):
         ms.run_many(**given)
+    with pytest.raises(TypeError, match="job"):
+        ms.run_many(given["trials"], given["output"], job=1)
     assert not (tmp_path / "out").exists()
 
 
 def test_an_output_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "out").touch()
-    with pytest.raises(InputError, match="cannot be written"):
+    with refused("not_writable", str(tmp_path / "out")):
         ms.run_many(write_stride(tmp_path), tmp_path / "out")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials.trial_names import find_trials, folder_names
@@ -23,7 +23,7 @@ def test_names_are_stems_and_with_folders_where_stems_repeat():
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.lists(PART, min_size=1, max_size=3), unique_by=tuple, min_size=1, max_size=6))
-def test_names_differ_whatever_the_paths_or_it_is_said(parts):
+def test_names_differ_whatever_the_paths_or_are_refused(parts):
     paths = [Path("/", *each[:-1], f"{each[-1]}.toml") for each in parts]
     try:
         names = folder_names(paths)
@@ -47,14 +47,14 @@ def test_a_folder_means_the_trials_in_it(tmp_path):
 
 
 def test_folders_without_trials_and_folders_that_cannot_be_read_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="no trial file in this folder"):
+    with refused("missing_file", str(tmp_path)):
         find_trials([tmp_path])
-    with pytest.raises(InputError, match="no trial is named"):
+    with refused("missing_argument"):
         find_trials([])
 
     def forbidden(path):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "iterdir", forbidden)
-    with pytest.raises(InputError, match=r"cannot be read: Permission denied"):
+    with refused("unreadable_file", "Permission denied"):
         find_trials([tmp_path])

@@ -86,9 +86,9 @@ def test_the_file_has_every_trial_and_its_message():
 )
 def test_exit_codes(records, code):
     assert exit_code(records) == code
-    said = "\n".join(remarks(records, Path("out")))
-    assert "trials            2: " in said
-    assert ("musclesolve average" in said) == all(each.outcome.has_result for each in records)
+    text = "\n".join(remarks(records, Path("out")))
+    assert "trials            2: " in text
+    assert ("musclesolve average" in text) == all(each.outcome.has_result for each in records)
 
 
 def test_results_of_other_trials_in_the_folder_are_named(tmp_path):

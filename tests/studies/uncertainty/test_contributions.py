@@ -22,7 +22,7 @@ NONE = {source.key: 0.0 for source in sources().values()}
 
 @pytest.fixture(scope="module")
 def trial() -> Trial:
-    return replace(read_trial(reference_stride()), time_range=(0.4, 0.85))
+    return replace(read_trial(reference_stride()), time_range=(0.5, 0.75))
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +61,13 @@ def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, sour
 
 def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial: Trial) -> None:
     small = {source.key: 0.01 * source.sd for source in sources().values()} | {"soft_tissue_mm": 0.0}
-    found = ms.uncertainty(trial, 60, seed=1, sd=small, side="r", workers=1)
+    short = replace(trial, time_range=(0.5, 0.6))
+    found = ms.uncertainty(short, 40, seed=1, sd=small, side="r", workers=1)
     for name in ("muscle_force", "contact_force", "joint_moment"):
         drawn, predicted = found[f"{name}_sd"] ** 2, found[f"{name}_first_order_sd"] ** 2
         last = predicted.dims[-1]
         ratio = np.sqrt(drawn.sum(last) / predicted.sum(last)).values
-        # 60 samples know a standard deviation to 9 %; in a frame its many sources share that.
+        # 40 samples know a standard deviation to 11 %; in a frame its many sources share that.
         assert np.median(ratio) == pytest.approx(1.0, abs=0.15), name
         assert (np.abs(ratio - 1.0) < 0.4).mean() > 0.95, name
         shares = found[f"{name}_contribution"].sum("source")
@@ -99,15 +100,3 @@ def test_a_cost_without_derivatives_has_no_contributions_and_says_so(trial: Tria
     assert "min_max" in found.attrs["without_contributions"]
     left_out = ms.uncertainty(short, 2, contributions=False, side="r", workers=1)
     assert left_out.attrs["without_contributions"] == "not asked for"
-
-
-def test_an_interrupted_analysis_leaves_no_process_behind(trial: Trial) -> None:
-    from multiprocessing import active_children
-
-    def stop(stage: str, fraction: float) -> None:
-        if stage == "samples":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ms.uncertainty(trial, 40, side="r", workers=2, contributions=False, progress=stop)
-    assert not active_children()

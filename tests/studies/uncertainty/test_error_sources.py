@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from refusals import refused
 
 import musclesolve as ms
 from musclesolve.data.bundled import reference_stride
@@ -48,7 +49,7 @@ def test_a_trial_file_gives_standard_deviations(tmp_path) -> None:
     file.write_text(text + "\n[uncertainty]\nmarker_placement_mm = 2\n", encoding="utf-8")
     assert read_trial(file).uncertainty == {"marker_placement_mm": 2.0}
     file.write_text(text + "\n[uncertainty]\nmarker_placement = 2\n", encoding="utf-8")
-    with pytest.raises(ms.InputError, match="no such key"):
+    with pytest.raises(ms.InputError, match="marker_placement"):
         read_trial(file)
 
 
@@ -62,5 +63,5 @@ def test_what_cannot_be_is_refused(trial: Trial, key: str, sd: object) -> None:
 
 
 def test_deviations_have_keys(trial: Trial) -> None:
-    with pytest.raises(ms.InputError, match="no set of standard deviations"):
+    with refused("bad_type", "3"):
         standard_deviations(trial, 3)  # type: ignore[arg-type]
