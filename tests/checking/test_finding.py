@@ -75,7 +75,9 @@ def test_a_weight_of_what_the_recording_does_not_show_is_reported(tmp_path: Path
     with trial.open("a", encoding="utf-8") as file:
         file.write("\n[consistency]\nweights = { knee = 2 }\n")
     (found,) = [finding for finding in ms.check(trial).findings if finding.severity == "error"]
-    assert found.code == "trial_file" and found.where.field == "[consistency] weights" and "'knee'" in found.what
+    assert (
+        found.code == "trial_file" and found.where.field == "[consistency] weights" and "'knee'" in found.what
+    )
 
 
 def test_what_is_no_path_is_refused() -> None:
