@@ -6,6 +6,20 @@ from musclesolve.synthetic.recording.recording_options import RecordingOptions
 from musclesolve.synthetic.stride.reference_stride import Stride
 
 
+PLATES = """[[force]]
+side = "r"
+force = "right_force_"
+point = "right_point_"
+moment = "right_moment_"
+
+[[force]]
+side = "l"
+force = "left_force_"
+point = "left_point_"
+moment = "left_moment_"
+"""
+
+
 def trial_text(stride: Stride, options: RecordingOptions) -> str:
     """The trial file."""
     subject, kind = stride.person.subject, "toml" if options.cameras else "trc"
@@ -45,18 +59,7 @@ strength_factor = {strength:g}
 
 {_mapping(stride, options)}
 
-[[force]]
-side = "r"
-force = "right_force_"
-point = "right_point_"
-moment = "right_moment_"
-
-[[force]]
-side = "l"
-force = "left_force_"
-point = "left_point_"
-moment = "left_moment_"
-"""
+{PLATES}"""
 
 
 def _turning(degrees: float) -> str:
