@@ -5,7 +5,6 @@ from __future__ import annotations
 from musclesolve.synthetic.recording.recording_options import RecordingOptions
 from musclesolve.synthetic.stride.reference_stride import Stride
 
-
 PLATES = """[[force]]
 side = "r"
 force = "right_force_"
