@@ -58,10 +58,10 @@ def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None
     answer = RUNNER.invoke(app, ["check", str(trial)])
     assert answer.exit_code == 2
     assert "force_units" in answer.stdout
-    told = json.loads(RUNNER.invoke(app, ["check", str(trial), "--json"]).stdout)
-    assert told["ok"] is False
-    assert told["findings"][0]["code"] == "force_units"
-    assert told["findings"][0]["where"]["file"].endswith("forces.mot")
+    printed = json.loads(RUNNER.invoke(app, ["check", str(trial), "--json"]).stdout)
+    assert printed["ok"] is False
+    assert printed["findings"][0]["code"] == "force_units"
+    assert printed["findings"][0]["where"]["file"].endswith("forces.mot")
 
 
 def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
@@ -74,8 +74,10 @@ def test_a_weight_of_what_the_recording_does_not_show_is_reported(tmp_path: Path
     trial = write_copy(open_copy(STRIDE), tmp_path)
     with trial.open("a", encoding="utf-8") as file:
         file.write("\n[consistency]\nweights = { knee = 2 }\n")
-    (told,) = [finding for finding in ms.check(trial).findings if finding.severity == "error"]
-    assert told.code == "trial_file" and told.where.field == "[consistency] weights" and "'knee'" in told.what
+    (found,) = [finding for finding in ms.check(trial).findings if finding.severity == "error"]
+    assert (
+        found.code == "trial_file" and found.where.field == "[consistency] weights" and "'knee'" in found.what
+    )
 
 
 def test_what_is_no_path_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""What lies clearly beyond a documented limit is told, what lies clearly within it is not."""
+"""What lies clearly beyond a documented limit is reported, what lies clearly within it is not."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def codes_after(copy: Copy, folder: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("factor", "codes"), [(1.042, set()), (0.958, set()), (1.08, {"mass"}), (0.92, {"mass"})]
 )
-def test_the_mass_is_told_from_six_percent_on(factor: float, codes: set[str], tmp_path: Path) -> None:
+def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str], tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.set_key("subject", "mass_kg", repr(factor * copy.content["subject"]["mass_kg"]))
     assert codes_after(copy, tmp_path) == codes
 
 
 @pytest.mark.parametrize(("size", "codes"), [(0.021, set()), (0.039, {"marker_moved"})])
-def test_a_marker_that_moved_is_told_from_30_millimetres_on(
+def test_a_marker_that_moved_is_reported_from_30_millimetres_on(
     size: float, codes: set[str], tmp_path: Path
 ) -> None:
     copy = open_copy(STRIDE)
@@ -41,7 +41,7 @@ def test_a_marker_that_moved_is_told_from_30_millimetres_on(
 
 
 @pytest.mark.parametrize(("share", "codes"), [(0.7, set()), (1.6, {"segment_length"})])
-def test_a_segment_that_stretches_slowly_is_told(share: float, codes: set[str], tmp_path: Path) -> None:
+def test_a_segment_that_stretches_slowly_is_reported(share: float, codes: set[str], tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     along = copy.walk[copy.marker("elbow_lateral_r")] - copy.walk[copy.marker("shoulder_r")]
     along = along / np.linalg.norm(along, axis=1, keepdims=True)
@@ -50,8 +50,8 @@ def test_a_segment_that_stretches_slowly_is_told(share: float, codes: set[str], 
     assert codes_after(copy, tmp_path) == codes
 
 
-@pytest.mark.parametrize(("share", "told"), [(0.7, False), (1.5, True)])
-def test_a_point_of_force_beside_the_sole_is_told(share: float, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("share", "found"), [(0.7, False), (1.5, True)])
+def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     case, _ = load(STRIDE)
     assert case is not None
@@ -65,10 +65,10 @@ def test_a_point_of_force_beside_the_sole_is_told(share: float, told: bool, tmp_
     )
     point[own, 1] = heel - share * (BESIDE + MARGIN)
     copy.set_plate(plate, "point", point)
-    assert ("pressure_outside" in codes_after(copy, tmp_path)) == told
+    assert ("pressure_outside" in codes_after(copy, tmp_path)) == found
 
 
-def test_a_recording_that_is_played_backwards_is_told(tmp_path: Path) -> None:
+def test_a_recording_that_is_played_backwards_is_reported(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     copy.put(copy.walk.position[::-1])
     assert "walking_direction" in codes_after(copy, tmp_path)

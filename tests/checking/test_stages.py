@@ -19,9 +19,8 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
 # Faults whose consequences look like other faults: of time, units, axes, labels, plates.
 FAULTY = (
     ("up_axis_wrong", "force_in_kilonewtons", "knee_markers_swapped"),
-    ("markers_in_metres", "frames_dropped", "plates_mirrored"),
-    ("sides_swapped", "forces_late_50ms", "plate_baseline"),
-    ("walks_backwards", "heel_and_toe_exchanged", "two_labels_on_one_marker", "plates_swapped"),
+    ("markers_in_metres", "frames_dropped", "plates_mirrored", "heel_and_toe_exchanged"),
+    ("walks_backwards", "sides_swapped", "two_labels_on_one_marker", "forces_late_50ms", "plate_baseline"),
 )
 
 
@@ -30,7 +29,7 @@ def test_shuffled_checks_find_the_same(faults: tuple[str, ...], tmp_path: Path) 
     trial = plant_all(faults, STRIDE, tmp_path)
     usual = findings_of(trial, all_checks())
     assert len({f.code for f in usual if f.severity != "note"}) > 1
-    for seed in range(3):
+    for seed in range(2):
         shuffled = list(all_checks())
         random.Random(seed).shuffle(shuffled)
         assert findings_of(trial, shuffled) == usual

@@ -1,4 +1,4 @@
-"""What the markers of a case show: landmarks, the way the person faces, feet on the ground, the center of mass."""
+"""What the markers of a case show: landmarks, the way the subject faces, feet on the ground, the center of mass."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def carried(trial: Trial, marker: str) -> Array:
     try:
         path[seen] = register(np.stack(still[:-1]), moving[seen]).point(still[-1])
     except InputError:
-        # Markers on a line: what is made of them later on says so.
+        # Markers on a line: the anatomy reports them.
         return path
     return path
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.case.observed_body import between, facing, smooth
-from musclesolve.checking.forces.support import measured, sampled, smooth_force, within
+from musclesolve.checking.forces.support import measured, smooth_force, within
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.motion.walking_direction import headings
@@ -70,7 +70,7 @@ def along_way(found: Law, horizontal: Array) -> Array:
 
 def total_force(case: Case, time: Array) -> Array:
     """Return the sum of all plates (T, 3) [N] at some times."""
-    parts = [sampled(plate, smooth_force(plate), time) for plate in case.trial.forces]
+    parts = [at_times(plate.time, smooth_force(plate), time) for plate in case.trial.forces]
     return np.sum(parts, axis=0)
 
 

@@ -14,7 +14,7 @@ from musclesolve.checking.finding import Finding, finding
 from musclesolve.checking.forces.center_of_pressure import Track, tracks
 from musclesolve.checking.forces.newton import along_way, law
 from musclesolve.checking.forces.plate_rotation import Group, PlateRotation, best_rotation
-from musclesolve.checking.forces.support import away, sampled, smooth_force
+from musclesolve.checking.forces.support import away, smooth_force
 from musclesolve.checking.repair import Repair, change_plate
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
@@ -47,7 +47,7 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     if found is None or not mass > 0.0:
         return
     at = found.time[found.frames]
-    force = [sampled(plate, smooth_force(plate), at)[:, :2] for plate in case.trial.forces]
+    force = [at_times(plate.time, smooth_force(plate), at)[:, :2] for plate in case.trial.forces]
     due = mass * found.due[found.frames][:, :2]
     variation = float(np.sum((due - due.mean(axis=0)) ** 2))
     if variation == 0.0:

@@ -25,11 +25,6 @@ def smooth_force(plate: PlateForce) -> Array:
     return low_pass(np.nan_to_num(plate.force), rate, cutoff)
 
 
-def sampled(plate: PlateForce, columns: Array, time: Array) -> Array:
-    """Return columns (S, k) of a plate at other times, (T, k)."""
-    return at_times(plate.time, columns, time)
-
-
 def eroded(mask: Mask, count: int) -> Mask:
     """Return a mask (T,) without the first and last samples of each run; the ends of the recording are no ends."""
     kept = mask.copy()

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case.case import Case
 from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.forces.newton import Law, law
-from musclesolve.checking.forces.support import sampled, smooth_force
+from musclesolve.checking.forces.support import smooth_force
 from musclesolve.checking.repair import change_plate, in_order
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.recording.data import PlateForce
@@ -71,7 +71,7 @@ def _unexplained(forces: list[tuple[PlateForce, Array]], found: Law, shift: floa
     force, due = (
         np.stack([vector[:, 2], np.sum(vector * way, axis=1) * ahead], axis=1)
         for vector in (
-            np.sum([sampled(plate, smooth, at[inside]) for plate, smooth in forces], axis=0),
+            np.sum([at_times(plate.time, smooth, at[inside]) for plate, smooth in forces], axis=0),
             found.due[found.frames][inside],
         )
     )

@@ -104,5 +104,7 @@ def _standing(static: Markers | None, one: str, other: str) -> float:
 def middle(columns: Array) -> Array:
     """Return the median (P,) of columns (T, P) over what is no gap, NaN where all is."""
     seen = np.isfinite(columns)
+    if seen.all() and len(columns):
+        return np.asarray(np.median(columns, axis=0))
     whole = np.where(seen.any(axis=0), columns, 0.0)
     return np.where(seen.any(axis=0), np.nanmedian(whole, axis=0), np.nan)

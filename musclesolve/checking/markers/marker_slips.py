@@ -45,7 +45,7 @@ class Jumps:
     noisy: dict[str, Mask]
 
 
-def find_jumps(case: Case) -> Jumps:
+def _find_jumps(case: Case) -> Jumps:
     """Return which markers jump on the body."""
     found = Jumps({} if case.trial.markers.time.size < 8 else _sizes(case), {}, {})
     for name, size in found.size.items():
@@ -102,10 +102,18 @@ def _around(size: Array) -> Array:
 
 
 @asked_at(Stage.SLIPS)
-def slips_and_ghosts(case: Case) -> Iterator[Finding]:
+def slips_and_lengths(case: Case) -> Iterator[Finding]:
+    """Find markers that slip or jitter on the body, and segments that stretch for another reason."""
+    jumps = _find_jumps(case)
+    yield from _slips_and_ghosts(case, jumps)
+    yield from _noise(case, jumps)
+    yield from _stretched(case, jumps)
+
+
+def _slips_and_ghosts(case: Case, jumps: Jumps) -> Iterator[Finding]:
     """Find where a marker slips, and where it only leaves its place for a while."""
     markers = case.trial.markers
-    for name, jumped in find_jumps(case).single.items():
+    for name, jumped in jumps.single.items():
         events = _events(markers[name], jumped)
         slips, ghosts = _sorted_events(markers.time, events)
         if slips:
@@ -167,10 +175,9 @@ def _events(path: Array, jumped: Mask) -> list[Event]:
     ]
 
 
-@asked_at(Stage.SLIPS)
-def noise_for_a_while(case: Case) -> Iterator[Finding]:
+def _noise(case: Case, found: Jumps) -> Iterator[Finding]:
     """Find markers that jitter in some frames: none of their jumps stands out among its neighbours."""
-    found, time = find_jumps(case), case.trial.markers.time
+    time = case.trial.markers.time
     if not found.noisy:
         return
     size = found.size
@@ -189,13 +196,11 @@ def noise_for_a_while(case: Case) -> Iterator[Finding]:
     yield finding("noise.frames", "warning", values, where)
 
 
-@asked_at(Stage.SLIPS)
-def segment_lengths(case: Case) -> Iterator[Finding]:
+def _stretched(case: Case, jumps: Jumps) -> Iterator[Finding]:
     """Find segments that stretch for another reason than that a marker jumps."""
     markers, pairs = case.trial.markers, distances(case.trial)
     if pairs is None:
         return
-    jumps = find_jumps(case)
     jumping = np.isin(pairs.names, [*jumps.single, *jumps.noisy])
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     error[:, jumping[pairs.one] | jumping[pairs.other]] = 0.0

@@ -43,30 +43,30 @@ def _lift(copy: Copy, plate: int, extra: Array) -> None:
     copy.set_plate(plate, "point", moved)
 
 
+def _scale(copy: Copy, factor: Array | float, *roles: str) -> None:
+    """Multiply what all plates show by a factor, or by one of every axis (3,)."""
+    for plate in copy.plates():
+        for role in roles:
+            if copy.columns(plate, role):
+                copy.set_plate(plate, role, copy.plate(plate, role) * factor)
+
+
 @fault("force_units")
 def force_in_kilonewtons(copy: Copy) -> None:
     """Forces and moments are in kilonewtons."""
-    for plate in copy.plates():
-        for role in ("force", "moment"):
-            copy.set_plate(plate, role, 0.001 * copy.plate(plate, role)) if copy.columns(
-                plate, role
-            ) else None
+    _scale(copy, 0.001, "force", "moment")
 
 
 @fault("point_units")
 def points_in_millimetres(copy: Copy) -> None:
     """The points of force are in millimetres."""
-    for plate in copy.plates():
-        copy.set_plate(plate, "point", 1000.0 * copy.plate(plate, "point"))
+    _scale(copy, 1000.0, "point")
 
 
 @fault("force_sign")
 def force_on_the_plate(copy: Copy) -> None:
     """The file holds the forces of the feet on the plates."""
-    for plate in copy.plates():
-        for role in ("force", "moment"):
-            if copy.columns(plate, role):
-                copy.set_plate(plate, role, -copy.plate(plate, role))
+    _scale(copy, -1.0, "force", "moment")
 
 
 @fault("plates_swapped")
@@ -151,8 +151,7 @@ def plate_clipped(copy: Copy) -> None:
 @fault("plate_axes")
 def plates_mirrored(copy: Copy) -> None:
     """The forward force of all plates has the wrong sign."""
-    for plate in copy.plates():
-        copy.set_plate(plate, "force", copy.plate(plate, "force") * [-1.0, 1.0, 1.0])
+    _scale(copy, np.array([-1.0, 1.0, 1.0]), "force")
 
 
 @fault("plate_axes")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from musclesolve._util.arrays import Mask
 from musclesolve.synthetic.faults.fault import fault
 from musclesolve.synthetic.faults.trial_copy import STATIC, WALK, Copy
 
@@ -95,10 +98,8 @@ def two_labels_on_one_marker(copy: Copy) -> None:
     """The fifth metatarsal marker of the left foot was given the place of the toe marker for 25 frames."""
     first = copy.frame(0.3)
     frames = slice(first, first + 25)
-    position = copy.walk.position.copy()
-    position[frames, copy.walk.names.index(copy.marker("metatarsal_5_l"))] = copy.walk[copy.marker("toe_l")][
-        frames
-    ]
+    ghost, real, position = copy.marker("metatarsal_5_l"), copy.marker("toe_l"), copy.walk.position.copy()
+    position[frames, copy.walk.names.index(ghost)] = copy.walk[real][frames]
     copy.put(position)
 
 
@@ -116,21 +117,25 @@ def static_in_other_axes(copy: Copy) -> None:
         copy.put(np.roll(copy.static.position, 1, axis=-1), static=True)
 
 
+def _without(copy: Copy, count: int) -> Mask:
+    """Return all frames but some in the middle of the time range, (T,)."""
+    kept = np.ones(copy.walk.time.size, bool)
+    kept[copy.frame(0.5) : copy.frame(0.5) + count] = False
+    return kept
+
+
 @fault("frames_missing")
 def frames_dropped(copy: Copy) -> None:
     """Six frames were dropped; the time column shows the hole."""
-    kept = np.ones(copy.walk.time.size, bool)
-    kept[copy.frame(0.5) : copy.frame(0.5) + 6] = False
+    kept = _without(copy, 6)
     copy.walk = replace(copy.walk, time=copy.walk.time[kept], position=copy.walk.position[kept])
 
 
 @fault("frames_skipped")
 def frames_skipped(copy: Copy) -> None:
     """Four frames were dropped and the others numbered anew, so that the time column shows nothing."""
-    kept = np.ones(copy.walk.time.size, bool)
-    kept[copy.frame(0.5) : copy.frame(0.5) + 4] = False
-    count = int(kept.sum())
-    copy.walk = replace(copy.walk, time=copy.walk.time[:count], position=copy.walk.position[kept])
+    kept = _without(copy, 4)
+    copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
 
 
 @fault("frames_repeated")
@@ -150,17 +155,21 @@ def time_step_uneven(copy: Copy) -> None:
     copy.walk = replace(copy.walk, time=time)
 
 
+def _with_header(lines: list[str], column: int, change: Callable[[str], str]) -> str:
+    """Return the text of a TRC file with one value of its header changed."""
+    header = lines[2].split("\t")
+    header[column] = change(header[column])
+    return "\n".join([*lines[:2], "\t".join(header), *lines[3:]]) + "\n"
+
+
 @fault("repeated_times")
 def row_pasted_twice(copy: Copy) -> None:
     """A row of the marker file stands twice."""
 
     def twice(text: str) -> str:
         lines = text.splitlines()
-        at = len(lines) // 2
-        lines.insert(at, lines[at])
-        header = lines[2].split("\t")
-        header[2] = str(int(header[2]) + 1)
-        return "\n".join([*lines[:2], "\t".join(header), *lines[3:]]) + "\n"
+        lines.insert(len(lines) // 2, lines[len(lines) // 2])
+        return _with_header(lines, 2, lambda count: str(int(count) + 1))
 
     copy.afterwards.append((WALK, twice))
 
@@ -174,14 +183,8 @@ def truncated_file(copy: Copy) -> None:
 @fault("header_rate")
 def header_rate_wrong(copy: Copy) -> None:
     """The header of the marker file says 1.2 times the rate."""
-
-    def faster(text: str) -> str:
-        lines = text.splitlines()
-        header = lines[2].split("\t")
-        header[0] = f"{1.2 * float(header[0]):.2f}"
-        return "\n".join([*lines[:2], "\t".join(header), *lines[3:]]) + "\n"
-
-    copy.afterwards.append((WALK, faster))
+    faster = partial(_with_header, column=0, change=lambda rate: f"{1.2 * float(rate):.2f}")
+    copy.afterwards.append((WALK, lambda text: faster(text.splitlines())))
 
 
 @fault("unreadable")

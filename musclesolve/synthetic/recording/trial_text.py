@@ -5,37 +5,7 @@ from __future__ import annotations
 from musclesolve.synthetic.recording.recording_options import RecordingOptions
 from musclesolve.synthetic.stride.reference_stride import Stride
 
-TRIAL = """# {about}, right heel strike to right heel strike.
-# It was not recorded: it follows from {curves} and the laws of motion (musclesolve.synthetic).
-
-[subject]
-name = "{name}"
-mass_kg = {mass:g}
-stature_m = {stature:.2f}
-sex = "{sex}"
-
-[laboratory]
-forward = "{forward}"
-up = "{up}"
-
-[files]
-markers = "{walk}"
-static = "{static}"
-forces = "forces.mot"
-
-{time}# Noise of the markers: {noise_mm:g} mm. The highest harmonic of the motion itself lies at {highest:.1f} Hz.
-[filter]
-{cutoff}
-unloaded_below_n = {load:g}
-
-# The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
-# take 61 N/cm2 for healthy adults, 1.94 times as much.{short}
-[muscles]
-strength_factor = {strength:g}
-
-{meaning}
-
-[[force]]
+PLATES = """[[force]]
 side = "r"
 force = "right_force_"
 point = "right_point_"
@@ -51,29 +21,44 @@ moment = "left_moment_"
 
 def trial_text(stride: Stride, options: RecordingOptions) -> str:
     """The trial file."""
-    subject = stride.person.subject
-    kind = "toml" if options.cameras else "trc"
-    highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values())
-    return TRIAL.format(
-        about=stride.about + _turning(options.turn_deg),
-        short=stride.shortfall,
-        curves=stride.source,
-        name=subject.name,
-        mass=subject.mass,
-        stature=subject.stature,
-        sex=subject.sex,
-        forward=options.forward,
-        up=options.up,
-        time=_time(stride, options),
-        noise_mm=options.noise_mm,
-        highest=highest / stride.period,
-        cutoff=_cutoff(options),
-        walk=f"walk.{kind}",
-        static=f"static.{kind}",
-        load=options.unloaded_below,
-        strength=stride.person.settings["muscles"]["strength_factor"],
-        meaning=_meaning(stride, options),
+    subject, kind = stride.person.subject, "toml" if options.cameras else "trc"
+    highest = max(max(entry["harmonics"]) for entry in stride.layout.series.values()) / stride.period
+    strength = stride.person.settings["muscles"]["strength_factor"]
+    content = (
+        f"Noise of the markers: {options.noise_mm:g} mm. "
+        f"The highest harmonic of the motion itself lies at {highest:.1f} Hz."
     )
+    return f"""# {stride.about + _turning(options.turn_deg)}, right heel strike to right heel strike.
+# It was not recorded: it follows from {stride.source} and the laws of motion (musclesolve.synthetic).
+
+[subject]
+name = "{subject.name}"
+mass_kg = {subject.mass:g}
+stature_m = {subject.stature:.2f}
+sex = "{subject.sex}"
+
+[laboratory]
+forward = "{options.forward}"
+up = "{options.up}"
+
+[files]
+markers = "walk.{kind}"
+static = "static.{kind}"
+forces = "forces.mot"
+
+{_time(stride, options)}# {content}
+[filter]
+{_cutoff(options)}
+unloaded_below_n = {options.unloaded_below:g}
+
+# The muscles of the database are as strong as 31.4 N/cm2 makes them; Arnold et al. (2010, Ann Biomed Eng 38:269-79)
+# take 61 N/cm2 for healthy adults, 1.94 times as much.{stride.shortfall}
+[muscles]
+strength_factor = {strength:g}
+
+{_mapping(stride, options)}
+
+{PLATES}"""
 
 
 def _turning(degrees: float) -> str:
@@ -89,7 +74,7 @@ def _time(stride: Stride, options: RecordingOptions) -> str:
     return f"[time]\nstart_s = {options.margin_s:.8f}\nend_s = {end:.8f}\n\n"
 
 
-def _meaning(stride: Stride, options: RecordingOptions) -> str:
+def _mapping(stride: Stride, options: RecordingOptions) -> str:
     """What the markers mean: the name of their set, or a mapping of every landmark to the marker of its name."""
     if options.marker_set is not None:
         return f'[markers]\nset = "{options.marker_set}"'

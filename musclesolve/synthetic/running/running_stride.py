@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,23 +64,16 @@ class RunningStride(Stride):
     contact: RunGround
     base: Base
 
+    source: ClassVar[str] = "plausible ground forces and paths of the feet"
+    shortfall: ClassVar[str] = (
+        " Even so they lack moments of a run:\n"
+        "# in the middle of stance, and where passive vasti extend the deeply flexed knee."
+    )
+
     @property
     def about(self) -> str:
         """What it is, in a line."""
         return f"A run of {self.speed:g} m/s with flight ({120.0 / self.period:.0f} steps a minute)"
-
-    @property
-    def source(self) -> str:
-        """What it follows from, besides the laws of motion."""
-        return "plausible ground forces and paths of the feet"
-
-    @property
-    def shortfall(self) -> str:
-        """What the muscles lack, in sentences."""
-        return (
-            " Even so they lack moments of a run:\n"
-            "# in the middle of stance, and where passive vasti extend the deeply flexed knee."
-        )
 
     def joints(self, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
         """Joint angles (T, K) [rad] and their two derivatives at times (T,) [s]."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,20 +53,14 @@ class Stride:
     layout: Layout
     coefficients: Array
 
+    # What it follows from, besides the laws of motion; what the muscles lack, in sentences.
+    source: ClassVar[str] = "normative curves"
+    shortfall: ClassVar[str] = " With 1.0 one frame of ten falls short around push-off."
+
     @property
     def about(self) -> str:
         """What it is, in a line."""
         return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
-
-    @property
-    def source(self) -> str:
-        """What it follows from, besides the laws of motion."""
-        return "normative curves"
-
-    @property
-    def shortfall(self) -> str:
-        """What the muscles lack, in sentences."""
-        return " With 1.0 one frame of ten falls short around push-off."
 
     @property
     def person(self) -> Person:

@@ -47,7 +47,7 @@ def usual(faulty: Path) -> list[Finding]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "stage"), list(zip(RAISED, (Stage.UNITS, Stage.GAPS, Stage.PLATES, Stage.ANATOMY), strict=True))
+    ("kind", "stage"), [*zip(RAISED, (Stage.UNITS, Stage.GAPS, Stage.PLATES, Stage.ANATOMY), strict=True)]
 )
 def test_a_check_that_raises_is_a_finding_beside_the_others(
     kind: str, stage: Stage, faulty: Path, usual: list[Finding]

@@ -1,4 +1,4 @@
-"""What lies out of reach of the time range is a note at most; inside of it the same is told."""
+"""What lies out of reach of the time range is a note at most; inside of it the same is reported."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ def test_what_happens_after_the_time_range_is_a_note(spoil: Spoil, tmp_path: Pat
 
 
 @pytest.mark.parametrize("spoil", [slip, skip])
-def test_what_lasts_into_the_time_range_is_told(spoil: Spoil, tmp_path: Path) -> None:
+def test_what_lasts_into_the_time_range_is_reported(spoil: Spoil, tmp_path: Path) -> None:
     report = found(spoil, 0.3, tmp_path, start_s=0.8)
     assert report.codes[:1] == found(spoil, 0.9, tmp_path / "within", start_s=0.8).codes[:1]
     assert not report.ok
 
 
 @pytest.mark.parametrize("share", [0.7, 1.3])
-def test_what_the_filter_carries_into_the_range_is_told(share: float, tmp_path: Path) -> None:
+def test_what_the_filter_carries_into_the_range_is_reported(share: float, tmp_path: Path) -> None:
     report = found(merge, 1.3, tmp_path, end_s=1.3 - share * REACH)
     assert report.ok == (share > 1.0), str(report)
 
@@ -92,13 +92,13 @@ def cropped(copy: Copy, first: float, last: float) -> None:
     copy.forces = replace(copy.forces, time=time[kept], values=copy.forces.values[kept])
 
 
-@pytest.mark.parametrize(("margin", "told"), [(0.13, False), (0.05, True)])
-def test_files_that_cover_the_time_range_may_be_cut(margin: float, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("margin", "found"), [(0.13, False), (0.05, True)])
+def test_files_that_cover_the_time_range_may_be_cut(margin: float, found: bool, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     cropped(copy, 0.4 - margin, 1.3 + margin)
     copy.set_key("time", "start_s", "0.4")
     copy.set_key("time", "end_s", "1.3")
-    assert ("durations_differ" in check(write_copy(copy, tmp_path)).codes) == told
+    assert ("durations_differ" in check(write_copy(copy, tmp_path)).codes) == found
 
 
 @pytest.mark.parametrize("late", [-0.15, 0.15])

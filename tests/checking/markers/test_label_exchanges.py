@@ -1,4 +1,4 @@
-"""Labels exchanged for a while are told of the markers that carry them, and of no others."""
+"""Labels exchanged for a while are reported of the markers that carry them, and of no others."""
 
 from __future__ import annotations
 

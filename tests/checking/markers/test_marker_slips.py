@@ -60,7 +60,7 @@ def test_the_marker_that_slips_is_blamed_and_not_its_neighbour(
     assert found(copy, tmp_path)[1] == [("marker_slipped", {"R.Elbow"})]
 
 
-def test_every_leap_of_a_marker_is_told(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+def test_every_jump_of_a_marker_is_reported(recorded_walk_trial: Trial, tmp_path: Path) -> None:
     copy = open_copy(recorded_walk_trial.path)
     for share in (0.3, 0.5, 0.7):
         moved(copy, "R.Heel", share, (27.0, 21.6, 28.8), 3)
@@ -78,7 +78,7 @@ def test_a_ghost_of_many_frames_is_no_slip(tmp_path: Path) -> None:
     assert len(report.findings[0].where.times) == 1
 
 
-def test_two_slips_of_one_marker_are_told(tmp_path: Path) -> None:
+def test_two_slips_of_one_marker_are_reported(tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     moved(copy, "ankle_lateral_r", 0.35, (18.0, 14.4, 19.2), None)
     moved(copy, "ankle_lateral_r", 0.65, (-30.0, -24.0, -32.0), None)

@@ -36,7 +36,7 @@ def found(
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
-def test_front_and_back_of_one_side_are_named_before_anything_is_turned(side: str, tmp_path: Path) -> None:
+def test_front_and_back_of_one_side_are_named_before_anything_is_rotated(side: str, tmp_path: Path) -> None:
     names = f"asis_{side}", f"psis_{side}"
     assert found(STRIDE, *names, tmp_path / "walk") == [("labels_exchanged", set(names))]
     both = found(STRIDE, *names, tmp_path / "both", standing=True)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import musclesolve as ms
-from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.recording.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.stride.reference_stride import reference_stride
@@ -54,11 +54,14 @@ def test_one_seed_one_recording(tmp_path):
         assert one == same != other
 
 
-@pytest.mark.parametrize(("forward", "up"), [("-y", "+z"), ("+z", "+y"), ("-x", "+y")])
+@pytest.mark.parametrize(("forward", "up"), [("-y", "+z"), ("+z", "+y")])
 def test_the_axes_of_the_laboratory_do_not_matter(clean, tmp_path, forward, up):
-    trial, turned = read_trial(clean), read_trial(synthetic_recording(tmp_path, forward=forward, up=up))
-    np.testing.assert_allclose(turned.markers.position, trial.markers.position, atol=2e-7)
-    for one, other in zip(trial.forces, turned.forces, strict=True):
+    trial, rotated = (
+        read_trial(clean),
+        read_trial(synthetic_recording(tmp_path, forward=forward, up=up, truth=False)),
+    )
+    np.testing.assert_allclose(rotated.markers.position, trial.markers.position, atol=2e-7)
+    for one, other in zip(trial.forces, rotated.forces, strict=True):
         np.testing.assert_allclose(other.force, one.force, atol=1e-4)
         np.testing.assert_allclose(other.point, one.point, atol=1e-4)
         np.testing.assert_allclose(other.moment, one.moment, atol=1e-4)
@@ -67,7 +70,9 @@ def test_the_axes_of_the_laboratory_do_not_matter(clean, tmp_path, forward, up):
 def test_gaps_are_where_they_were_asked_for(tmp_path):
     from musclesolve.recording.text.trc_file import read_trc
 
-    file = synthetic_recording(tmp_path, gaps=(("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)))
+    file = synthetic_recording(
+        tmp_path, gaps=(("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)), truth=False
+    )
     markers = read_trc(file.with_name("walk.trc"))
     for name, first, last in (("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)):
         lost = np.isnan(markers[name]).any(axis=1)
@@ -76,7 +81,9 @@ def test_gaps_are_where_they_were_asked_for(tmp_path):
 
 
 def test_strides_and_rates(tmp_path):
-    trial = read_trial(synthetic_recording(tmp_path, strides=3, marker_rate_hz=250, force_rate_hz=500))
+    trial = read_trial(
+        synthetic_recording(tmp_path, strides=3, marker_rate_hz=250, force_rate_hz=500, truth=False)
+    )
     assert trial.markers.rate == pytest.approx(250.0)
     period = reference_stride().period
     assert trial.time_range[1] - trial.time_range[0] == pytest.approx(3 * period)
@@ -86,57 +93,57 @@ def test_strides_and_rates(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "part"),
     [
-        ({"noise_mm": -1.0}, "noise_mm"),
-        ({"noise_mm": "much"}, "noise_mm"),
-        ({"noise": "pink"}, "white"),
-        ({"marker_rate_hz": 0}, "marker_rate_hz"),
-        ({"strides": 1.5}, "strides"),
-        ({"forward": "+z", "up": "+z"}, "different axes"),
-        ({"gaps": (("knee_lateral", 0.0, 1.0),)}, "knee_lateral_r"),
-        ({"gaps": (("toe_r", 1.0, 0.5),)}, "toe_r"),
-        ({"noise_m": 1.0}, "noise_mm"),
-        ({"marker_set": "plugin_gait"}, "plug_in_gait"),
-        ({"cameras": 1}, "2 to 100"),
-        ({"faults": ("knees_swapped",)}, "knee_markers_swapped"),
-        ({"faults": ("plate_drift",), "cameras": 2}, "none of them with cameras"),
-        ({"cutoff_hz": "guess"}, "residual_analysis"),
-        ({"cutoff_hz": 60.0}, "half the marker rate"),
-        ({"gaps": (("R.MKnee", 0.0, 1.0),), "marker_set": "rajagopal"}, "R.Knee"),
-        ({"seed": -1}, "seed"),
-        ({"marker_rate_hz": float("nan")}, "marker_rate_hz"),
-        ({"strides": True}, "strides"),
-        ({"strides": 2.0}, "whole number"),
-        ({"standing_frames": 2.5}, "standing_frames"),
-        ({"cameras": 3.0, "noise_px": 0.1}, "cameras"),
-        ({"seed": 1.0}, "seed"),
-        ({"decimals": 1.5}, "decimals"),
-        ({"cutoff_hz": True}, "cutoff_hz"),
-        ({"force_cutoff_hz": 0.0}, "force_cutoff_hz"),
-        ({"gaps": None}, "marker, first time, last time"),
-        ({"gaps": ("heel_r", 0, 1)}, "marker, first time, last time"),
-        ({"gaps": [("heel_r", 0)]}, "marker, first time, last time"),
-        ({"gaps": [("heel_r", "a", 1)]}, "marker, first time, last time"),
-        ({"gaps": [("heel_r", float("nan"), 1.0)]}, "marker, first time, last time"),
-        ({"gaps": [("heel_r", 50.0, 60.0)]}, "times from 0 to 1.88 s"),
-        ({"gaps": [("heel_r", 0.502, 0.508)]}, "no frame lies in the gap"),
-        ({"noise_px": 2.0}, "no cameras"),
-        ({"force_noise_n": 41.0}, "0 to 40"),
-        ({"unloaded_below_n": 0.0}, "unloaded_below_n"),
-        ({"faults": None}, "faults"),
+        ({"noise_mm": -1.0}, "bad_value", "noise_mm"),
+        ({"noise_mm": "much"}, "bad_value", "noise_mm"),
+        ({"noise": "pink"}, "bad_value", "noise"),
+        ({"marker_rate_hz": 0}, "bad_value", "marker_rate_hz"),
+        ({"strides": 1.5}, "bad_value", "strides"),
+        ({"gaps": (("knee_lateral", 0.0, 1.0),)}, "unknown_name", "knee_lateral_r"),
+        ({"gaps": (("toe_r", 1.0, 0.5),)}, "bad_value", "gaps"),
+        ({"noise_m": 1.0}, "unknown_name", "noise_mm"),
+        ({"marker_set": "plugin_gait"}, "bad_value", "marker_set"),
+        ({"cameras": 1}, "bad_value", "cameras"),
+        ({"faults": ("knees_swapped",)}, "bad_value", "faults"),
+        ({"faults": ("plate_drift",), "cameras": 2}, "bad_value", "faults"),
+        ({"cutoff_hz": "guess"}, "bad_value", "cutoff_hz"),
+        ({"cutoff_hz": 60.0}, "bad_value", "cutoff_hz"),
+        ({"gaps": (("R.MKnee", 0.0, 1.0),), "marker_set": "rajagopal"}, "unknown_name", "R.Knee"),
+        ({"seed": -1}, "bad_value", "seed"),
+        ({"marker_rate_hz": float("nan")}, "bad_value", "marker_rate_hz"),
+        ({"strides": True}, "bad_value", "strides"),
+        ({"strides": 2.0}, "bad_value", "strides"),
+        ({"standing_frames": 2.5}, "bad_value", "standing_frames"),
+        ({"cameras": 3.0, "noise_px": 0.1}, "bad_value", "cameras"),
+        ({"seed": 1.0}, "bad_value", "seed"),
+        ({"decimals": 1.5}, "bad_value", "decimals"),
+        ({"cutoff_hz": True}, "bad_value", "cutoff_hz"),
+        ({"force_cutoff_hz": 0.0}, "bad_value", "force_cutoff_hz"),
+        ({"gaps": None}, "bad_value", "gaps"),
+        ({"gaps": ("heel_r", 0, 1)}, "bad_value", "gaps"),
+        ({"gaps": [("heel_r", 0)]}, "bad_value", "gaps"),
+        ({"gaps": [("heel_r", "a", 1)]}, "bad_value", "gaps"),
+        ({"gaps": [("heel_r", float("nan"), 1.0)]}, "bad_value", "gaps"),
+        ({"gaps": [("heel_r", 50.0, 60.0)]}, "bad_range", "heel_r"),
+        ({"gaps": [("heel_r", 0.502, 0.508)]}, "bad_range", "heel_r"),
+        ({"noise_px": 2.0}, "bad_value", "noise_px"),
+        ({"force_noise_n": 41.0}, "bad_value", "force_noise_n"),
+        ({"unloaded_below_n": 0.0}, "bad_value", "unloaded_below_n"),
+        ({"faults": None}, "bad_value", "faults"),
     ],
 )
-def test_what_makes_no_recording_is_refused(tmp_path, options, said):
-    with pytest.raises(InputError, match=said.replace("+", r"\+")):
+def test_what_makes_no_recording_is_refused(tmp_path, options, code, part):
+    with refused(code, part):
         synthetic_recording(tmp_path / "none", **options)
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("folder", [5, None])
 def test_a_folder_is_a_path(folder):
-    with pytest.raises(InputError, match="not a path"):
+    with pytest.raises(ms.InputError) as raised:
         synthetic_recording(folder)
+    assert repr(folder) in str(raised.value)
 
 
 @pytest.mark.parametrize("first", ["truncated_file", "key_misspelt"])

@@ -9,7 +9,7 @@ import pytest
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.synthetic.stride.reference_stride import reference_stride
 
-TABLES = Path(__file__).resolve().parents[2] / "tools" / "reference_stride"
+TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"
 STANDING_TILT = 11.0  # deg, tools/reference_stride/aims.toml
 LEAST_DEVIATION = 0.05  # N m/kg
 MOMENTS = {

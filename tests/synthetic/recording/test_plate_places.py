@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from refusals import refused
 
 import musclesolve as ms
 from musclesolve._util.arrays import true_runs
-from musclesolve.errors import InputError
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.synthetic.faults.faults import plant
 from musclesolve.synthetic.faults.trial_copy import open_copy
@@ -18,8 +18,8 @@ def right(trial_path):
     return next(plate for plate in read_trial(trial_path).forces if plate.side == "r")
 
 
-@pytest.mark.parametrize("noise", [5.0, 20.0])
-def test_what_noisy_plates_record_is_accepted(tmp_path, noise):
+def test_what_noisy_plates_record_is_accepted(tmp_path):
+    noise = 20.0
     trial = synthetic_recording(tmp_path, force_noise_n=noise, truth=False)
     assert ms.check(trial).codes == ()
     assert read_trial(trial).unloaded_below == 5.0 * noise
@@ -89,5 +89,5 @@ def test_only_the_steps_that_are_named_have_a_plate(tmp_path):
 
 @pytest.mark.parametrize("steps", [(), ("x2",), ("r0",), ("r",), ("r9",), "r2", (2,)])
 def test_steps_that_there_are_not_are_refused(tmp_path, steps):
-    with pytest.raises(InputError, match="steps"):
+    with refused("unknown_name" if steps == ("r9",) else "bad_value", "steps"):
         synthetic_recording(tmp_path, truth=False, steps=steps)
