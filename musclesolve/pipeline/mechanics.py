@@ -78,12 +78,6 @@ def measured_moments(recording: Recording, model: Model, motion: Motion, wrenche
     """The generalized forces (T, K+6) of inverse dynamics in the frames that were measured, NaN elsewhere.
 
     Those of a leg depend on its own foot alone, those of the pelvis on both.
-
-    Args:
-        recording: says when which leg was measured.
-        model: the subject.
-        motion: T frames.
-        wrenches: ground reactions on the feet.
     """
     moments = projected_moments(model, motion, wrenches)
     legs = {side: recording.measured(side, motion.time) for side in SIDES}

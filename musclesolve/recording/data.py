@@ -1,4 +1,4 @@
-"""What a recording is once it has been read: markers, columns, plates, the person, the whole trial."""
+"""Records of a recording: markers, columns, plates, subject, the whole trial."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class Table:
         time: (T,) [s], increasing.
         names: k column names, time not among them.
         values: (T, k) in the units of the file.
-        in_degrees: what the header says of the file's rotations; which columns are rotations it does not say.
+        in_degrees: what the header says of the file's rotations; it does not state which columns are rotations.
         path: the file it came from.
         lines: (T,) the line of every row in that file; empty when it was not read from one.
-        roles: what the unit of every column says that it is, "force", "point" or "moment", "" where none is stated;
-            empty when the format states no units.
+        roles: the kind of every column by its unit: "force", "point", "moment", or "" without unit; empty when the
+            format states no units.
         notes: sentences a reader of the results should see.
         repeated: name -> where in the file, of columns that stand twice there: their values are NaN.
         row_warning: a sentence on a header that counts other rows than there are; "" where it counts them rightly.
@@ -119,7 +119,7 @@ class PlateForce:
         time: (S,) [s].
         force: (S, 3) [N], on the foot.
         point: (S, 3) [m], where the force is applied; meaningless while the plate is unloaded.
-        moment: (S, 3) [N m], about that point (the free moment when the point is the centre of pressure).
+        moment: (S, 3) [N m], about that point (the free moment when the point is the center of pressure).
         path: the file it came from.
         number: of the plate in that file; None where [[force]] names columns.
     """
@@ -146,7 +146,7 @@ class Event:
         kind: which of the three.
         side: which foot.
         time: when, on the clock of the markers and forces [s].
-        source: what says so: "stated" (a file), "forces", "markers", or "periodic" (a stride away from another one).
+        source: "stated" (a file), "forces", "markers", or "periodic" (one stride from another one).
     """
 
     kind: EventKind
@@ -157,7 +157,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Subject:
-    """The person: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
+    """The subject: mass with shoes [kg], stature [m], leg length [m] from ASIS to medial malleolus if it was measured.
 
     shoe_mass: one shoe [kg]; the inertia tables are of bare feet. knee_width, ankle_width: between the epicondyles,
     and between the malleoli [m]; they and marker_diameter [m] serve only joints without a medial marker.

@@ -51,7 +51,7 @@ from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Pose
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.markers.left_right import check_sides
 
-# What turns the foot about the line from heel to toe, the best first.
+# What fixes the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
 # A triangle that is no broader hardly shows it [m].
 CLEAR = 1.5 * SMALLEST_BREADTH
@@ -94,7 +94,7 @@ class Measured:
         directions: as in Anatomy.
         offsets: as in Anatomy.
         bodies: the groups of markers that were followed as rigid bodies.
-        unusual: proportions that few people have; nothing where it was not looked for.
+        unusual: proportions that are rare; nothing where it was not looked for.
     """
 
     moving: Points
@@ -157,7 +157,7 @@ def measured_body(
         walk: the markers of the motion, filtered.
         standing: of the standing trial; empty where there is none.
         hip_shift: side -> (3,) displacement of a hip center that is not mapped, neutral axes of the pelvis [m].
-        checked: refuse what the markers of no person show, and look for what is unusual.
+        checked: refuse what no body can have, and look for what is unusual.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.
@@ -204,7 +204,7 @@ def _unusual(
 
 
 def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:
-    """Return the bodies that a joint hangs on: a cluster that carries no marker is none of them unless a body."""
+    """Return the bodies that a joint depends on: a cluster that carries no marker is none of them unless a body."""
     idle = (
         set(recording.clusters)
         - set(recording.carried.values())
@@ -234,7 +234,7 @@ def _bodies(
 
 
 def _shape_of_foot(leg: Points, moving: Points, side: Side) -> list[str]:
-    """Return heel, toe and the first landmark that shows how the foot turns about the line between them.
+    """Return heel, toe and the first landmark that shows how the foot rotates about the line between them.
 
     The fifth metatarsal does not where the toe marker sits on its head; where none does, the first is left to be
     refused.
@@ -286,7 +286,7 @@ def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str
         return (
             wand,
             beside,
-            "check its marker; one in front of the thigh does not show how the thigh is turned",
+            "check its marker; one in front of the thigh does not show the rotation of the thigh",
         )
     one, other, form = {
         "knee": ("knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),

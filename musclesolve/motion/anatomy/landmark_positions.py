@@ -20,7 +20,7 @@ Points = dict[str, Array]
 def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
-    The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no leap
+    The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no jump
     outside of the range reaches into it.
 
     Args:
@@ -58,8 +58,8 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
         axes: (3, 3) forward, left and up of the subject as columns; those of the laboratory unless given.
     """
     seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
-    turn = np.eye(3) if axes is None else axes
-    middle = np.nanmedian(static.position[:, seen] @ turn, axis=0) @ turn.T
+    rotation = np.eye(3) if axes is None else axes
+    middle = np.nanmedian(static.position[:, seen] @ rotation, axis=0) @ rotation.T
     return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
 
 

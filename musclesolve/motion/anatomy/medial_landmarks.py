@@ -26,7 +26,7 @@ ABOVE = {"knee": "hip", "ankle": "knee"}
 def standing_medials(
     recording: Recording, subject: Subject, standing: Mapping[str, Array], hips: Points
 ) -> Points:
-    """Return the landmarks (3,) of the standing person with the medial ones that the chord function finds.
+    """Return the landmarks (3,) of the standing subject with the medial ones that the chord function finds.
 
     A medial landmark is put where the center is midway between it and the lateral one.
 
@@ -63,7 +63,7 @@ def moving_medials(
         recording: places for messages.
         moving: landmarks (T, 3) of the motion [m].
         hips: hip centers "hip_r", "hip_l" (T, 3) [m].
-        standing: landmarks and hip centers by regression (3,) of the standing person [m].
+        standing: landmarks and hip centers by regression (3,) of the standing subject [m].
     """
     points, still = dict(moving), _measured(standing, standing)
     triangles: dict[str, Poses] = {}

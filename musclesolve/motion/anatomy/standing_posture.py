@@ -1,4 +1,4 @@
-"""How the person stands: the reference from which pelvis and feet are followed into the motion.
+"""The standing posture: the reference from which pelvis and feet are followed into the motion.
 
 With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
 the pelvis at a published tilt, and each leg at the instant its foot lies flattest and lowest.
@@ -31,7 +31,7 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 
 @dataclass(frozen=True)
 class Posture:
-    """The standing person.
+    """The subject when standing.
 
     Args:
         pelvis: pelvic landmarks and hip centers (3,) [m].
@@ -78,9 +78,9 @@ def posture(
         hips = standing_hips(pelvis, regression, _leg_lengths(recording, subject, pelvis))
     except InputError as error:
         raise recording.document.placed(error, "joint_centers", "hip") from None
-    functional, said = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
+    functional, hip_notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
     hips |= functional
-    notes += said
+    notes += hip_notes
     if recording.static is None:
         legs = {side: _flat_foot(moving, side) for side in SIDES}
     else:
@@ -92,7 +92,7 @@ def posture(
 
 
 def _standing_pelvis(recording: Recording, standing: Points, moving: Points) -> Points:
-    """Return the points (3,) of the standing pelvis; of the whole person where there is a standing trial."""
+    """Return the points (3,) of the standing pelvis; of the whole body where there is a standing trial."""
     if recording.static is None:
         return assumed_standing(moving)
     seen = standing_landmarks(recording, standing)
@@ -169,7 +169,7 @@ def leg_frame(leg: Points, side: Side, left: Array) -> Array:
     Args:
         leg: landmarks (3,) of the leg [m].
         side: "r" or "l".
-        left: (3,) left of the person, which stands for a knee axis that is not measured.
+        left: (3,) left of the subject, which stands for a knee axis that is not measured.
     """
     left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)
     return np.stack([np.cross(left, UP), left, UP], axis=-1)

@@ -1,4 +1,4 @@
-"""The dimensions of this person, as the standing body model needs them."""
+"""The dimensions of the subject, as the standing body model needs them."""
 
 from __future__ import annotations
 

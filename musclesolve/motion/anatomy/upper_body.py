@@ -27,7 +27,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
         moving: landmarks (T, 3) [m].
         hips: hip centers "hip_r", "hip_l" (T, 3) [m].
         pelvis_up: (T, 3) up axis of the pelvis.
-        stature: of the person [m].
+        stature: of the subject [m].
     """
     points = {name: moving[name] for name in HEAD if name in moving}
     for side in SIDES:

@@ -34,7 +34,7 @@ class Walk:
         pelvis: (T, 3) midpoint of the posterior superior iliac spines [m], NaN where it was not seen.
         feet: heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen.
         heading: (T, 3) horizontal unit vector of the walking direction.
-        travels: whether the pelvis travels; if not, a belt runs under the feet, or nobody walks.
+        travels: whether the pelvis travels; if not, a belt runs under the feet, or the subject does not walk.
     """
 
     time: Array
@@ -97,6 +97,6 @@ def _moves(walking: Walk, side: str) -> bool:
 
 
 def _path(recording: Recording, landmark: str) -> Array:
-    """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or leaps."""
+    """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or jumps."""
     path = recording.markers.weighted(recording.mapping[landmark])
     return np.where(leaps(path, recording.markers.rate)[:, None], np.nan, path)

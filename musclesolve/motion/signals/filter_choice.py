@@ -1,4 +1,4 @@
-"""The filter of a trial with every cut-off settled: as the trial file gives it, or as the recording shows it."""
+"""The filter of a trial with every cut-off: as the trial file gives it, or as the recording shows it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
     """Return the filter of a trial.
 
     Raises:
-        InputError: the recording cannot carry the cut-off or cannot say what noise it has, with the line of the trial
+        InputError: the recording cannot carry the cut-off or does not show its noise, with the line of the trial
             file.
     """
     position, given = needed_markers(recording)[seen_stretch(recording)], options.cutoff_hz
@@ -135,7 +135,7 @@ def _of_the_feet(recording: Recording, options: FilterOptions, cutoff_hz: ArrayL
 
 
 def choice_notes(chosen: FilterChoice) -> list[str]:
-    """Return sentences on coordinates whose noise cannot be told from their motion."""
+    """Return sentences on coordinates whose noise cannot be separated from their motion."""
     if chosen.analysis is None:
         return []
     meanings = {

@@ -1,4 +1,4 @@
-"""The stretch of a recording that can be filtered: every needed marker seen, none leaping."""
+"""The stretch of a recording that can be filtered: every needed marker seen, none jumping."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from musclesolve.recording.gaps.marker_jumps import leaps
 
 
 def seen_stretch(recording: Recording) -> slice:
-    """Return the longest stretch around the time range in which every needed marker is seen and none leaps."""
+    """Return the longest stretch around the time range in which every needed marker is seen and none jumps."""
     position = needed_markers(recording)
     frames = recording.frames()
     lost = np.isnan(position).any(axis=(1, 2)) | leaps(position, recording.markers.rate).any(axis=1)

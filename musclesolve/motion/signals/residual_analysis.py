@@ -218,7 +218,7 @@ def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
     check_choice(rule, "rule", RULES)
     if rate_hz < LOWEST_RATE_HZ:
         raise InputError(
-            f"at {rate_hz:g} samples a second motion and noise cannot be told apart",
+            f"at {rate_hz:g} samples a second motion and noise cannot be separated",
             code="bad_number",
             expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
             remedy="give the cut-off frequency as a number",

@@ -20,5 +20,5 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
     angle = result["heading"]
     cosine, sine = np.cos(angle), np.sin(angle)
     x, y, z = (vector.sel(axis=axis, drop=True) for axis in AXES)
-    turned = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
-    return turned.transpose(*vector.dims).assign_attrs(vector.attrs)
+    rotated = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
+    return rotated.transpose(*vector.dims).assign_attrs(vector.attrs)

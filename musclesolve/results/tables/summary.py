@@ -21,7 +21,7 @@ LARGE = 0.08
 
 REASON = {
     frames.LEAPING: "a joint turns faster than joints can",
-    frames.DISPLACED: "the foot lies far from where it was seen",
+    frames.DISPLACED: "the foot lies far from where it was measured",
     frames.UNBALANCED: "the ground forces do not carry the motion",
 }
 """What is wrong with a frame where its name does not say it."""
