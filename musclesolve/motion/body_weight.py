@@ -24,13 +24,6 @@ def carried_share(
 
     m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
     in between; the vertical velocity v of the pelvis stands for that of the center of mass.
-
-    Args:
-        recording: of the motion.
-        loads: the plates and the body weight.
-        time: (T,) [s]; only the span counts.
-        moving: landmarks (T, 3) of the motion [m].
-        span: first and last time [s].
     """
     start, end = span
     inside = recording.inside(time, start, end)

@@ -11,7 +11,7 @@ from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
-from musclesolve.motion.signals.filterable_range import seen_stretch
+from musclesolve.motion.signals.filterable_range import gap_free_range
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 
@@ -54,7 +54,7 @@ def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -
         1.0 / float(chosen.cutoff_hz.min()),
         recording.markers.rate,
         recording.frames(),
-        seen_stretch(recording),
+        gap_free_range(recording),
     )
     notes = [
         *_given_cutoff_notes(chosen.options.cutoff_hz),

@@ -150,14 +150,8 @@ def measured_body(
 ) -> Measured:
     """Find points, axes and dimensions of the body in filtered markers (`walk`) and standing markers (3,) [m].
 
-    Args:
-        recording: its mapping, its clusters, and places for messages.
-        subject: who was recorded.
-        regression: of the hip centers.
-        walk: the markers of the motion, filtered.
-        standing: of the standing trial; empty where there is none.
-        hip_shift: side -> (3,) displacement of a hip center that is not mapped, neutral axes of the pelvis [m].
-        checked: refuse what no body can have, and look for what is unusual.
+    `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
+    what no body can have, and looks for what is unusual.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.

@@ -40,13 +40,8 @@ def functional_hips(
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 
-    Args:
-        recording: with the functional trials.
-        stature: of the subject [m].
-        standing: marker positions (3,) of the standing trial [m].
-        pelvis: landmarks (3,) of the standing pelvis [m].
-        regression: hip centers "hip_r", "hip_l" (3,) by regression [m].
-        name: of the regression.
+    Markers (`standing`), landmarks (`pelvis`) and hip centers by regression are those of the standing trial, (3,)
+    [m].
 
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has

@@ -30,11 +30,7 @@ def standing_medials(
 
     A medial landmark is put where the center is midway between it and the lateral one.
 
-    Args:
-        recording: places for messages.
-        subject: with the widths of the joints.
-        standing: landmarks (3,) [m].
-        hips: hip centers "hip_r", "hip_l" (3,) [m] by regression; those that are mapped win over them.
+    Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
 
     Raises:
         InputError: the markers leave no room for a center.
@@ -59,11 +55,7 @@ def moving_medials(
 
     The poses of the triangles that lead them come with them, each by the names of its corners.
 
-    Args:
-        recording: places for messages.
-        moving: landmarks (T, 3) of the motion [m].
-        hips: hip centers "hip_r", "hip_l" (T, 3) [m].
-        standing: landmarks and hip centers by regression (3,) of the standing subject [m].
+    `standing` holds landmarks and hip centers by regression (3,) [m], the others are (T, 3) [m].
     """
     points, still = dict(moving), _measured(standing, standing)
     triangles: dict[str, Poses] = {}

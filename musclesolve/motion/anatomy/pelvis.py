@@ -77,13 +77,7 @@ def neutral_axes(standing: Points) -> Array:
 
 
 def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float]) -> dict[str, Array]:
-    """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis.
-
-    Args:
-        standing: landmarks (3,) of the pelvis [m].
-        regression: name of the regression.
-        legs: leg lengths [m] by side, where known.
-    """
+    """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis."""
     if not shows_spines(standing):
         return {f"hip_{side}": standing[f"hip_center_{side}"] for side in SIDES}
     origin, axes = pelvic_frame(standing)

@@ -79,11 +79,6 @@ def segment_shares() -> dict[str, dict[str, Any]]:
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
     """Return which landmarks are nearer or farther than usual for this stature.
 
-    Args:
-        recording: names the markers.
-        stature: of the subject [m].
-        moving: landmarks (T, 3) of the motion [m].
-
     Raises:
         InputError: landmarks as on no human; naming the distance and the landmarks to check.
     """
@@ -105,11 +100,6 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
     """Return which segments are shorter or longer than usual for this stature.
-
-    Args:
-        recording: names the markers.
-        stature: of the subject [m].
-        offsets: standing geometry as ``standing_offsets`` returns it.
 
     Raises:
         InputError: a segment that no human has, naming its length and the landmarks to check; a stature that cannot
@@ -138,13 +128,6 @@ def unusual_hips(
     recording: Recording, stature: float, hips: Points, regression: Points, method: str
 ) -> list[Unusual]:
     """Return which mapped hip centers are far from where the regression puts them.
-
-    Args:
-        recording: names the markers.
-        stature: of the subject [m].
-        hips: hip centers "hip_r", "hip_l" as they are used, (T, 3) [m].
-        regression: the same by regression, (T, 3) [m].
-        method: name of the regression.
 
     Raises:
         InputError: one that is none of a hip; naming the landmark.

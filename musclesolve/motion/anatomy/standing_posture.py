@@ -58,12 +58,7 @@ def posture(
 ) -> Posture:
     """Find the standing posture.
 
-    Args:
-        recording: of the motion, and of standing where there is one.
-        subject: who was recorded.
-        regression: of the hip centers.
-        standing: marker positions (3,) of the standing trial; empty when there is none.
-        moving: landmarks (T, 3) of the motion.
+    Marker positions (3,) of the standing trial are empty when there is none.
 
     Raises:
         InputError: the hip regression needs a leg length and none is known.
@@ -166,10 +161,7 @@ def foot_left(leg: Points, side: Side) -> Array:
 def leg_frame(leg: Points, side: Side, left: Array) -> Array:
     """Return the axes (3, 3) of a standing leg as columns: forward, left, up, with left along the knee axis.
 
-    Args:
-        leg: landmarks (3,) of the leg [m].
-        side: "r" or "l".
-        left: (3,) left of the subject, which stands for a knee axis that is not measured.
+    `left` (3,) stands for a knee axis that is not measured.
     """
     left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)
     return np.stack([np.cross(left, UP), left, UP], axis=-1)

@@ -23,11 +23,6 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
     because people often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
     left out; the model has it in proportion to the stature.
 
-    Args:
-        recording: whether there is a standing trial, and what is mapped.
-        stance: the standing posture.
-        points: measured model points (T, 3) [m].
-
     Returns:
         hip from the middle of the hips (0, -+w/2, 0); knee from hip and ankle from knee (0, 0, -length); heel and
         toe from the ankle, and the axes ankle_axis and shank_forward, in the frame of the leg (x horizontal and

@@ -73,9 +73,6 @@ def marker_events(walking: Walk) -> list[Event]:
 
     On the recorded walk of the tests heel strikes come 11 to 22 ms and toe-offs up to 6 ms before those of the
     plates; on the bundled stride 10 ms before and 11 ms after them.
-
-    Args:
-        walking: the markers of pelvis and feet, from ``walk``.
     """
     events = []
     frames = np.arange(walking.time.size)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
+from musclesolve.motion.signals.filterable_range import gap_free_range, needed_markers
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs
@@ -66,7 +66,7 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
         InputError: the recording cannot carry the cut-off or does not show its noise, with the line of the trial
             file.
     """
-    position, given = needed_markers(recording)[seen_stretch(recording)], options.cutoff_hz
+    position, given = needed_markers(recording)[gap_free_range(recording)], options.cutoff_hz
     try:
         chosen = (
             _from_data(recording, options, position)

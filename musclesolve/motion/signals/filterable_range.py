@@ -9,7 +9,7 @@ from musclesolve.recording.data import Recording
 from musclesolve.recording.gaps.marker_jumps import leaps
 
 
-def seen_stretch(recording: Recording) -> slice:
+def gap_free_range(recording: Recording) -> slice:
     """Return the longest stretch around the time range in which every needed marker is seen and none jumps."""
     position = needed_markers(recording)
     frames = recording.frames()

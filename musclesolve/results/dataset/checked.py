@@ -38,9 +38,7 @@ POSITIVE = ("subject_mass_kg", "strength_factor")
 def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     """Return the result if it is one.
 
-    Args:
-        result: what is said to be a result.
-        needed: names of variables that it must have besides status and coordinates.
+    `needed` names variables that it must have besides status and coordinates.
 
     Raises:
         InputError: it is no dataset; a name is missing or extends over other dimensions; there are fewer than two

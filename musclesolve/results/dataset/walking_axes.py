@@ -11,9 +11,7 @@ AXES = ["x", "y", "z"]
 def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
     """Return a vector over time and axis with x along the walking direction, y to its left, z up.
 
-    Args:
-        result: with the variable ``heading``; without it x of the laboratory is the walking direction.
-        vector: over time, axis and anything else.
+    Without the variable ``heading`` x of the laboratory is the walking direction.
     """
     if "heading" not in result:
         return vector
