@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -90,9 +90,7 @@ class Measured:
     Args:
         moving: landmark -> (T, 3) [m].
         stance: the standing posture.
-        points: as in Anatomy.
-        directions: as in Anatomy.
-        offsets: as in Anatomy.
+        points, directions, offsets: as in Anatomy.
         bodies: the groups of markers that were followed as rigid bodies.
         unusual: proportions that are rare; nothing where it was not looked for.
     """
@@ -103,7 +101,7 @@ class Measured:
     directions: Points
     offsets: Points
     bodies: dict[str, Poses]
-    unusual: list[Unusual]
+    unusual: list[Unusual] = field(default_factory=list)
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
@@ -176,24 +174,24 @@ def measured_body(
         bodies |= triangles
     points, directions = _legs(stance, moving, bodies, hips)
     directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
-    if checked:
-        _check_axes(recording, directions)
-    unusual = _unusual(recording, subject.stature, moving, hips, assumed, regression) if checked else []
     points |= hips | upper_body(moving, hips, pelvis.direction(stance.pelvis_axes[:, 2]), subject.stature)
     directions |= elbow_axes(moving, points)
     offsets = standing_offsets(recording, stance, points)
-    if checked:
-        unusual += unusual_segments(recording, subject.stature, offsets)
-    return Measured(moving, stance, points, directions, offsets, bodies, unusual)
+    found = Measured(moving, stance, points, directions, offsets, bodies)
+    if not checked:
+        return found
+    _check_axes(recording, directions)
+    return replace(found, unusual=_unusual(recording, subject.stature, found, assumed, regression))
 
 
 def _unusual(
-    recording: Recording, stature: float, moving: Points, hips: Points, assumed: Points, regression: str
+    recording: Recording, stature: float, found: Measured, assumed: Points, regression: str
 ) -> list[Unusual]:
-    """Return unusual distances of landmarks, and of hips as used from those by regression."""
+    """Return unusual proportions, with the hips compared to those by regression."""
     return [
-        *unusual_landmarks(recording, stature, moving),
-        *unusual_hips(recording, stature, hips, assumed, regression),
+        *unusual_landmarks(recording, stature, found.moving),
+        *unusual_hips(recording, stature, found.points, assumed, regression),
+        *unusual_segments(recording, stature, found.offsets),
     ]
 
 
