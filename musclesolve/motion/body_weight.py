@@ -1,4 +1,4 @@
-"""Do the measured forces carry this person? Over any stretch of time they must, whatever the motion."""
+"""Whether the measured forces agree with the body mass: over any stretch of time they must, whatever the motion."""
 
 from __future__ import annotations
 
@@ -13,22 +13,17 @@ from musclesolve.recording.data import SIDES, Recording
 
 # Share of what is due: above the first no recording is right; outside the second a reader should know.
 TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
-# Over less than this the forces of both feet say little [s].
+# Over less than this the forces of both feet say too little [s].
 SHORTEST = 0.1
 
 
 def carried_share(
     recording: Recording, loads: FootLoads, time: Array, moving: Points, span: tuple[float, float]
 ) -> float:
-    """Return the mean vertical force over what the person's mass asks for, 1 when both agree.
+    """Return the mean vertical force over what the body mass requires, 1 when both agree.
 
     m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
     in between; the vertical velocity v of the pelvis stands for that of the center of mass.
-
-    Args:
-        time: (T,) [s]; only the span counts.
-        moving: landmarks (T, 3) of the motion [m].
-        span: first and last time [s].
     """
     start, end = span
     inside = recording.inside(time, start, end)
@@ -68,7 +63,7 @@ def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Po
             f"On average the ground carries {100 * share:.0f} % of the body weight, which fits a mass of "
             f"{share * mass:.3g} kg, not {mass:g} kg: check mass_kg and the units of the forces."
         ]
-    # Where a foot has no plate, that is said already.
+    # Where a foot has no plate, that is reported already.
     if share < USUAL[0] and {plate.side for plate in loads.plates} == set(SIDES):
         return [
             f"On average the ground carries only {100 * share:.0f} % of the body weight: a contact was not "

@@ -39,8 +39,7 @@ class GroundReaction:
 def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterChoice) -> list[GroundReaction]:
     """Return what the ground does to the right and the left foot, filtered like the markers.
 
-    Args:
-        time: (T,) [s], within the recording.
+    Plates of one side are added; times (T,) [s] lie within the recording.
 
     Returns:
         One entry per side for which a plate is given.
@@ -57,9 +56,6 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
 
 def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
     """Return force and moment about the global origin, M = p x F + T, zero while unloaded.
-
-    Args:
-        unloaded_below: vertical force under which it counts as unloaded [N].
 
     Returns:
         (S, 6) force [N] and moment [N m].

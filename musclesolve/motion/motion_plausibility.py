@@ -80,15 +80,7 @@ class MotionValidity:
         force_residual: Array,
         limit: float,
     ) -> MotionValidity:
-        """Classify the frames.
-
-        Args:
-            rotations: as in `steady`.
-            points: as in `foot_residual`.
-            marker_residual: as in `foot_residual`.
-            force_residual: (T,) size of the residual force at the pelvis [body weights].
-            limit: up to which it counts as balanced, see `balance_limit` [body weights].
-        """
+        """Classify the frames."""
         feet: dict[str, Mask] = {
             side: foot_residual(points, marker_residual, side) <= FOOT_LIMIT for side in SIDES
         }
@@ -104,10 +96,6 @@ def balanced(residual: Array, limit: float) -> Mask:
 
     Where a foot was not measured there is no residual. Such a frame gets the verdict of most others: an error of
     their masses, plates or clocks applies to it too.
-
-    Args:
-        residual: (T,) size of the residual force at the pelvis [body weights], NaN where it is not known.
-        limit: up to which a frame is balanced [body weights].
     """
     known, beyond = np.isfinite(residual), residual > limit
     most_fail = bool(known.any()) and float(beyond[known].mean()) > 0.5
@@ -115,33 +103,20 @@ def balanced(residual: Array, limit: float) -> Mask:
 
 
 def balance_limit(force: Array, weight: float) -> float:
-    """Return the residual force at the pelvis up to which a frame is valid [body weights], see `BALANCE_LIMIT`.
-
-    Args:
-        force: (T, 3) sum of the ground reactions [N].
-        weight: of the body [N].
-    """
+    """Return the residual force at the pelvis up to which a frame is valid [body weights], see `BALANCE_LIMIT`."""
     peak = float(np.linalg.norm(force, axis=1).max(initial=0.0))
     return BALANCE_LIMIT * max(1.0, peak / weight)
 
 
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
-    """Return the distance of a foot from where it was measured, (T,) [m]: rms over ankle, heel and toe.
-
-    Args:
-        residual: (T, n) distance between consistent and measured position of each [m].
-    """
+    """Return the distance of a foot from where it was measured, (T,) [m]: rms over ankle, heel and toe."""
     columns = [points.index(f"{part}_{side}") for part in FOOT]
     distance: Array = np.sqrt(np.mean(residual[:, columns] ** 2, axis=1))
     return distance
 
 
 def jumps(rotation: Array, time: Array) -> Mask:
-    """Return between which neighbouring frames a joint rotates faster than any can, (T-1,).
-
-    Args:
-        rotation: (T-1,) angle from each frame to the next [rad].
-    """
+    """Return between which neighbouring frames a joint rotates faster than any can, (T-1,)."""
     far: Mask = rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP)
     return far
 
@@ -158,12 +133,7 @@ def steady(rotations: Mapping[str, Array], time: Array) -> Mask:
 def jump_warnings(
     mapping: Mapping[str, Mapping[str, float]], rotations: Mapping[str, Array], time: Array
 ) -> list[MotionWarning]:
-    """Return a warning for every leg whose joints jump.
-
-    Args:
-        mapping: landmark -> markers, to name those that show the joint.
-        rotations: "hip_r" and the like -> (T-1,) [rad].
-    """
+    """Return a warning for every leg whose joints jump."""
     return [warning for side in SIDES for warning in _jumps_of_leg(mapping, rotations, time, side)]
 
 
@@ -196,11 +166,7 @@ def _jumps_of_leg(
 
 
 def foot_warnings(points: Sequence[str], residual: Array, time: Array, method: str) -> list[MotionWarning]:
-    """Return a warning for every foot that lies far from where it was measured.
-
-    Args:
-        residual: (T, n) distance between consistent and measured position of each [m].
-    """
+    """Return a warning for every foot that lies far from where it was measured."""
     return [
         _foot_warning(distance, time, side, method)
         for side in SIDES

@@ -1,4 +1,4 @@
-"""What a reader of the results should be warned of: nothing is refused, but some numbers are less certain."""
+"""Warnings on the recording and its filter: nothing is refused, but some numbers are less certain."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
-from musclesolve.motion.signals.filterable_range import seen_stretch
+from musclesolve.motion.signals.filterable_range import gap_free_range
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 
-# A cluster that does not keep its shape to within this is worth a word of warning [m]; so is a segment that is
+# A cluster that does not keep its shape to within this is reported [m]; so is a segment that is
 # on average so much longer or shorter in the motion than when standing.
 LOOSE = 0.010
 # A cluster that is off by this much is no body at all [m].
@@ -54,7 +54,7 @@ def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -
         1.0 / float(chosen.cutoff_hz.min()),
         recording.markers.rate,
         recording.frames(),
-        seen_stretch(recording),
+        gap_free_range(recording),
     )
     notes = [*cutoff_notes(recording, chosen.options.cutoff_hz, loads), *choice_notes(chosen)]
     duration = (frames.stop - 1 - frames.start) / rate
@@ -88,7 +88,7 @@ def _margin_notes(before: float, after: float, short: Sequence[bool], period: fl
 
 
 def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
-    """Return a sentence on a cut-off that the trial file gives; one that the data chose speaks for itself."""
+    """Return a sentence on a cut-off that the trial file gives; one that the data chose is not judged."""
     low, high = USUAL_CUTOFF_HZ
     if cutoff_hz is not None and cutoff_hz < low:
         return [

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array
 
 Complex = NDArray[np.complex128]
-"""Horizontal vectors as numbers x + iy: products turn them."""
+"""Horizontal vectors as numbers x + iy: products rotate them."""
 
 WINDOW = 1.0
 """The heading is that of the pelvis over so long a time: about a stride, so that sway averages out [s]."""
@@ -19,9 +19,9 @@ SLOWEST = 0.25
 def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
     """Horizontal unit vector of the walking direction in every frame.
 
-    Where the pelvis travels it is the direction of its path; a subject may turn, or walk backwards. Where it does not
-    travel it turns as the pelvis does, from the nearest frame in which the pelvis travels. On a treadmill it never
-    does: then it is the way the pelvis faces.
+    Where the pelvis travels it is the direction of its path, which may curve or lead backwards. Where it does not, the
+    direction rotates with the pelvis from the nearest frame in which it does. On a treadmill it is the way the pelvis
+    faces.
 
     Args:
         time: (T,) [s], increasing.

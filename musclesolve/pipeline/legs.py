@@ -38,11 +38,7 @@ def leg_moments(model: Model, moments: Array, side: str) -> Array:
 def joint_loads(
     model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench], state: MuscleState
 ) -> JointLoads:
-    """Loads of hip, knee and ankle of one leg.
-
-    Args:
-        state: muscles (n) of one leg along the motion.
-    """
+    """Loads of hip, knee and ankle of one leg."""
     names = {joint: f"{dof}_{state.muscles.side}" for joint, dof in JOINTS.items()}
     net = net_loads(model, motion, segments, wrenches, list(names.values()))
     return JointLoads(

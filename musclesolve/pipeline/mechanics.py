@@ -27,11 +27,7 @@ MARGIN = 0.1
 
 
 def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
-    """The measured anatomy, the subject's model, the consistent motion and the ground reactions.
-
-    Args:
-        start: as in `mechanics_of`.
-    """
+    """The measured anatomy, the subject's model, the consistent motion and the ground reactions."""
     report = progress or (lambda stage, fraction: None)
     report("markers", 0.05)
     measured = anatomy(trial, MARGIN)

@@ -89,11 +89,7 @@ class Mechanics:
         return MotionValidity.of(*motion, residual, self.balance_limit)
 
     def warnings(self, mapping: Mapping[str, Mapping[str, float]], method: str) -> list[MotionWarning]:
-        """Why the consistent motion, or a part of it, cannot be the subject's; causes first.
-
-        Args:
-            mapping: landmark -> markers, named in the remedies.
-        """
+        """Why the consistent motion, or a part of it, cannot be the subject's; causes first."""
         time = self.motion.time
         return [
             *jump_warnings(mapping, self.joint_rotations, time),

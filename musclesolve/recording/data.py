@@ -1,4 +1,4 @@
-"""Data of a recording: markers, columns, plates, the subject, the whole trial."""
+"""Records of a recording: markers, columns, plates, subject, the whole trial."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_feet_of_the_recorded_walk(
     assert lost.any() and not lost.all() and not frames.credible(result, "r")[lost].any()
     assert not result["valid"].sel(side="r").values[lost].any()
     assert "right foot lies up to" in result.attrs["notes"][0]
-    assert "the foot lies far from where it was seen" in summary(result)
+    assert "the foot lies far from where it was measured" in summary(result)
 
 
 @pytest.mark.parametrize(("lost", "carried"), [(0.4, True), (0.6, False)])

@@ -61,7 +61,7 @@ def walk(recorded_walk_trial):
 
 
 def reduced(walk, side, **fields):
-    """The problem as the road makes it: by projection, moment arms and Newton's moments."""
+    """The problem as the pipeline makes it: by projection, moment arms and Newton's moments."""
     model, motion, pushes, states = walk
     state, rows = states[side], [LEG_DOFS.index(dof) for dof in SHARED]
     arm = state.moment_arm[:, rows]
@@ -90,21 +90,21 @@ def test_elimination_of_the_multipliers_gives_the_reduced_problem(walk):
     model, motion, pushes, states = walk
     for person in (model, expand(model)):
         made = full_problem(person, motion, pushes, [states["l"]], dofs("l")).reduced
-        road = reduced(walk, "l")
-        np.testing.assert_allclose(made.moment_arm, road.moment_arm, atol=1e-12)
-        np.testing.assert_allclose(made.moment, road.moment, atol=1e-9)
+        usual = reduced(walk, "l")
+        np.testing.assert_allclose(made.moment_arm, usual.moment_arm, atol=1e-12)
+        np.testing.assert_allclose(made.moment, usual.moment, atol=1e-9)
 
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_both_formulations_give_the_same_activations(walk, cost):
     model, motion, pushes, states = walk
     full = solve_full(full_problem(model, motion, pushes, [states["r"]], dofs("r")), cost)
-    road = solve(reduced(walk, "r"), cost)
-    np.testing.assert_array_equal(full.status, road.status)
+    usual = solve(reduced(walk, "r"), cost)
+    np.testing.assert_array_equal(full.status, usual.status)
     assert full.solved.sum() >= 6
     assert full.kkt_residual[full.solved].max() < 1e-6
-    np.testing.assert_allclose(full.activation, road.activation, atol=1e-6)
-    np.testing.assert_allclose(full.cost, road.cost, rtol=1e-6)
+    np.testing.assert_allclose(full.activation, usual.activation, atol=1e-6)
+    np.testing.assert_allclose(full.cost, usual.cost, rtol=1e-6)
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -113,10 +113,10 @@ def test_every_frame_of_the_walk(recorded_walk_trial, side):
     whole = some_frames(recorded_walk_trial, np.arange(136))
     model, motion, pushes, states = whole
     full = solve_full(full_problem(model, motion, pushes, [states[side]], dofs(side)), "stress_cubed")
-    road = solve(reduced(whole, side), "stress_cubed", Batch(tolerance=1e-11))
-    np.testing.assert_array_equal(full.status, road.status)
+    usual = solve(reduced(whole, side), "stress_cubed", Batch(tolerance=1e-11))
+    np.testing.assert_array_equal(full.status, usual.status)
     assert full.solved.sum() > 100
-    np.testing.assert_allclose(full.activation, road.activation, atol=1e-6)
+    np.testing.assert_allclose(full.activation, usual.activation, atol=1e-6)
 
 
 def test_both_legs_at_once_are_the_two_legs(walk):
@@ -139,9 +139,9 @@ def test_joint_reactions_are_read_from_the_multipliers(walk):
     found = solve_full(full, "force_squared")
     assert found.solved.all()
     read = contact_forces(expanded, motion, found.multiplier)
-    road = solve(reduced(walk, "r", reserve_weight=1.0), "force_squared")
-    np.testing.assert_allclose(found.activation, road.activation, atol=1e-6)
-    tension = road.force + states["r"].passive_force
+    usual = solve(reduced(walk, "r", reserve_weight=1.0), "force_squared")
+    np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
+    tension = usual.force + states["r"].passive_force
     segments = segment_motion(model, motion)
     contact = joint_loads(model, motion, segments, pushes, states["r"]).contact(tension)
     for joint, far in FAR.items():
@@ -160,10 +160,10 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     cost = JointReactionSquared(effort=100.0)
     expanded = expand(model)
     found = solve_full(full_problem(expanded, motion, pushes, [state], dofs("r"), data=data), cost)
-    road = solve(reduced(walk, "r", **data), cost)
-    assert road.solved.sum() >= 6
-    np.testing.assert_array_equal(found.solved, road.solved)
-    np.testing.assert_allclose(found.activation, road.activation, atol=1e-6)
+    usual = solve(reduced(walk, "r", **data), cost)
+    assert usual.solved.sum() >= 6
+    np.testing.assert_array_equal(found.solved, usual.solved)
+    np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
     read = contact_forces(expanded, motion, found.multiplier)
     knee = next(value for (body, _), value in read.items() if body == FAR["knee"])
     effort = 100.0 * np.square(found.force / state.muscles.max_isometric_force).sum(axis=1)
@@ -175,11 +175,11 @@ def test_the_prices_of_the_equations_are_a_virtual_displacement(walk):
     """y moves along the free directions alone, and pays for moments what the reduced formulation pays."""
     model, motion, pushes, states = walk
     full = full_problem(model, motion, pushes, [states["r"]], dofs("r"))
-    found, road = solve_full(full, "force_squared"), solve(reduced(walk, "r"), "force_squared")
+    found, usual = solve_full(full, "force_squared"), solve(reduced(walk, "r"), "force_squared")
     solved = found.solved
     worth = np.einsum("tmq,tq->tm", full.moment_rows, found.equation_multiplier)[solved]
-    scale = np.abs(road.multiplier[solved]).max()
-    np.testing.assert_allclose(worth, road.multiplier[solved], atol=1e-6 * scale)
+    scale = np.abs(usual.multiplier[solved]).max()
+    np.testing.assert_allclose(worth, usual.multiplier[solved], atol=1e-6 * scale)
     spanned = np.einsum("tqm,tm->tq", full.directions[solved], worth)
     np.testing.assert_allclose(found.equation_multiplier[solved], spanned, atol=1e-6 * np.abs(spanned).max())
 
@@ -191,8 +191,8 @@ def test_a_moment_out_of_reach_is_infeasible_in_both(walk):
     harder = full.needed + np.einsum("tmq,tm->tq", full.moment_rows, 20.0 * moment)
     found = solve_full(replace(full, needed=harder), "force_squared")
     assert (found.status == Status.INFEASIBLE).any()
-    road = solve(replace(reduced(walk, "r"), moment=21.0 * moment), "force_squared")
-    np.testing.assert_array_equal(found.status, road.status)
+    usual = solve(replace(reduced(walk, "r"), moment=21.0 * moment), "force_squared")
+    np.testing.assert_array_equal(found.status, usual.status)
 
 
 def test_an_unknown_degree_of_freedom_is_refused(walk):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,7 +52,7 @@ from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Pose
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.markers.left_right import check_sides
 
-# What turns the foot about the line from heel to toe, the best first.
+# What fixes the rotation of the foot about the line from heel to toe, the best first.
 THIRD_OF_FOOT = ("metatarsal_5", "ankle_lateral", "ankle_center")
 # A triangle that is no broader hardly shows it [m].
 CLEAR = 1.5 * SMALLEST_BREADTH
@@ -94,11 +94,9 @@ class Measured:
     Args:
         moving: landmark -> (T, 3) [m].
         stance: the standing posture.
-        points: as in Anatomy.
-        directions: as in Anatomy.
-        offsets: as in Anatomy.
+        points, directions, offsets: as in Anatomy.
         bodies: the groups of markers that were followed as rigid bodies.
-        unusual: proportions that few people have; nothing where it was not looked for.
+        unusual: proportions that are rare; nothing where it was not looked for.
     """
 
     moving: Points
@@ -107,7 +105,7 @@ class Measured:
     directions: Points
     offsets: Points
     bodies: dict[str, Poses]
-    unusual: list[Unusual]
+    unusual: list[Unusual] = field(default_factory=list)
 
 
 def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
@@ -168,10 +166,8 @@ def measured_body(
 ) -> Measured:
     """Find points, axes and dimensions of the body in filtered markers (`walk`) and standing markers (3,) [m].
 
-    Args:
-        standing: of the standing trial; empty where there is none.
-        hip_shift: side -> (3,) displacement of a hip center that is not mapped, neutral axes of the pelvis [m].
-        checked: refuse what the markers of no person show, and look for what is unusual.
+    `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
+    what no body can have, and looks for what is unusual.
 
     Raises:
         InputError: markers that cannot show what they are mapped to.
@@ -196,29 +192,29 @@ def measured_body(
         bodies |= triangles
     points, directions = _legs(stance, moving, bodies, hips)
     directions["pelvis_forward"] = pelvis.direction(stance.pelvis_axes[:, 0])
-    if checked:
-        _check_axes(recording, directions)
-    unusual = _unusual(recording, subject.stature, moving, hips, assumed, regression) if checked else []
     points |= hips | upper_body(moving, hips, pelvis.direction(stance.pelvis_axes[:, 2]), subject.stature)
     directions |= elbow_axes(moving, points)
     offsets = standing_offsets(recording, stance, points)
-    if checked:
-        unusual += unusual_segments(recording, subject.stature, offsets)
-    return Measured(moving, stance, points, directions, offsets, bodies, unusual)
+    found = Measured(moving, stance, points, directions, offsets, bodies)
+    if not checked:
+        return found
+    _check_axes(recording, directions)
+    return replace(found, unusual=_unusual(recording, subject.stature, found, assumed, regression))
 
 
 def _unusual(
-    recording: Recording, stature: float, moving: Points, hips: Points, assumed: Points, regression: str
+    recording: Recording, stature: float, found: Measured, assumed: Points, regression: str
 ) -> list[Unusual]:
-    """Return unusual distances of landmarks, and of hips as used from those by regression."""
+    """Return unusual proportions, with the hips compared to those by regression."""
     return [
-        *unusual_landmarks(recording, stature, moving),
-        *unusual_hips(recording, stature, hips, assumed, regression),
+        *unusual_landmarks(recording, stature, found.moving),
+        *unusual_hips(recording, stature, found.points, assumed, regression),
+        *unusual_segments(recording, stature, found.offsets),
     ]
 
 
 def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:
-    """Return the bodies that a joint hangs on: a cluster that carries no marker is none of them unless a body."""
+    """Return the bodies that a joint depends on: a cluster that carries no marker is none of them unless a body."""
     idle = (
         set(recording.clusters)
         - set(recording.carried.values())
@@ -248,7 +244,7 @@ def _bodies(
 
 
 def _shape_of_foot(leg: Points, moving: Points, side: Side) -> list[str]:
-    """Return heel, toe and the first landmark that shows how the foot turns about the line between them.
+    """Return heel, toe and the first landmark that shows how the foot rotates about the line between them.
 
     The fifth metatarsal does not where the toe marker sits on its head; where none does, the first is left to be
     refused.
@@ -300,7 +296,7 @@ def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str
         return (
             wand,
             beside,
-            "check its marker; one in front of the thigh does not show how the thigh is turned",
+            "check its marker; one in front of the thigh does not show the rotation of the thigh",
         )
     one, other, form = {
         "knee": ("knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),

@@ -1,4 +1,4 @@
-"""Functional hip centres: where in the pelvis the thigh turns, from trials in which the hip moves all round."""
+"""Functional hip centers: the center of rotation of the thigh in the pelvis, from trials that move the hip."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from musclesolve.recording.data import SIDE_NAMES, Markers, Recording, Side
 from musclesolve.recording.gaps.marker_jumps import jumps
 from musclesolve.recording.gaps.rigid_registration import Poses
 
-# Less motion than this about the second axis does not show the centre; with 20 degrees errors of 1 mm of the markers
+# Less motion than this about the second axis does not show the center; with 20 degrees errors of 1 mm of the markers
 # leave it uncertain by about as much (Ehrig et al. 2006).
 SMALLEST_RANGE_DEG = 20.0
-# A slow movement in a long standing trial has the range, but most frames say nothing.
+# A slow movement in a long standing trial has the range, but most frames hold no information.
 LARGEST_CONDITION = 20.0
 # Skin over the thigh leaves about a centimetre [m].
 LARGEST_RESIDUAL = 0.020
-# Farther than this from the regression is worth a word [m].
+# Farther than this from the regression is reported [m].
 APART = 0.020
 # Nobody swings a leg round faster [Hz]; stretches shorter than this are not filtered and not used [s].
 CUTOFF_HZ, SHORTEST_S = 6.0, 1.0
@@ -40,11 +40,8 @@ def functional_hips(
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 
-    Args:
-        stature: of the subject [m].
-        standing: marker positions (3,) of the standing trial [m].
-        pelvis: landmarks (3,) of the standing pelvis [m].
-        regression: hip centers "hip_r", "hip_l" (3,) by regression [m].
+    Markers (`standing`), landmarks (`pelvis`) and hip centers by regression are those of the standing trial, (3,)
+    [m].
 
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has
@@ -96,7 +93,7 @@ def _poses(
 
 
 def _smooth(recording: Recording, position: Array, markers: Markers, side: Side) -> Array:
-    """Return the low-passed positions (T', n, 3) of the stretches in which all markers are seen and none leaps."""
+    """Return the low-passed positions (T', n, 3) of the stretches in which all markers are seen and none jumps."""
     rate = markers.rate
     lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
     stretches = [
@@ -111,7 +108,7 @@ def _smooth(recording: Recording, position: Array, markers: Markers, side: Side)
             "files",
             f"functional_{side}",
             code="missing_samples",
-            expected="stretches without gaps and leaps in these markers",
+            expected="stretches without gaps and jumps in these markers",
             remedy="fill the gaps in the capture software, or take a marker that is often lost out of the cluster",
         )
     return np.concatenate(stretches)

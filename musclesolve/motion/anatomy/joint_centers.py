@@ -41,9 +41,7 @@ def hip_needs(regression: str) -> set[str]:
 def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Array:
     """Place a hip center in the pelvis.
 
-    Args:
-        regression: name in ``hip_centers.toml``.
-        lengths: "width", "depth", "leg" [m], as far as the regression needs them.
+    The lengths are "width", "depth" and "leg" [m], as far as the regression needs them.
 
     Returns:
         (3,) position in the pelvic frame [m]: origin midway between the ASIS, x forward in the plane of ASIS and

@@ -10,7 +10,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
 from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
+from musclesolve.motion.signals.filterable_range import gap_free_range, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, register
 
@@ -20,13 +20,12 @@ Points = dict[str, Array]
 def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
-    The filter runs over ``seen_stretch``, so that its ends disturb the range as little as possible and no leap
+    The filter runs over ``gap_free_range``, so that its ends disturb the range as little as possible and no jump
     outside of the range reaches into it.
 
-    Args:
-        margin: time kept on either side of the range, as far as every marker is seen there [s].
+    A `margin` [s] is kept on either side of the range, as far as every marker is seen there.
     """
-    frames, seen = recording.frames(), seen_stretch(recording)
+    frames, seen = recording.frames(), gap_free_range(recording)
     smooth = chosen.smooth(needed_markers(recording)[seen], recording.markers.rate)
     extra = round(margin * recording.markers.rate)
     kept = slice(max(frames.start - extra, seen.start), min(frames.stop + extra, seen.stop))
@@ -50,13 +49,10 @@ def standing_markers(static: Markers, axes: Array | None = None) -> Points:
 
     The median over the frames rather than the mean: one bad frame does not move it. It is taken along the axes of the
     subject, so that it does not depend on where those of the laboratory lie.
-
-    Args:
-        axes: (3, 3) forward, left and up of the subject as columns; those of the laboratory unless given.
     """
     seen = np.flatnonzero(~np.isnan(static.position).any(axis=2).all(axis=0))
-    turn = np.eye(3) if axes is None else axes
-    middle = np.nanmedian(static.position[:, seen] @ turn, axis=0) @ turn.T
+    rotation = np.eye(3) if axes is None else axes
+    middle = np.nanmedian(static.position[:, seen] @ rotation, axis=0) @ rotation.T
     return {static.names[k]: place for k, place in zip(seen.tolist(), middle, strict=True)}
 
 

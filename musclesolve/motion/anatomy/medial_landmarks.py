@@ -26,13 +26,11 @@ ABOVE = {"knee": "hip", "ankle": "knee"}
 def standing_medials(
     recording: Recording, subject: Subject, standing: Mapping[str, Array], hips: Points
 ) -> Points:
-    """Return the landmarks (3,) of the standing person with the medial ones that the chord function finds.
+    """Return the landmarks (3,) of the standing subject with the medial ones that the chord function finds.
 
     A medial landmark is put where the center is midway between it and the lateral one.
 
-    Args:
-        standing: landmarks (3,) [m].
-        hips: hip centers "hip_r", "hip_l" (3,) [m] by regression; those that are mapped win over them.
+    Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
 
     Raises:
         InputError: the markers leave no room for a center.
@@ -57,10 +55,7 @@ def moving_medials(
 
     The poses of the triangles that lead them come with them, each by the names of its corners.
 
-    Args:
-        moving: landmarks (T, 3) of the motion [m].
-        hips: hip centers "hip_r", "hip_l" (T, 3) [m].
-        standing: landmarks and hip centers by regression (3,) of the standing person [m].
+    `standing` holds landmarks and hip centers by regression (3,) [m], the others are (T, 3) [m].
     """
     points, still = dict(moving), _measured(standing, standing)
     triangles: dict[str, Poses] = {}

@@ -19,7 +19,7 @@ from musclesolve.recording.markers.landmark_names import back_landmarks, shows_s
 Points = Mapping[str, Array]
 
 # Mean angle between the horizontal and the line from PSIS to ASIS in relaxed standing (Levine & Whittle 1996,
-# J Orthop Sports Phys Ther 24:130-5); used only where no standing trial shows the person's own.
+# J Orthop Sports Phys Ther 24:130-5); used only where no standing trial shows the subject's own.
 NEUTRAL_TILT = np.deg2rad(11.0)
 
 BY_JOINTS = ("hip_center_r", "hip_center_l", "trunk_top")
@@ -77,12 +77,7 @@ def neutral_axes(standing: Points) -> Array:
 
 
 def standing_hips(standing: Points, regression: str, legs: Mapping[Side, float]) -> dict[str, Array]:
-    """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis.
-
-    Args:
-        standing: landmarks (3,) of the pelvis [m].
-        legs: leg lengths [m] by side, where known.
-    """
+    """Return the hip centers "hip_r", "hip_l" (3,) of the standing pelvis."""
     if not shows_spines(standing):
         return {f"hip_{side}": standing[f"hip_center_{side}"] for side in SIDES}
     origin, axes = pelvic_frame(standing)

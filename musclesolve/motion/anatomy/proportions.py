@@ -1,4 +1,4 @@
-"""Are these the proportions of a person? A segment far from its usual share of the stature is worth a warning.
+"""Proportions of the body: a segment far from its usual share of the stature is worth a warning.
 
 Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
 """
@@ -39,11 +39,11 @@ HIP_REACH, FAR_HIP = 0.047, 0.09
 
 @dataclass(frozen=True)
 class Unusual:
-    """A proportion that few people have.
+    """A rare proportion.
 
     Args:
         what: the length that was measured.
-        landmark: the landmark to look at first.
+        landmark: the landmark to check first.
         expected: what is usual.
         remedy: what to check.
     """
@@ -77,14 +77,10 @@ def segment_shares() -> dict[str, dict[str, Any]]:
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
-    """Return which landmarks are nearer or farther than usual on a person of this stature.
-
-    Args:
-        stature: of the subject [m].
-        moving: landmarks (T, 3) of the motion [m].
+    """Return which landmarks are nearer or farther than usual for this stature.
 
     Raises:
-        InputError: landmarks as on no human; naming the distance and the landmarks to look at.
+        InputError: landmarks as on no human; naming the distance and the landmarks to check.
     """
     points, found = dict(moving), []
     if shows_spines(moving):
@@ -103,14 +99,10 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
-    """Return which segments are shorter or longer than usual on a person of this stature.
-
-    Args:
-        stature: of the subject [m].
-        offsets: standing geometry as ``standing_offsets`` returns it.
+    """Return which segments are shorter or longer than usual for this stature.
 
     Raises:
-        InputError: a segment that no human has, naming its length and the landmarks to look at; a stature that cannot
+        InputError: a segment that no human has, naming its length and the landmarks to check; a stature that cannot
             be that of these segments.
     """
     fitting = fitting_stature(offsets)
@@ -136,11 +128,6 @@ def unusual_hips(
     recording: Recording, stature: float, hips: Points, regression: Points, method: str
 ) -> list[Unusual]:
     """Return which mapped hip centers are far from where the regression puts them.
-
-    Args:
-        stature: of the subject [m].
-        hips: hip centers "hip_r", "hip_l" as they are used, (T, 3) [m].
-        regression: the same by regression, (T, 3) [m].
 
     Raises:
         InputError: one that is none of a hip; naming the landmark.

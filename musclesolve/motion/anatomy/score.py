@@ -1,4 +1,4 @@
-"""The centre of a ball joint from the motion of its two bodies: symmetrical centre of rotation estimation (SCoRE)."""
+"""The center of a ball joint from the motion of its two bodies: symmetrical centre of rotation estimation (SCoRE)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ RANGE_SHARES = (2.0, 98.0)
 
 @dataclass(frozen=True)
 class RotationCenter:
-    """A centre of rotation between two bodies over T frames.
+    """A center of rotation between two bodies over T frames.
 
     Args:
-        proximal: (3,) the centre in the reference position of the proximal body [m].
-        distal: (3,) the centre in the reference position of the distal body [m].
+        proximal: (3,) the center in the reference position of the proximal body [m].
+        distal: (3,) the center in the reference position of the distal body [m].
         residual: (T,) distance between the two in every frame [m].
-        ranges: (3,) ranges of the rotation about its principal axes, the widest first [rad]. The centre along the
+        ranges: (3,) ranges of the rotation about its principal axes, the widest first [rad]. The center along the
             first axis is shown by the second and third alone.
         condition: condition number of the equations; infinite for a hinge.
     """
@@ -41,7 +41,7 @@ class RotationCenter:
 def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     """Find the point that moves least between two bodies.
 
-    Minimises sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over the centre c1 in one and c2 in the other body (SCoRE;
+    Minimises sum_t |R1(t) c1 + d1(t) - R2(t) c2 - d2(t)|^2 over the center c1 in one and c2 in the other body (SCoRE;
     Ehrig et al. 2006, J Biomech 39:2798-2809); neither body needs to be at rest.
 
     The normal matrix is T [[1, -M], [-M^T, 1]] with M the mean over t of R1^T R2, so its eigenvalues are T (1 +- s)
@@ -70,8 +70,8 @@ def _ranges(rotation: Array) -> Array:
     """Return how far rotations (T, 3, 3) range about the principal axes of their spread (3,) [rad]."""
     from scipy.spatial.transform import Rotation
 
-    turns = Rotation.from_matrix(rotation)
-    vectors = (turns.mean().inv() * turns).as_rotvec()
+    rotations = Rotation.from_matrix(rotation)
+    vectors = (rotations.mean().inv() * rotations).as_rotvec()
     vectors = vectors - vectors.mean(axis=0)
     axes = np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
     low, high = np.percentile(vectors @ axes, RANGE_SHARES, axis=0)

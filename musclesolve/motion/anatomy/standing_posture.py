@@ -1,4 +1,4 @@
-"""How the person stands: the reference from which pelvis and feet are followed into the motion.
+"""The standing posture: the reference from which pelvis and feet are followed into the motion.
 
 With a standing trial this is its median posture. Without one it is put together from the motion: the mean shape of
 the pelvis at a published tilt, and each leg at the instant its foot lies flattest and lowest.
@@ -31,7 +31,7 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 
 @dataclass(frozen=True)
 class Posture:
-    """The standing person.
+    """The subject when standing.
 
     Args:
         pelvis: pelvic landmarks and hip centers (3,) [m].
@@ -58,9 +58,7 @@ def posture(
 ) -> Posture:
     """Find the standing posture.
 
-    Args:
-        standing: marker positions (3,) of the standing trial; empty when there is none.
-        moving: landmarks (T, 3) of the motion.
+    Marker positions (3,) of the standing trial are empty when there is none.
 
     Raises:
         InputError: the hip regression needs a leg length and none is known.
@@ -75,9 +73,9 @@ def posture(
         hips = standing_hips(pelvis, regression, _leg_lengths(recording, subject, pelvis))
     except InputError as error:
         raise recording.document.placed(error, "joint_centers", "hip") from None
-    functional, said = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
+    functional, hip_notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
     hips |= functional
-    notes += said
+    notes += hip_notes
     if recording.static is None:
         legs = {side: _flat_foot(moving, side) for side in SIDES}
     else:
@@ -89,7 +87,7 @@ def posture(
 
 
 def _standing_pelvis(recording: Recording, standing: Points, moving: Points) -> Points:
-    """Return the points (3,) of the standing pelvis; of the whole person where there is a standing trial."""
+    """Return the points (3,) of the standing pelvis; of the whole body where there is a standing trial."""
     if recording.static is None:
         return assumed_standing(moving)
     seen = standing_landmarks(recording, standing)
@@ -163,9 +161,7 @@ def foot_left(leg: Points, side: Side) -> Array:
 def leg_frame(leg: Points, side: Side, left: Array) -> Array:
     """Return the axes (3, 3) of a standing leg as columns: forward, left, up, with left along the knee axis.
 
-    Args:
-        leg: landmarks (3,) of the leg [m].
-        left: (3,) left of the person, which stands for a knee axis that is not measured.
+    `left` (3,) stands for a knee axis that is not measured.
     """
     left = horizontal(leftward(leg, "knee", side) if shows_axis(leg, "knee", side) else left)
     return np.stack([np.cross(left, UP), left, UP], axis=-1)

@@ -1,4 +1,4 @@
-"""The dimensions of this person, as the standing body model needs them."""
+"""The dimensions of the subject, as the standing body model needs them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,6 @@ def standing_offsets(recording: Recording, stance: Posture, points: Points) -> P
     Legs are measured standing where there is a standing trial. Trunk and arms are always measured on the motion,
     because people often raise their arms for the standing trial, which lifts the shoulders. What no marker shows is
     left out; the model has it in proportion to the stature.
-
-    Args:
-        recording: whether there is a standing trial, and what is mapped.
-        points: measured model points (T, 3) [m].
 
     Returns:
         hip from the middle of the hips (0, -+w/2, 0); knee from hip and ankle from knee (0, 0, -length); heel and

@@ -21,14 +21,7 @@ HAND = ("hand_radial", "hand_ulnar")
 
 
 def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -> Points:
-    """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show.
-
-    Args:
-        moving: landmarks (T, 3) [m].
-        hips: hip centers "hip_r", "hip_l" (T, 3) [m].
-        pelvis_up: (T, 3) up axis of the pelvis.
-        stature: of the person [m].
-    """
+    """Return the model points (T, 3) of trunk, arms, hands and head that the landmarks show."""
     points = {name: moving[name] for name in HEAD if name in moving}
     for side in SIDES:
         points |= _arm(moving, side, pelvis_up, stature)
@@ -40,12 +33,7 @@ def upper_body(moving: Points, hips: Points, pelvis_up: Array, stature: float) -
 
 
 def elbow_axes(moving: Points, points: Points) -> Points:
-    """Return the elbow axes (T, 3), pointing left, of the arms whose both epicondyles are seen.
-
-    Args:
-        moving: landmarks [m].
-        points: model points [m] that follow from them.
-    """
+    """Return the elbow axes (T, 3), pointing left, of the arms whose both epicondyles are seen."""
     return {
         f"elbow_axis_{side}": leftward(moving, "elbow", side)
         for side in SIDES
@@ -54,12 +42,7 @@ def elbow_axes(moving: Points, points: Points) -> Points:
 
 
 def completed(moving: Points, points: Points) -> list[str]:
-    """Return a sentence for every part of the upper body that is not followed.
-
-    Args:
-        moving: landmarks [m].
-        points: model points [m] that follow from them.
-    """
+    """Return a sentence for every part of the upper body that is not followed."""
     sentences = []
     if _neck(moving, points) is None:
         sentences.append("The trunk: no markers, completed upright over the hips.")

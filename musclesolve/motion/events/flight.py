@@ -15,7 +15,7 @@ from musclesolve.recording.plates.foot_contacts import vertical_force
 FALLS = 0.7
 """A pelvis that accelerates downwards by more than this falls; in walking it comes to half of it [g]."""
 UNLOADED_WEIGHTS = 0.05
-"""Below this vertical force under both feet the plates carry nobody [body weights]."""
+"""Below this vertical force under both feet the plates carry no load [body weights]."""
 SHORTEST = 0.02
 """A shorter flight is noise [s]."""
 SMOOTH_HZ = 6.0

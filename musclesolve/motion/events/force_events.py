@@ -12,7 +12,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDES, Event, PlateForce, Side, Trial
 
 SHORTEST_CONTACT = 0.1
-"""Contacts shorter than this are noise of the plate, or somebody who knocked against it [s]."""
+"""Contacts shorter than this are noise of the plate, or a knock against it [s]."""
 LONGEST_DROPOUT = 0.05
 """A foot does not leave the ground for a shorter time than this [s]."""
 FIRM_WEIGHTS = 0.1
@@ -75,7 +75,7 @@ def foot_contacts(loads: FootLoads, side: Side) -> Array:
 def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:
     """Beginning and end of every contact, where the force crosses the threshold between two samples.
 
-    Two levels (a Schmitt trigger) tell a contact from noise: it goes beyond the threshold without a break around
+    Two levels (a Schmitt trigger) separate contact from noise: it goes beyond the threshold without a break around
     samples that reach the firm level. Interruptions that are shorter than 50 ms and than the contact on either side
     of them are dropouts of the plate; contacts shorter than 0.1 s are not steps.
 

@@ -20,7 +20,7 @@ from musclesolve.motion.events.standing_feet import Standing, standing, within
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 
 CONFLICT = 0.05
-"""Sources that differ by more than this on one event are worth a word [s]."""
+"""Sources that differ by more than this on one event are reported [s]."""
 NEAR = 0.01
 """A time range that begins so much of a stride before a strike begins with it."""
 MOST = 5

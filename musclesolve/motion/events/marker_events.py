@@ -34,7 +34,7 @@ class Walk:
         pelvis: (T, 3) midpoint of the posterior superior iliac spines [m], NaN where it was not seen.
         feet: heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen.
         heading: (T, 3) horizontal unit vector of the walking direction.
-        travels: whether the pelvis travels; if not, a belt runs under the feet, or nobody walks.
+        travels: whether the pelvis travels; if not, a belt runs under the feet, or the subject does not walk.
     """
 
     time: Array
@@ -73,9 +73,6 @@ def marker_events(walking: Walk) -> list[Event]:
 
     On the recorded walk of the tests heel strikes come 11 to 22 ms and toe-offs up to 6 ms before those of the
     plates; on the bundled stride 10 ms before and 11 ms after them.
-
-    Args:
-        walking: the markers of pelvis and feet, from ``walk``.
     """
     events = []
     frames = np.arange(walking.time.size)
@@ -97,6 +94,6 @@ def _moves(walking: Walk, side: str) -> bool:
 
 
 def _path(recording: Recording, landmark: str) -> Array:
-    """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or leaps."""
+    """Trajectory (T, 3) of a landmark [m], NaN where it was not seen or jumps."""
     path = recording.markers.weighted(recording.mapping[landmark])
     return np.where(jumps(path, recording.markers.rate)[:, None], np.nan, path)

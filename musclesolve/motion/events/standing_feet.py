@@ -1,4 +1,4 @@
-"""What the plates say against heel strikes and toe-offs that the markers show."""
+"""Times in which the plates contradict heel strikes and toe-offs of the markers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EDGE = 0.05
 
 @dataclass(frozen=True)
 class Standing:
-    """What the plates of a foot say against events that others see.
+    """Times in which the plates of a foot contradict events from other sources.
 
     Args:
         sure: (k, 2) beginning and end of the times in which the foot neither strikes nor leaves [s].
@@ -34,11 +34,11 @@ class Standing:
 
 
 def standing(loads: FootLoads, side: Side) -> Standing:
-    """When one foot surely stands on its plates, and contacts that cannot tell.
+    """When one foot surely stands on its plates, and contacts that leave it open.
 
     A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
     contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
-    foot surely stands only while it bears the person.
+    foot surely stands only while it bears the body.
     """
     time, vertical = loads.vertical(side)
     bearing = loads.level(BEARING_WEIGHTS)

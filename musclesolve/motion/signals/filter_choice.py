@@ -1,4 +1,4 @@
-"""The filter of a trial with every cut-off settled: as the trial file gives it, or as the recording shows it."""
+"""The filter of a trial with every cut-off: as the trial file gives it, or as the recording shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.filterable_range import needed_markers, seen_stretch
+from musclesolve.motion.signals.filterable_range import gap_free_range, needed_markers
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs
@@ -63,10 +63,10 @@ def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
     """Return the filter of a trial.
 
     Raises:
-        InputError: the recording cannot carry the cut-off or cannot say what noise it has, with the line of the trial
+        InputError: the recording cannot carry the cut-off or does not show its noise, with the line of the trial
             file.
     """
-    position, given = needed_markers(recording)[seen_stretch(recording)], options.cutoff_hz
+    position, given = needed_markers(recording)[gap_free_range(recording)], options.cutoff_hz
     try:
         chosen = (
             _from_data(recording, options, position)
@@ -135,7 +135,7 @@ def _of_the_feet(recording: Recording, options: FilterOptions, cutoff_hz: ArrayL
 
 
 def choice_notes(chosen: FilterChoice) -> list[str]:
-    """Return sentences on coordinates whose noise cannot be told from their motion."""
+    """Return sentences on coordinates whose noise cannot be separated from their motion."""
     if chosen.analysis is None:
         return []
     meanings = {

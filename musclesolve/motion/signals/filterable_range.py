@@ -1,4 +1,4 @@
-"""The stretch of a recording that can be filtered: every needed marker seen, none leaping."""
+"""The stretch of a recording that can be filtered: every needed marker seen, none jumping."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from musclesolve.recording.data import Recording
 from musclesolve.recording.gaps.marker_jumps import jumps
 
 
-def seen_stretch(recording: Recording) -> slice:
-    """Return the longest stretch around the time range in which every needed marker is seen and none leaps."""
+def gap_free_range(recording: Recording) -> slice:
+    """Return the longest stretch around the time range in which every needed marker is seen and none jumps."""
     position = needed_markers(recording)
     frames = recording.frames()
     lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, recording.markers.rate).any(axis=1)

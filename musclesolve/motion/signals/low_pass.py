@@ -20,9 +20,7 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
     1/sqrt(2) at fc when w_c = tan(pi fc / fs) / (sqrt(2) - 1)^(1/(2n)), for n = 2 divided by 0.802. The thesis divides
     fc itself by 0.802; dividing the tangent is exact at every rate.
 
-    Args:
-        frequency_hz: frequencies from 0 to below half the rate, broadcast against the cut-offs [Hz].
-        cutoff_hz: cut-off frequencies [Hz].
+    Frequencies from 0 to below half the rate are broadcast against the cut-offs; n is the order of one pass.
     """
     ratio = np.tan(np.pi * np.asarray(frequency_hz) / rate_hz) / np.tan(
         np.pi * np.asarray(cutoff_hz) / rate_hz

@@ -119,16 +119,7 @@ def residual_analysis(
     """
     given = checked_signal(signal, rate_hz)
     order = checked_filter_order(order)
-    _check(given, rate_hz, order, rule)
-    threshold = CORRELATION[rule]
-    if correlation is not None:
-        threshold = check_number(
-            correlation,
-            "correlation",
-            "a number between 0 and 1",
-            above=0.0,
-            most=float(np.nextafter(1.0, 0.0)),
-        )
+    threshold = _checked_threshold(given, rate_hz, order, rule, correlation)
     lowest = max(LOWEST_HZ, lowest_carried(len(given), rate_hz))
     frequency = np.arange(lowest, min(HIGHEST_HZ, HIGHEST_SHARE * rate_hz), STEP_HZ)
     flat, shape = given.reshape(len(given), -1), given.shape[1:]
@@ -214,11 +205,14 @@ def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: i
     return square, 1.0 - removed / len(frequencies)
 
 
-def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
+def _checked_threshold(
+    signal: Array, rate_hz: float, order: int, rule: str, correlation: float | None
+) -> float:
+    """Return the correlation of the rule, or the given one; refuse signals and orders that the rule cannot take."""
     check_choice(rule, "rule", RULES)
     if rate_hz < LOWEST_RATE_HZ:
         raise InputError(
-            f"at {rate_hz:g} samples a second motion and noise cannot be told apart",
+            f"at {rate_hz:g} samples a second motion and noise cannot be separated",
             code="bad_number",
             expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
             remedy="give the cut-off frequency as a number",
@@ -237,3 +231,7 @@ def _check(signal: Array, rate_hz: float, order: int, rule: str) -> None:
             expected="order 2 or higher",
             remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",
         )
+    if correlation is None:
+        return CORRELATION[rule]
+    below_one = float(np.nextafter(1.0, 0.0))
+    return check_number(correlation, "correlation", "a number between 0 and 1", above=0.0, most=below_one)

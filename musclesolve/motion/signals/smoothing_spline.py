@@ -85,7 +85,7 @@ class SmoothingSpline:
 def smoothing_spline(
     signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike | None = None, half_order: int = 3
 ) -> SmoothingSpline:
-    """Smooth every coordinate by a natural spline, as much as asked for or as generalised cross-validation says.
+    """Smooth every coordinate by a natural spline, with a given cut-off or with that of generalised cross-validation.
 
     The generalised cross-validation (Craven & Wahba 1979) takes the p with the least
     (RSS / T) / (1 - trace H / T)^2, where g = H y; the noise is sqrt(RSS / (T - trace H)). It presumes noise that
@@ -194,7 +194,7 @@ def lowest_cutoff(rate_hz: float, half_order: int) -> float:
 
 def _cross_validated(band: _Band, signal: Array, rate_hz: float) -> Array:
     """Return the cut-off (k,) of the least cross-validation error [Hz]."""
-    # Below one half period in the whole recording there is little left to tell apart.
+    # Below one half period in the whole recording motion and noise cannot be separated.
     low = max(lowest_cutoff(rate_hz, band.m), 0.5 * rate_hz / band.frames)
     high = _HIGHEST_SHARE * rate_hz
     cutoffs = np.geomspace(low, high, max(8, int(np.ceil(np.log(high / low) / np.log(_GRID_RATIO)))))

@@ -61,7 +61,11 @@ def read_trial(path: str | Path) -> Trial:
         )
     document = Document(Path(path))
     content = validated(document)
-    files = input_files(document, content["files"])
+    files = {
+        role: document.input_file("files", role, name)
+        for role, name in content["files"].items()
+        if name is not None
+    }
     rotation = rotation_of(document, content["laboratory"])
     walk = read_markers(files["markers"]).rotated(rotation)
     static = read_markers(files["static"]).rotated(rotation) if "static" in files else None
@@ -121,6 +125,7 @@ def assembled(
     time_range: tuple[float, float],
 ) -> Trial:
     """Return the trial made of its parts, not checked yet."""
+    consistency = content["consistency"]
     return Trial(
         document=document,
         subject=subject,
@@ -134,7 +139,9 @@ def assembled(
         filter=filter_of(document, content["filter"]),
         hip_regression=hip_regression(content),
         functional=functional,
-        consistency=consistency_of(content["consistency"]),
+        consistency=ConsistencyOptions(
+            consistency["method"], consistency["derivatives"], consistency["weights"] or {}
+        ),
         muscles=muscles_of(document, content["muscles"]),
         sharing=sharing_of(content["sharing"]),
         uncertainty={key: float(sd) for key, sd in content["uncertainty"].items() if sd is not None},
@@ -147,13 +154,6 @@ def assembled(
         events=stated_events(files),
         notes=(*marker_mapping.notes, *notes_of(content, forces)),
     )
-
-
-def input_files(document: Document, given: dict[str, Any]) -> dict[str, Path]:
-    """Return role -> path of every file that the trial file names."""
-    return {
-        role: document.input_file("files", role, name) for role, name in given.items() if name is not None
-    }
 
 
 def rotation_of(document: Document, laboratory: dict[str, str]) -> Array:
@@ -197,16 +197,8 @@ def forces_of(
             document, content, read_c3d(path), marker_mapping.walk, marker_mapping.mapping, rotation
         )
     table = read_forces_table(path)
-    return plates_of(document, content, table, rotation), table.sentences
-
-
-def plates_of(
-    document: Document, content: dict[str, Any], table: Table, rotation: Array
-) -> tuple[PlateForce, ...]:
-    """Return every plate of the trial file, in the global frame."""
-    return tuple(
-        plate_of(document, content, index, table, rotation) for index in range(len(content["force"]))
-    )
+    plates = range(len(content["force"]))
+    return tuple(plate_of(document, content, k, table, rotation) for k in plates), table.sentences
 
 
 def plate_of(
@@ -338,11 +330,6 @@ def _check_length(
             expected=f"a longer range within both recordings: {recorded}",
             remedy=f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start",
         )
-
-
-def consistency_of(given: dict[str, Any]) -> ConsistencyOptions:
-    """Return how the motion is made consistent."""
-    return ConsistencyOptions(given["method"], given["derivatives"], given["weights"] or {})
 
 
 def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:

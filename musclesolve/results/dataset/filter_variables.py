@@ -1,4 +1,4 @@
-"""What a result says of the filter: cut-offs, noise and residual curves where the recording chose them."""
+"""Variables of the filter: cut-offs, noise and residual curves where the recording chose them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def filter_attributes(chosen: FilterChoice) -> dict[str, object]:
 
 
 def filter_line(result: xr.Dataset) -> str:
-    """The filter in a few words; nothing where the result does not say."""
+    """The filter in a few words; nothing where the result has none."""
     given = result.attrs
     name = "low-pass filter"
     if given.get("filter_method") == "spline":

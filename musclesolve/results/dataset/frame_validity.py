@@ -18,7 +18,7 @@ NOT_MEASURED = "not_measured"
 VALID = (GOOD, WITH_RESERVE)
 INVALID_MOTION = "invalid_motion"
 LEAPING, DISPLACED, UNBALANCED = "leaping", "foot_displaced", "unbalanced"
-DOUBTS = {"steady": LEAPING, "foot_in_place": DISPLACED, "balanced": UNBALANCED}
+MOTION_FAULTS = {"steady": LEAPING, "foot_in_place": DISPLACED, "balanced": UNBALANCED}
 """Variables that say what is wrong with the motion of a frame, and what such a frame is called; the causes first."""
 SIDE_NAMES = {"r": "right", "l": "left"}
 NEAR = 0.01
@@ -67,13 +67,13 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
 def reason_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """The same, but for an invalid motion what is wrong with it, shape (T,).
 
-    A frame in which a joint jumps is "leaping", one with the foot far from where it was seen "foot_displaced", one
+    A frame in which a joint jumps is "leaping", one with the foot far from where it was measured "foot_displaced", one
     whose ground forces do not carry the motion "unbalanced".
     """
     names = status_names(result, side)
-    for name, doubt in DOUBTS.items():
+    for name, fault in MOTION_FAULTS.items():
         if name in result:
-            names = np.where((names == INVALID_MOTION) & ~mask_of_leg(result[name], side), doubt, names)
+            names = np.where((names == INVALID_MOTION) & ~mask_of_leg(result[name], side), fault, names)
     return names
 
 

@@ -40,13 +40,13 @@ def gait_variables(gait: Gait) -> dict[str, Variable]:
     }
 
 
-def gait_coordinates(gait: Gait) -> dict[str, Variable | xr.Variable]:
+def gait_coordinates(gait: Gait) -> dict[str, object]:
     """Kind, side and source of each event; the leg of each stride and its first and last time."""
-    texts = {
+    texts: dict[str, object] = {
         f"event_{name}": (("event",), np.array([str(getattr(event, name)) for event in gait.events], np.str_))
         for name in ("kind", "side", "source")
     }
-    times = {
+    times: dict[str, object] = {
         f"stride_{name}": xr.Variable(
             "stride", np.array([getattr(stride, name) for stride in gait.strides], float), {"units": "s"}
         )

@@ -24,20 +24,20 @@ def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
 def sentences(result: xr.Dataset) -> list[str]:
     """How the motion was made consistent, where not as usual, and what that moved."""
     given = result.attrs
-    said = [_moved(result)]
+    found = [_moved(result)]
     if weights := _listed(given.get("consistency_weights")):
-        said.append(f"measured points weighted: {weights}")
+        found.append(f"measured points weighted: {weights}")
     if borrowed := _listed(given.get("borrowed_dofs")):
-        said.append(f"angles that no body shows are those of the nearest pose: {borrowed}")
+        found.append(f"angles that no body shows are those of the nearest pose: {borrowed}")
     if given.get("consistency_derivatives") == "splines":
         velocity, acceleration = (
             float(result[f"{rate}_violation"].max()) for rate in ("velocity", "acceleration")
         )
-        said.append(
+        found.append(
             f"derivatives by splines of the points: constraints violated by up to {velocity:.1g} m/s "
             f"and {acceleration:.1g} m/s2"
         )
-    return said
+    return found
 
 
 def _moved(result: xr.Dataset) -> str:

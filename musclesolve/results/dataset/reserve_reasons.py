@@ -20,8 +20,7 @@ MOST = 3
 def reasons(leg: LegResult, moment: AnyArray, time: AnyArray) -> list[str]:
     """A sentence on the worst frame of each stretch that the muscles cannot bear, then one on the largest reserves.
 
-    Args:
-        moment: (T, m) [N m], net joint moments of its shared degrees of freedom.
+    `moment` (T, m) [N m] are the net joint moments of the shared degrees of freedom.
     """
     solution = leg.solution
     helped = np.isin(solution.status, (Status.SOLVED_WITH_RESERVE, Status.INFEASIBLE))

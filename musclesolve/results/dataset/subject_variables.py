@@ -1,4 +1,4 @@
-"""The person in a result, and what was computed of him."""
+"""The subject and the choices of a result."""
 
 from __future__ import annotations
 

@@ -11,16 +11,15 @@ AXES = ["x", "y", "z"]
 def along_heading(result: xr.Dataset, vector: xr.DataArray) -> xr.DataArray:
     """Return a vector over time and axis with x along the walking direction, y to its left, z up.
 
-    Args:
-        result: with the variable ``heading``; without it x of the laboratory is the walking direction.
+    Without the variable ``heading`` x of the laboratory is the walking direction.
     """
     if "heading" not in result:
         return vector
     angle = result["heading"]
     cosine, sine = np.cos(angle), np.sin(angle)
     x, y, z = (vector.sel(axis=axis, drop=True) for axis in AXES)
-    turned = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
-    return turned.transpose(*vector.dims).assign_attrs(vector.attrs)
+    rotated = xr.concat([x * cosine + y * sine, y * cosine - x * sine, z], vector["axis"])
+    return rotated.transpose(*vector.dims).assign_attrs(vector.attrs)
 
 
 def magnitude(vector: xr.DataArray) -> xr.DataArray:

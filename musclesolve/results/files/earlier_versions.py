@@ -46,7 +46,7 @@ def _verdicts(result: xr.Dataset) -> dict[str, xr.DataArray]:
     values = np.atleast_1d(status.attrs["flag_values"])
     names = str(status.attrs["flag_meanings"]).split()
     credible = xr.ones_like(status, dtype=bool)
-    for name in frames.DOUBTS:
+    for name in frames.MOTION_FAULTS:
         if name in result:
             credible = credible & result[name]
     solved = [code for code, name in zip(values, names, strict=False) if name.lower() in frames.VALID]

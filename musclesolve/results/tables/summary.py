@@ -22,7 +22,7 @@ LARGE = 0.08
 
 REASON = {
     frames.LEAPING: "a joint rotates faster than joints can",
-    frames.DISPLACED: "the foot lies far from where it was seen",
+    frames.DISPLACED: "the foot lies far from where it was measured",
     frames.UNBALANCED: "the ground forces do not carry the motion",
 }
 """The fault of a frame in words, where its name is not plain."""

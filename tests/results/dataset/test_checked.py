@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refused
 from synthetic_result import result, set_status
 from typer.testing import CliRunner
 
@@ -42,63 +43,63 @@ def lost(name: str, frames: slice = slice(None)) -> Damage:
 
 
 DAMAGES: dict[str, tuple[Damage, str]] = {
-    "no frames": (lambda r: r.isel(time=[]), "0 frames"),
-    "one frame": (lambda r: r.isel(time=[0]), "1 frame"),
-    "time runs back": (lambda r: r.isel(time=slice(None, None, -1)), "do not increase"),
-    "no time": (lambda r: r.assign_coords(time=np.full(r.sizes["time"], np.nan)), "do not increase"),
-    "no flags": (flags(flag_meanings=""), "flag_meanings 0 names"),
+    "no frames": (lambda r: r.isel(time=[]), "time"),
+    "one frame": (lambda r: r.isel(time=[0]), "time"),
+    "time runs back": (lambda r: r.isel(time=slice(None, None, -1)), "time"),
+    "no time": (lambda r: r.assign_coords(time=np.full(r.sizes["time"], np.nan)), "time"),
+    "no flags": (flags(flag_meanings=""), "flag_meanings"),
     "an unknown status": (
         lambda r: r.assign(status=(r.status + 77).assign_attrs(r.status.attrs)),
-        "status 77",
+        "77",
     ),
-    "valid in numbers": (lambda r: r.assign(valid=r.valid.astype(float)), "no truth values"),
+    "valid in numbers": (lambda r: r.assign(valid=r.valid.astype(float)), "valid"),
     "valid against the status": (
         lambda r: r.assign(valid=r.valid & (r.time > 1.0)),
-        "contradicts the status in 202 frames",
+        "202",
     ),
-    "no valid": (lambda r: r.drop_vars("valid").assign(status=r.status.drop_attrs()), "it has no valid"),
-    "strikes in words": (strikes("abc"), "no increasing times"),
-    "a strike at no time": (strikes([np.nan, 1.0, 2.0]), "no increasing times"),
-    "a strike twice": (strikes([0.2, 0.2, 1.2]), "no increasing times"),
-    "no mass": (number("subject_mass_kg", 0.0), "0.0 is no positive number"),
-    "a mass in words": (number("subject_mass_kg", "x"), "'x' is no positive number"),
-    "a strength in words": (number("strength_factor", "x"), "'x' is no positive number"),
-    "moments that are no numbers": (lost("joint_moment"), "no number in 251 frames"),
+    "no valid": (lambda r: r.drop_vars("valid").assign(status=r.status.drop_attrs()), "valid"),
+    "strikes in words": (strikes("abc"), "heel_strike_times_r"),
+    "a strike at no time": (strikes([np.nan, 1.0, 2.0]), "heel_strike_times_r"),
+    "a strike twice": (strikes([0.2, 0.2, 1.2]), "heel_strike_times_r"),
+    "no mass": (number("subject_mass_kg", 0.0), "subject_mass_kg"),
+    "a mass in words": (number("subject_mass_kg", "x"), "subject_mass_kg"),
+    "a strength in words": (number("strength_factor", "x"), "strength_factor"),
+    "moments that are no numbers": (lost("joint_moment"), "joint_moment"),
     "a hole in an activation": (
         lost("activation", slice(100, 110)),
-        "no number in 10 frames.*first at 1.000 s",
+        "1.000 s",
     ),
-    "no force of the ground": (lambda r: r.drop_vars("ground_reaction_force"), "no ground_reaction_force"),
-    "no muscles": (lambda r: r.isel(muscle=[]), "nothing in"),
+    "no force of the ground": (lambda r: r.drop_vars("ground_reaction_force"), "ground_reaction_force"),
+    "no muscles": (lambda r: r.isel(muscle=[]), "muscle"),
     "muscles of no leg": (
         lambda r: r.assign_coords(muscle=[f"m{k}x" for k in range(r.sizes["muscle"])]),
-        "of the right or the left leg",
+        "muscle",
     ),
-    "a leg without status": (lambda r: r.sel(side=["r"]), "l has muscles but no status"),
-    "status of no leg": (lambda r: r.assign(status=r.status[:, 0]), "not over"),
+    "a leg without status": (lambda r: r.sel(side=["r"]), "side"),
+    "status of no leg": (lambda r: r.assign(status=r.status[:, 0]), "status"),
     "another program": (
-        lambda r: xr.Dataset({name: ("x", [1.0, 2.0]) for name in ("muscle", "status", "time")}),
-        "not a result",
+        lambda r: xr.Dataset({name: ("x", [1.0, 2.0]) for name in ("muscle", "valid", "time")}),
+        "status",
     ),
 }
 OF_FIGURES: dict[str, tuple[Damage, str]] = {
-    name: (lambda r, name=name: r.drop_vars(name), f"it has no {name}")
+    name: (lambda r, name=name: r.drop_vars(name), name)
     for name in ("activation", "muscle_force", "joint_angle", "joint_moment", "group", "dof")
 }
 
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_gait_cycles_of_a_damaged_result_are_refused(name: str) -> None:
-    damage, said = DAMAGES[name]
-    with pytest.raises(ms.InputError, match=said):
+    damage, place = DAMAGES[name]
+    with refused("bad_result", place):
         ms.gait_cycles(damage(result(n_frames=251)), "r")
 
 
 @pytest.mark.parametrize("name", [*DAMAGES, *OF_FIGURES])
 def test_average_of_a_damaged_result_is_refused_with_its_file(name, tmp_path) -> None:
-    damage, said = (DAMAGES | OF_FIGURES)[name]
+    damage, place = (DAMAGES | OF_FIGURES)[name]
     write_result(damage(result(n_frames=251)), tmp_path / "result.nc")
-    with pytest.raises(ms.InputError, match=said) as caught:
+    with refused("bad_result", place) as caught:
         average_results([tmp_path / "result.nc"])
     assert caught.value.file == str(tmp_path / "result.nc")
 
@@ -125,6 +126,6 @@ def test_a_result_without_a_filter_of_its_own_is_one() -> None:
     "name", ["no flags", "an unknown status", "strikes in words", "time runs back", "no mass"]
 )
 def test_figures_of_a_damaged_result_are_refused(name: str) -> None:
-    damage, said = DAMAGES[name]
-    with pytest.raises(ms.InputError, match=said):
+    damage, place = DAMAGES[name]
+    with refused("bad_result", place):
         figure_files(damage(result(n_frames=251)))

@@ -154,7 +154,7 @@ def test_the_summary_counts_and_explains_them(broken):
     mask, found = broken
     said = {
         "steady": "a joint rotates faster than joints can",
-        "foot_in_place": "the foot lies far from where it was seen",
+        "foot_in_place": "the foot lies far from where it was measured",
         "balanced": "the ground forces do not carry the motion",
     }
     lost = int((~found["valid"].sel(side="r")).sum())
