@@ -9,7 +9,7 @@ from pathlib import Path
 from musclesolve._util.checks import check_integer
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.pipeline.run import run
+from musclesolve.results.run_trial import run
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
 from musclesolve.sharing.cost.cost_registry import find_cost
