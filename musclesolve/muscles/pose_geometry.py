@@ -15,7 +15,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
-from musclesolve.muscles.leg_muscle_state import muscle_state
+from musclesolve.muscles.leg_muscle_state import MuscleState, muscle_state
 from musclesolve.muscles.muscle_placement import place_muscles
 
 if TYPE_CHECKING:
@@ -44,14 +44,20 @@ def muscle_geometry(
     Raises:
         InputError: an unknown angle, angles of different lengths, not finite or of more than 360 degrees.
     """
-    import xarray as xr
-
     model = human_model() if subject is None else subject
     database = muscle_db.load() if database is None else database
     coordinates = _poses(model, angles)
     still = np.zeros_like(coordinates)
     motion = motion_from(model, np.arange(len(coordinates), dtype=float), coordinates, still, still)
     states = [muscle_state(model, place_muscles(model, database, side), motion) for side in "rl"]
+    at = {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles}
+    return _dataset(states, at)
+
+
+def _dataset(states: list[MuscleState], angles: dict[str, tuple]) -> xr.Dataset:
+    """The states of both legs side by side."""
+    import xarray as xr
+
     per_muscle, arms = ("pose", "muscle"), [state.moment_arm for state in states]
     optimal = np.concatenate([state.muscles.optimal_fiber_length for state in states])
 
@@ -71,7 +77,7 @@ def muscle_geometry(
             "dof": [name for state in states for name in state.muscles.dof_names],
             "muscle": [name for state in states for name in state.muscles.names],
         }
-        | {name: ("pose", coordinates[:, model.dof(name)], {"units": "rad"}) for name in angles},
+        | angles,
     )
 
 
