@@ -1,7 +1,10 @@
-"""The certificate of optimality, recomputed from the problem and the answer's own numbers.
+"""The certificate of optimality, recomputed from the problem and the numbers of a solution alone.
+
+This is the definition, for any cost and any solver. kernel/compiled_certificate.py computes the same compiled, because
+recomputing it in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py holds the two together.
 
 With g_i = df/da_i the marginal cost of muscle i, that of soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 included, and
-p_i = (A^T lambda)_i what the moments pay for its activation, the optimum of a convex cost is characterised by
+the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a convex cost is characterised by
 
     stationarity and complementarity   a_i = clip(a_i - (g_i - p_i) / S_i, lower_i, upper_i)
     moments                            (A a + s - b)_k = 0
@@ -15,9 +18,9 @@ that the smaller of the two misses counts. S_i makes the miss relative,
     d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
 
 where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
-figure does not change when the cost is multiplied by a number, and every muscle is judged on the scale of marginal
-costs: multipliers that are enormous for the sake of one muscle excuse no other. Nor may they hide one: p_i is a sum
-whose terms may cancel, and round-off leaves it uncertain by
+residual does not change when the cost is multiplied by a number, and every muscle counts on its own scale of marginal
+costs, however large the multipliers are for the sake of another one. p_i is a sum whose terms may cancel, and round-off
+leaves it uncertain by
 
     e_i = eps sum_k |A_ki lambda_k|.
 
@@ -67,7 +70,7 @@ def kkt_residual(
     multiplier: Array,
     level_multiplier: Array | None = None,
 ) -> Array:
-    """The certificate of each frame: zero at the optimum, below 1e-6 for a frame that counts as solved.
+    """The certificate of each frame: zero at the optimum, at most 1e-6 for a solved frame.
 
     Args:
         problem: with its bounds and reserve weights.
@@ -78,7 +81,7 @@ def kkt_residual(
         level_multiplier: (T, L, m), for a cost of levels (min/max), whose certificate is in level_certificate.py.
 
     Returns:
-        (T,) without unit; infinite where the answer contains a number that is not finite, or lacks its level prices.
+        (T,) without unit; infinite where the answer contains a number that is not finite, or level multipliers lack.
     """
     problem = within_domain(problem, cost)
     if "linear_programme" in cost.needs:
@@ -119,7 +122,7 @@ def stationarity(
         cost: the cost.
         activation: (T, n).
         pull: (T, n).
-        blur: what `pull_error` says of the pull, and from which share of S on it counts; None: it does not.
+        blur: `pull_error` of the pull, and the share of S from which on it counts; None: it does not.
     """
     inside = np.clip(activation, problem.lower, problem.upper)
     slope = cost.total_gradient(problem, inside)

@@ -38,15 +38,17 @@ def relative_load(problem: Problem, cost: Cost) -> Array:
     return load
 
 
-def level_residual(problem: Problem, cost: Cost, activation: Array, reserve: Array, price: Array) -> Array:
-    """The largest miss of each frame, (T,): zero where the answer is proved, infinite where it is not finite.
+def level_residual(
+    problem: Problem, cost: Cost, activation: Array, reserve: Array, multiplier: Array
+) -> Array:
+    """The largest miss of each frame, (T,): zero where levels are proved to be least, infinite where it is not finite.
 
     Args:
         problem: with its bounds and reserve weights.
         cost: a cost of levels.
         activation: (T, n).
         reserve: (T, m) [N m].
-        price: (T, L, m), y of every level; NaN below the last.
+        multiplier: (T, L, m), y of every level; NaN below the last.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         scale = np.maximum(1.0, np.abs(problem.moment))
@@ -59,7 +61,7 @@ def level_residual(problem: Problem, cost: Cost, activation: Array, reserve: Arr
         spare = 0.0 if problem.reserve_weight is not None else np.abs(reserve).max(axis=1)
         miss = np.maximum(np.maximum(miss, gap), spare)
         load, open_ = relative_load(problem, cost), ~held
-        for level in np.moveaxis(price, 1, 0):
+        for level in np.moveaxis(multiplier, 1, 0):
             used = np.isfinite(level).all(axis=1)
             missed, decided = _level(problem, load, activation, np.where(used[:, None], level, 0.0), open_)
             miss = np.where(used, np.maximum(miss, missed), miss)
@@ -81,9 +83,11 @@ def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
     return np.divide(level, load, out=np.array(upper), where=load * upper > level)
 
 
-def _level(problem: Problem, load: Array, activation: Array, price: Array, open_: Mask) -> tuple[Array, Mask]:
-    """The miss of one level, (T,), and which muscles it decides, (T, n)."""
-    pull = np.matmul(price[:, None, :], problem.moment_matrix)[:, 0, :]
+def _level(
+    problem: Problem, load: Array, activation: Array, multiplier: Array, open_: Mask
+) -> tuple[Array, Mask]:
+    """The miss of one level, (T,), and the muscles that it decides, (T, n)."""
+    pull = np.matmul(multiplier[:, None, :], problem.moment_matrix)[:, 0, :]
     present = np.where(open_, load * activation, -np.inf)
     top = present.max(axis=1, keepdims=True)
     limited = open_ & (pull > 0) & (load * problem.upper >= top)
@@ -94,7 +98,7 @@ def _level(problem: Problem, load: Array, activation: Array, price: Array, open_
     decided = open_ & (share > DECIDED)
     missed = np.where(limited.any(axis=1), missed, np.inf)
 
-    free = ~np.any(price, axis=1)
+    free = ~np.any(multiplier, axis=1)
     first = open_ & (present >= top - SAME * np.abs(top))
     above = np.where(first, activation - problem.lower, np.inf)
     at_floor = first & (above <= DECIDED)

@@ -1,4 +1,4 @@
-"""The moments within reach that come nearest to those asked for."""
+"""The moments within reach that are nearest to those of the problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from musclesolve.sharing.solver.solver_base import Attempt
 
 @dataclass(frozen=True)
 class NoCost(Cost):
-    """Nothing: leaves the squares of the reserves alone to be minimised."""
+    """Zero: only the squares of the reserves are minimised."""
 
     name: ClassVar[str] = "no_cost"
     parameter_rows: ClassVar[int] = 0  # type: ignore[misc]
@@ -48,11 +48,10 @@ class NoCost(Cost):
 
 
 def nearest_moments(problem: Problem) -> Attempt:
-    """Minimise |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the remainder b - A a, (T, m) [N m].
+    """Minimise |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the residual b - A a, (T, m) [N m].
 
-    Where the moments are out of reach the remainder itself is the direction that proves it: its half-space
-    touches the set within reach at A a and excludes b. Such a frame ends as soon as its remainder is a proof, which
-    is before it is the smallest one.
+    The residual of an infeasible frame proves infeasibility: its half-space touches the set within reach at A a and
+    excludes b. Such a frame ends as soon as its residual is a proof, before it is the smallest one.
     """
     soft = problem.with_reserve_weight(np.ones_like(problem.moment))
     method = InteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)

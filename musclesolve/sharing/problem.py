@@ -52,7 +52,7 @@ class Problem:
         lower: smallest activation, broadcast to (T, n); never negative.
         upper: largest activation, broadcast to (T, n).
         reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly. A
-            cost of levels (min/max) has no such price: its reserves come first, as small as possible.
+            cost of levels (min/max) has no such weighting: its reserves come first, as small as possible.
         muscle: n names.
         dof: m names.
         fiber_velocity: (T, n) [m/s], negative where fibers shorten. This and what follows is there for the costs

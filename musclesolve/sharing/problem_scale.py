@@ -1,4 +1,4 @@
-"""The natural sizes of a problem: of its load and of its marginal costs."""
+"""The scales of a problem: of its load and of its marginal costs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def slope_scale(
 ) -> Array:
     """theta_i: how much the marginal cost of each muscle changes over half the reach (T,) of activation, (T, n).
 
-    Of soft rows a thousandth of the change with the muscle's own activation alone counts: many mixtures of activations
-    leave the rows as they are, and only what else the cost says decides between those. `row_curvature` (T, n) is
-    the second derivative of the rows, for whoever has it already.
+    Of soft rows a thousandth of the change with the muscle's own activation counts: many combinations of activations
+    leave the rows unchanged, and only the rest of the cost decides between them. `row_curvature` (T, n) is the second
+    derivative of the rows, if it is known already.
     """
     half = _half(problem, reach)
     middle = problem.lower + half
@@ -45,7 +45,7 @@ def _half(problem: Problem, reach: Array | float) -> Array:
 
 
 def load(problem: Problem) -> Array:
-    """The share of the strongest possible moment that the most loaded degree of freedom asks for, (T,), 1e-3 to 1."""
+    """The largest moment as a share of the strongest possible one of its degree of freedom, (T,), 1e-3 to 1."""
     matrix, asked = problem.moment_matrix, problem.moment
     helping = np.maximum(matrix * np.sign(asked)[:, :, None], 0.0)
     most = np.matmul(helping, problem.upper[:, :, None])[:, :, 0]

@@ -1,4 +1,4 @@
-"""How stiff reserves are that a frame is given to have an answer at all."""
+"""The weights of reserves that make a frame solvable."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
 
 
 def full_cost(problem: Problem, cost: Cost) -> Array:
-    """What all muscles cost at full activation beside rest, (T,); 1 where that is nothing.
+    """The cost of all muscles at full activation, less that at rest, (T,); 1 where that is zero.
 
-    Of a cost that is not least at rest the changes on the way count, whatever their sign.
+    Of a cost that is not least at rest the absolute changes on the way count.
     """
     full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
     width = problem.upper - problem.lower
@@ -41,10 +41,10 @@ def full_cost(problem: Problem, cost: Cost) -> Array:
 class AtEdge:
     """A solver for frames at the edge of reach.
 
-    A moment may lie beyond reach by less than the tolerance of the certificate. Then there is no proof, but there are
-    no multipliers either: the iterates of a solver that asks for the moment exactly grow without bound, and what they
-    say of the other muscles drowns in round-off. With reserves so stiff that they bear less than the tolerance the
-    multipliers stay finite. The certificate is that of the problem without reserves.
+    A moment may lie beyond reach by less than the tolerance of the certificate. Then there is neither a proof nor are
+    there multipliers: those of a solver that meets the moment exactly grow without bound, until round-off hides the
+    marginal costs of other muscles. With reserves so stiff that they bear less than the tolerance multipliers stay
+    finite. The certificate is that of the problem without reserves.
 
     Args:
         solver: one that can take reserves.

@@ -55,7 +55,7 @@ class Solution:
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 
     def __repr__(self) -> str:
-        """What it is of, in a line; `summary` says more."""
+        """One line; `summary` has more."""
         muscles, dofs = np.shape(self.activation)[-1], np.shape(self.reserve)[-1]
         exact, helped = (
             np.count_nonzero(self.status == s) for s in (Status.SOLVED, Status.SOLVED_WITH_RESERVE)

@@ -33,7 +33,7 @@ class Liar:
 @pytest.mark.parametrize("spoil", ["activation", "multiplier"])
 @pytest.mark.parametrize("cost", SMOOTH)
 @pytest.mark.parametrize("by", [1e-4, np.nan])
-def test_a_solver_is_not_believed(make_leg, spoil, cost, by):
+def test_a_changed_result_is_not_certified(make_leg, spoil, cost, by):
     answer = solve(make_leg(5), cost, Liar(spoil, by))
     assert (answer.status == Status.SOLVER_FAILED).all()
     assert (
@@ -44,7 +44,7 @@ def test_a_solver_is_not_believed(make_leg, spoil, cost, by):
     assert (answer.kkt_residual > 1e-6).all()
 
 
-def test_a_reserve_that_was_not_allowed_is_noticed(make_leg):
+def test_a_reserve_that_was_not_allowed_is_detected(make_leg):
     problem = make_leg(3)
     good = Batch().solve(problem, find_cost("stress_cubed"))
     shifted = np.full_like(problem.moment, 0.5)
@@ -80,15 +80,15 @@ def test_the_certificate_does_not_change_with_the_unit_of_the_cost(make_leg, cos
 
 @pytest.mark.parametrize("cost", SMOOTH)
 @pytest.mark.parametrize("solver", ["batch", "ipopt"])
-def test_the_multiplier_is_the_price_of_a_moment(make_leg, cost, solver):
+def test_the_multiplier_is_the_derivative_of_the_cost(make_leg, cost, solver):
     """lambda_k = d(least cost) / d(moment_k), by central differences."""
     problem, step = make_leg(1, seed=2), 1e-3
-    price = solve(problem, cost, solver).multiplier[0]
+    multiplier = solve(problem, cost, solver).multiplier[0]
     shift = np.concatenate([np.eye(7), -np.eye(7)])[:, None] * step
     moved = replace(problem.frames(np.zeros(14, int)), moment=(problem.moment + shift)[:, 0])
     value = solve(moved, cost, solver).cost
     np.testing.assert_allclose(
-        (value[:7] - value[7:]) / (2 * step), price, rtol=1e-3, atol=1e-3 * np.abs(price).max()
+        (value[:7] - value[7:]) / (2 * step), multiplier, rtol=1e-3, atol=1e-3 * np.abs(multiplier).max()
     )
 
 
@@ -125,19 +125,19 @@ def test_among_tiny_activations_the_sharing_is_not_resolved(power, activation, r
     """Two equal muscles, one of them 5 % too active and the other as much too little."""
     problem = Problem([[0.05, 0.05]], [100 * activation], [1000.0] * 2, [1000.0] * 2)
     optimal = solve(problem, ActivationPower(power))
-    price = ActivationPower(power).gradient(problem, np.full((1, 2), activation))[:, :1] / 50.0
+    multiplier = ActivationPower(power).gradient(problem, np.full((1, 2), activation))[:, :1] / 50.0
     spoilt = activation * np.array([[1.05, 0.95]])
-    residual = kkt_residual(problem, ActivationPower(power), spoilt, np.zeros((1, 1)), price)
+    residual = kkt_residual(problem, ActivationPower(power), spoilt, np.zeros((1, 1)), multiplier)
     assert (residual[0] > 1e-6) == resolved and optimal.solved.all()
 
 
 @pytest.mark.parametrize("moment", [0.0, 1e-3, 0.5, 30.0])
 def test_moments_count_from_one_newton_metre(moment):
     cost, arms = ActivationPower(), [[0.05, 0.05]]
-    even, price = np.full((1, 2), moment / 100), np.full((1, 1), 2 * moment / 100 / 50)
+    even, multiplier = np.full((1, 2), moment / 100), np.full((1, 1), 2 * moment / 100 / 50)
     for miss in (2e-7, -3e-4):
         shifted = Problem(arms, [moment + miss], [1000.0] * 2, [1000.0] * 2)
-        residual = kkt_residual(shifted, cost, even, np.zeros((1, 1)), price)
+        residual = kkt_residual(shifted, cost, even, np.zeros((1, 1)), multiplier)
         assert residual[0] == pytest.approx(abs(miss) / max(1.0, moment + miss), rel=1e-6)
 
 

@@ -98,8 +98,8 @@ def test_infeasible_frames_stay_infeasible_whatever_the_rows(make_leg):
     assert helped.solved.all() and (helped.kkt_residual < 1e-6).all()
 
 
-def test_the_certificate_feels_the_rows(make_leg):
-    """The optimum of the terms alone does not pass for the optimum with rows, whatever the prices."""
+def test_the_certificate_includes_the_soft_rows(make_leg):
+    """The optimum of the terms alone does not pass for the optimum with rows, whatever the multipliers."""
     from musclesolve.sharing.certificate import kkt_residual
 
     problem = make_leg(5)

@@ -52,7 +52,7 @@ def cubes(activation, force, data):
 
 
 @pytest.mark.parametrize("solver", ["ipopt", "cyipopt", "batch"])
-def test_a_cost_of_ones_own_and_every_solver_that_keeps_state(make_leg, solver):
+def test_threads_with_a_cost_of_the_user(make_leg, solver):
     if not solvers()[solver].installed:
         pytest.skip(f"{solver} is not installed")
     problem = make_leg(6)

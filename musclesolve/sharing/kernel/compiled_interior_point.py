@@ -245,7 +245,7 @@ def start(
     padded: int,
     w: Any,
 ) -> None:
-    """The first iterate: activations as the load asks, z as mu says; MULTIPLIER holds a guess of the multiplier."""
+    """The first iterate: activations according to the load, z to mu; MULTIPLIER holds a guess of the multiplier."""
     share = load(matrix, s, hard, n, w)
     first = min(max(share, LEAST_FIRST), MOST_FIRST)
     for i in range(padded):
@@ -368,10 +368,10 @@ def minimise(
         for r in range(hard):
             exact = exact and s[COMPLIANCE, r] == 0.0
         if exact:
-            paid, largest = 0.0, 0.0
+            pull, largest = 0.0, 0.0
             for i in range(n):
-                paid, largest = max(paid, abs(w[PULL + i])), max(largest, w[OMEGA + i])
-            if paid > DIVERGED * largest:
+                pull, largest = max(pull, abs(w[PULL + i])), max(largest, w[OMEGA + i])
+            if pull > DIVERGED * largest:
                 claim = SOLVER_FAILED
         better = (near and miss < best) or iteration == 0
         if near and miss < best:

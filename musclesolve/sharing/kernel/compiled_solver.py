@@ -25,7 +25,7 @@ from musclesolve.sharing.solution_arrays import SolutionArrays
 LOG = logging.getLogger("musclesolve")
 
 FEW = 128
-"""Frames for which a second thread does not pay."""
+"""Up to so many frames one thread is faster than two."""
 
 _NO_TABLE, _NO_CUBE, _NO_FLAGS = np.zeros((0, 0)), np.zeros((0, 0, 0)), np.zeros(0, np.bool_)
 

@@ -5,7 +5,7 @@ moments and reserves are those of single frames with this p. In addition
 
     limits     c = max(c - y / S, 0),   c = G a - h,
 
-which says that a limit holds, and is met or has a zero multiplier, or rather that the smaller of the two misses counts.
+that is, a limit holds, and is met or has a zero multiplier; the smaller of the two misses counts.
 Limits couple frames: the multipliers of a muscle's two neighbouring limits may be large and nearly cancel. Misses are
 therefore relative to the largest of all terms, S = max(|g|, |p|, theta, |y| of the muscle's own limits); between two
 frames, to the smaller one of the two.

@@ -24,7 +24,7 @@ from musclesolve.sharing.problem_scale import load, slope_scale
 from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
 
 LEAST_OMEGA = 1e-10
-LEAST_MU = 1e-15  # nearer to the bounds the ratios of multipliers and slacks drown the slopes in round-off
+LEAST_MU = 1e-15  # nearer to the bounds round-off in ratios of multipliers and slacks exceeds the slopes
 LEAST_MU_EVER = 1e-20
 GOOD_ENOUGH = 1e-7  # certificate with which it ends as soon as that gets no better
 PATIENCE = 6  # iterations

@@ -1,1 +1,1 @@
-"""Solvers behind one contract; a backend is imported when it is asked for."""
+"""Solvers behind one contract; a backend is imported at its first use."""

@@ -97,7 +97,7 @@ class _Functions:
         """Where the Hessian has entries."""
         return self.places
 
-    def hessian(self, x: Array, price: Array, factor: float) -> Array:
+    def hessian(self, x: Array, multiplier: Array, factor: float) -> Array:
         """Those entries; the constraints are linear and have none."""
         return factor * self.programme.hessian(x)[self.places]
 

@@ -1,6 +1,8 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
-kernel/compiled_interior_point.py is the same method compiled, for costs described as data; what that leaves comes here.
+kernel/compiled_interior_point.py is the same method compiled, with the same constants, for costs described as data.
+This one takes costs that are Python functions, and frames that the compiled one leaves. rate/rate_interior_point.py,
+for coupled frames, has another Newton system: scalars, blocks and bands have only the formulas of a step in common.
 
 Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
 
@@ -8,7 +10,7 @@ Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
     (a - lower)_i z_l,i = mu omega_i        (upper - a)_i z_u,i = mu omega_i        mu -> 0
 
 omega_i is the muscle's own scale of marginal cost: muscles whose costs differ by many orders of magnitude then reach
-their bounds at the same pace. A Newton step eliminates everything but lambda,
+their bounds in the same iterations. A Newton step eliminates everything but lambda,
 
     D = f'' + z_l / (a - lower) + z_u / (upper - a),      (A D^-1 A^T + C) dlambda = r_b - A D^-1 r_a,
 
@@ -80,8 +82,7 @@ class InteriorPoint:
     Args:
         tolerance: certificate at which a frame is done; a hundred times as much after 40 iterations.
         max_iterations: after which it is given up.
-        seek_proof: the question is whether the moments can be met: also end a frame whose multiplier proves that
-            they cannot, and one whose reserves have become negligible.
+        seek_proof: also end a frame whose multiplier proves infeasibility, and one whose reserves are negligible.
     """
 
     tolerance: float
@@ -127,7 +128,7 @@ class InteriorPoint:
         if near.any():
             slope = _slope(problem, cost, frames)
             free_of_charge = (slope == 0).all(axis=1) & near & (frames.compliance[:, :hard] == 0).all(axis=1)
-            # where no activation costs anything nor is any moment worth anything, however small
+            # no activation costs anything: multipliers are zero, however small they were
             frames.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
             miss = np.maximum(miss, _stationarity(problem, cost, frames, slope, pull))
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
@@ -190,8 +191,8 @@ def _start(problem: Problem, cost: Cost, guess: Array) -> _Frames:
     a = np.where(free > 0, lower + first * width, lower)
     matrix, target, compliance, curvature = _rows(problem, cost)
     soft = slice(problem.n_dof, None)
-    wish = (target - _product(matrix, a))[:, soft] / compliance[:, soft]
-    guess = np.concatenate([guess, wish], axis=1)
+    soft_guess = (target - _product(matrix, a))[:, soft] / compliance[:, soft]
+    guess = np.concatenate([guess, soft_guess], axis=1)
     pull = _pull(matrix, guess)
     omega = _weights(problem, cost, pull, free, curvature)
     slope = (cost.gradient(problem, a) - pull) * free * np.any(guess != 0, axis=1, keepdims=True)
@@ -229,15 +230,15 @@ def _rows(problem: Problem, cost: Cost) -> tuple[Array, Array, Array, Array]:
 def _weights(problem: Problem, cost: Cost, pull: Array, free: Array, row_curvature: Array) -> Array:
     """omega, (T, n), for muscles that are free to move (1) or not (0).
 
-    A muscle's scale is that of its own marginal cost, or of what the moments pay for it at a typical price: for a
+    A muscle's scale is that of its own marginal cost, or of A^T lambda for a typical multiplier: for a
     muscle that is almost powerless in this frame the two differ by orders of magnitude.
     """
     arms = np.abs(problem.moment_matrix).max(axis=1)
     scale = slope_size(problem, cost, load(problem), row_curvature)
     total, strength = (scale * free).sum(axis=1, keepdims=True), (arms * free).sum(axis=1, keepdims=True)
     moment = np.maximum(1.0, np.abs(problem.moment)).max(axis=1, keepdims=True)
-    price = np.divide(total, strength, out=moment, where=(total > 0) & (strength > 0))
-    scale = np.maximum(np.maximum(scale, price * arms), np.abs(pull))
+    typical = np.divide(total, strength, out=moment, where=(total > 0) & (strength > 0))
+    scale = np.maximum(np.maximum(scale, typical * arms), np.abs(pull))
     largest = scale.max(axis=1, keepdims=True)
     return np.maximum(scale, LEAST_OMEGA * np.where(largest > 0, largest, 1.0))
 

@@ -51,7 +51,7 @@ class Ipopt:
 
     def _solve(self, problem: Problem, cost: Cost, warm_start: Array | None) -> Attempt:
         soft, rows = problem.reserve_weight is not None, cost.soft_rows(problem)
-        wishes = 0 if rows is None else rows.target.shape[1]
+        n_soft_rows = 0 if rows is None else rows.target.shape[1]
         numbers = cost.parameters(problem).shape[1]
         scaled = _Scaled.of(problem, cost, rows)
         attempt = Attempt.blank(problem)
@@ -59,7 +59,7 @@ class Ipopt:
         for t in range(problem.n_frames):
             guess = start[0] if warm_start is None else warm_start[t]
             combination = scaled.combination(problem, t)
-            sizes = (combination.shape[1], problem.n_muscles, numbers, wishes)
+            sizes = (combination.shape[1], problem.n_muscles, numbers, n_soft_rows)
             programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
             guess = np.clip(guess, problem.lower[t], problem.upper[t])
             answer, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
@@ -70,8 +70,8 @@ class Ipopt:
             if soft:
                 attempt.reserve[t] = x[problem.n_muscles :] * scaled.row[t]
             # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            price = -combination @ np.asarray(answer["lam_g"])[:, 0]
-            attempt.multiplier[t] = price * scaled.cost[t] / scaled.row[t]
+            multiplier = -combination @ np.asarray(answer["lam_g"])[:, 0]
+            attempt.multiplier[t] = multiplier * scaled.cost[t] / scaled.row[t]
             if attempt.claim[t] == Status.SOLVED:
                 start = attempt.activation[t : t + 1]
         return attempt
@@ -133,7 +133,7 @@ def _columns_first(matrices: Array) -> Array:
 @lru_cache(maxsize=32)
 def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, tolerance: float, limit: int) -> Any:
     """Minimise f(a)/scale + 1/2 s.W s + 1/2 (t - G a).V (t - G a) subject to A a + s = b, with its derivatives."""
-    dofs, muscles, count, wishes = sizes  # of which dofs counts the rows that are left
+    dofs, muscles, count, n_soft_rows = sizes  # of which dofs counts the rows that are left
     a = casadi.SX.sym("a", muscles)
     s = casadi.SX.sym("s", dofs if soft else 0)
     numbers = casadi.SX.sym("numbers", count, muscles)
@@ -143,9 +143,9 @@ def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, toleran
     rows = matrix @ a - moment
     if soft:
         objective, rows = objective + 0.5 * casadi.dot(weight, s**2), rows + s
-    combination, target = casadi.SX.sym("G", wishes, muscles), casadi.SX.sym("t", wishes)
-    importance = casadi.SX.sym("V", wishes)
-    if wishes:
+    combination, target = casadi.SX.sym("G", n_soft_rows, muscles), casadi.SX.sym("t", n_soft_rows)
+    importance = casadi.SX.sym("V", n_soft_rows)
+    if n_soft_rows:
         objective = objective + 0.5 * casadi.dot(importance, (target - combination @ a) ** 2)
     symbols = (numbers, matrix, moment, scale, weight, combination, target, importance)
     problem = {

@@ -1,4 +1,4 @@
-"""Linear programmes by HiGHS: linear costs, and loads that are levelled from the highest down."""
+"""Linear programmes by HiGHS: linear costs, and min/max level after level."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Linprog:
 
     A linear cost is one programme. A cost of levels (min/max) is as many as there are levels: minimise t with
     rho_i a_i <= t, hold the muscles that the dual of this programme decides where they are, go on with the others
-    (Rasmussen, Damsgaard and Voigt 2001; level_certificate.py says why that is exact).
+    (Rasmussen, Damsgaard and Voigt 2001; level_certificate.py shows why that is exact).
 
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
@@ -68,11 +68,11 @@ class Linprog:
         if found.x is None:
             return
         attempt.activation[t] = np.clip(found.x, *bounds.T)
-        attempt.multiplier[t] = found.price * scale
+        attempt.multiplier[t] = found.multiplier * scale
         attempt.iterations[t] = found.nit
 
     def _levels(self, problem: Problem, cost: Cost, attempt: Attempt) -> Attempt:
-        load, prices = relative_load(problem, cost), []
+        load, multipliers = relative_load(problem, cost), []
         held, start = np.zeros(load.shape, np.bool_), problem.lower
         if problem.reserve_weight is not None:
             soft = Batch().solve(problem, NoCost())
@@ -85,18 +85,18 @@ class Linprog:
             while work.going:
                 found = self._call(*work.programme(), work.rows())
                 if (
-                    work.prices and found.x is None
+                    work.multipliers and found.x is None
                 ):  # what is held leaves the others no room but that of rounding
                     loose = replace(self, tolerance=LOOSE)
                     found = loose._call(*work.programme(), work.rows())
                 work.take(found)
             attempt.activation[t], attempt.claim[t] = work.activation, work.claim
             attempt.iterations[t] += work.iterations
-            attempt.multiplier[t] = work.prices[0] if work.prices else 0.0
-            prices.append(work.prices)
-        depth = max((len(found) for found in prices), default=0)
+            attempt.multiplier[t] = work.multipliers[0] if work.multipliers else 0.0
+            multipliers.append(work.multipliers)
+        depth = max((len(found) for found in multipliers), default=0)
         table = np.full((problem.n_frames, depth, problem.n_dof), np.nan)
-        for t, found in enumerate(prices):
+        for t, found in enumerate(multipliers):
             table[t, : len(found)] = np.reshape(found, (-1, problem.n_dof))
         return replace(attempt, level_multiplier=table)
 
@@ -108,7 +108,7 @@ class Linprog:
         bounds: Array,
         rows: tuple[Array, Array] | None = None,
     ) -> Any:
-        """SciPy's linprog with rows of order one; `price` is d cost / d moment."""
+        """SciPy's linprog with rows of order one; `multiplier` is d cost / d moment."""
         size = np.abs(matrix).max(axis=1, initial=0.0)
         size = np.where(size > 0, size, 1.0)
         found = linprog(
@@ -125,7 +125,7 @@ class Linprog:
             },
         )
         if found.x is not None:
-            found.price = found.eqlin.marginals / size
+            found.multiplier = found.eqlin.marginals / size
         return found
 
 
@@ -157,7 +157,7 @@ class _Levels:
         size = np.abs(each).max(axis=1)
         self.size = np.where(size > 0, size, 1.0)
         self.basis = np.eye(len(self.moment))
-        self.prices: list[Array] = []
+        self.multipliers: list[Array] = []
         self.iterations, self.going, self.claim = 0, bool(self.open.any()), Status.SOLVED
 
     def programme(self) -> tuple[Array, Array, Array, Array]:
@@ -165,7 +165,7 @@ class _Levels:
         load = self.load[self.open]
         matrix = self.matrix[:, self.open] / load
         rest = self.moment - self.matrix @ np.where(self.open, 0.0, self.activation)
-        if self.prices:  # rows that only repeat others would contradict them by rounding
+        if self.multipliers:  # rows that only repeat others would contradict them by rounding
             matrix, rest = self.basis.T @ matrix, self.basis.T @ rest
         matrix = np.hstack([matrix, np.zeros((len(rest), 1))])
         lower, upper = (
@@ -184,7 +184,7 @@ class _Levels:
         self.iterations += found.nit
         if found.x is None:
             claim = CLAIMS.get(found.status, Status.SOLVER_FAILED)
-            lost = claim == Status.INFEASIBLE and self.prices  # by rounding
+            lost = claim == Status.INFEASIBLE and self.multipliers  # by rounding
             self.going, self.claim = False, Status.SOLVER_FAILED if lost else claim
             return
         level = found.x[-1]
@@ -194,21 +194,21 @@ class _Levels:
         if level <= NOTHING * self.load.max():
             self.activation[self.open], self.going = self.lower[self.open], False
             return
-        price, decided, goal = self._decided(self.basis @ found.price, level)
+        multiplier, decided, goal = self._decided(self.basis @ found.multiplier, level)
         self.activation = np.where(decided, goal, self.activation)
-        self.prices.append(price)
+        self.multipliers.append(multiplier)
         self.open &= ~decided
         self.basis = _independent(self.matrix[:, self.open] / self.load[self.open], self.size)
         self.going = bool(self.open.any() and decided.any())
 
-    def _decided(self, price: Array, level: float) -> tuple[Array, Mask, Array]:
-        """Of this level: the price, which open muscles it decides, and where it holds them."""
-        pull = price @ self.matrix
+    def _decided(self, multiplier: Array, level: float) -> tuple[Array, Mask, Array]:
+        """Of this level: the multiplier, which open muscles it decides, and where it holds them."""
+        pull = multiplier @ self.matrix
         limited = self.open & (pull > DECIDED * self.load) & (self.load * self.upper >= level)
         if limited.any():
             share = weight_of(pull[None], self.load[None], limited[None])[0]
             cap = bound_of_level(self.upper, self.load, np.full_like(self.load, level))
-            return price, self.open & (share > DECIDED), np.where(pull > 0, cap, self.lower)
+            return multiplier, self.open & (share > DECIDED), np.where(pull > 0, cap, self.lower)
         # a lower bound alone holds the level up
         at_floor = self.open & (self.load * self.lower >= level * (1.0 - SAME))
-        return np.zeros_like(price), at_floor, self.lower
+        return np.zeros_like(multiplier), at_floor, self.lower

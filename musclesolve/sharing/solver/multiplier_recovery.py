@@ -1,4 +1,4 @@
-"""Multipliers for an answer that comes without them."""
+"""Multipliers for a result that comes without them."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array
     columns = np.hstack([matrix.T, unit[:, low], -unit[:, high]]) / size[:, None]
     floor = np.concatenate([np.full(len(matrix), -np.inf), np.zeros(low.sum() + high.sum())])
     found = lsq_linear(columns, slope / size, (floor, np.inf), method="bvls", tol=1e-14, max_iter=500)
-    price: Array = found.x[: len(matrix)]
-    return price
+    multiplier: Array = found.x[: len(matrix)]
+    return multiplier

@@ -1,4 +1,4 @@
-"""The last digits of an answer, by Newton's method on the bounds at which it has arrived."""
+"""The last digits of a result, by Newton's method with the muscles at bounds held there."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Smooth(Protocol):
         """(n, n)."""
 
 
-def polished(programme: Smooth, x: Array, price: Array) -> tuple[Array, Array]:
-    """The answer and its multipliers of the rows after some steps, or as they were if these lead out of the bounds.
+def polished(programme: Smooth, x: Array, multiplier: Array) -> tuple[Array, Array]:
+    """The result and its multipliers after some steps, or as they were if these lead out of the bounds.
 
     An unknown is held at a bound if the force that presses it there, |g - A^T lambda|, exceeds its distance. On the
     others each step solves H dx - A^T lambda = -g together with A (x + dx) = b.
 
     Args:
         programme: one frame.
-        x: an answer good to a few digits.
-        price: its multipliers.
+        x: a result good to a few digits.
+        multiplier: of the rows.
     """
-    first, best = (x, price), x
+    first, best = (x, multiplier), x
     for _ in range(STEPS):
-        force = programme.gradient(best) - programme.matrix.T @ price
+        force = programme.gradient(best) - programme.matrix.T @ multiplier
         low, high = best - programme.lower < force, programme.upper - best < -force
         best = np.where(low, programme.lower, np.where(high, programme.upper, best))
         free = ~(low | high)
@@ -64,7 +64,7 @@ def polished(programme: Smooth, x: Array, price: Array) -> tuple[Array, Array]:
             return first
         step = np.linalg.lstsq(system, right, rcond=1e-14)[0]
         best[free] += step[: free.sum()]
-        price = step[free.sum() :]
+        multiplier = step[free.sum() :]
         if (best < programme.lower).any() or (best > programme.upper).any():
             best = np.clip(best, programme.lower, programme.upper)
         elif np.abs(step[: free.sum()]).max(initial=0.0) <= LAST:
@@ -72,4 +72,4 @@ def polished(programme: Smooth, x: Array, price: Array) -> tuple[Array, Array]:
     met = np.abs(programme.matrix @ best - programme.moment).max() <= 1e-9 * (
         1.0 + np.abs(programme.moment).max()
     )
-    return (best, price) if met and np.isfinite(price).all() else first
+    return (best, multiplier) if met and np.isfinite(multiplier).all() else first

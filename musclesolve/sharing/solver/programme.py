@@ -30,10 +30,10 @@ DEPENDENT, INCONSISTENT = 1e-10, 1e-7
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a backend says of one frame: x, the multipliers of its rows (None: to be found), and its claim."""
+    """What a backend claims for one frame: x, the multipliers of its rows (None: to be found), and a status."""
 
     x: Array
-    price: Array | None
+    multiplier: Array | None
     iterations: int
     claim: Status
 
@@ -157,7 +157,7 @@ def frame_by_frame(
         problem: many frames.
         cost: what is minimised.
         warm_start: (T, n) or None.
-        call: the backend. It is asked only where something is left to be decided.
+        call: the backend, called only where some unknown is free.
     """
     attempt = Attempt.blank(problem)
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])
@@ -179,21 +179,21 @@ def _outcome(programme: Programme, guess: Array, call: Callable[[Reduced, Array]
     if not reduced.consistent:
         return Outcome(guess, None, 0, Status.INFEASIBLE)
     found = call(reduced, guess[reduced.free])
-    price = None if found.price is None else reduced.combination @ found.price
-    return replace(found, x=reduced.whole(found.x), price=price)
+    multiplier = None if found.multiplier is None else reduced.combination @ found.multiplier
+    return replace(found, x=reduced.whole(found.x), multiplier=multiplier)
 
 
 def _enter(attempt: Attempt, t: int, programme: Programme, outcome: Outcome) -> None:
     x = np.clip(outcome.x, programme.lower, programme.upper)
-    price = outcome.price
-    if price is None:
-        price = least_squares_multiplier(
+    multiplier = outcome.multiplier
+    if multiplier is None:
+        multiplier = least_squares_multiplier(
             programme.matrix, programme.gradient(x), x, programme.lower, programme.upper
         )
-    if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(price).all():
-        x, price = polished(programme, x, price)
+    if outcome.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
+        x, multiplier = polished(programme, x, multiplier)
     attempt.activation[t] = x[: programme.muscles]
     if programme.weight.size:
         attempt.reserve[t] = x[programme.muscles :] * programme.unit * programme.row
-    attempt.multiplier[t] = price * programme.scale / programme.row
+    attempt.multiplier[t] = multiplier * programme.scale / programme.row
     attempt.iterations[t], attempt.claim[t] = outcome.iterations, outcome.claim

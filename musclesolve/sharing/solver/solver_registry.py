@@ -1,4 +1,4 @@
-"""The solvers that have a name; a module is imported when its solver is asked for."""
+"""The registry of solvers; a module is imported at the first use of its solver."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ REGISTRY: dict[str, SolverRecord] = {record.name: record for record in _RECORDS}
 
 
 def solvers() -> dict[str, SolverRecord]:
-    """Every solver that can be asked for by name, with what it can do and whether it is installed."""
+    """Every registered solver by name: what it can do and whether it is installed."""
     return dict(REGISTRY)
 
 

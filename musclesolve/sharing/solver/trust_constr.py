@@ -41,7 +41,7 @@ class TrustConstr:
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver."""
         with warnings.catch_warnings():
-            # then SciPy goes on with a singular value decomposition; what comes of it the certificate says
+            # SciPy then uses a singular value decomposition; the certificate decides on the result
             warnings.filterwarnings("ignore", "Singular Jacobian matrix")
             return frame_by_frame(problem, cost, warm_start, self._call)
 
@@ -58,8 +58,8 @@ class TrustConstr:
             found = self._minimise(programme, found.x, barrier, self.max_iterations - iterations)
             iterations += found.nit
         claim = Status.SOLVED if found.status in (SLOPE_MET, NO_WAY_LEFT) else Status.MAX_ITERATIONS
-        price = -found.v[0] if programme.moment.size else np.zeros(0)
-        return Outcome(found.x, price, iterations, claim)
+        multiplier = -found.v[0] if programme.moment.size else np.zeros(0)
+        return Outcome(found.x, multiplier, iterations, claim)
 
     def _minimise(self, programme: Reduced, start: Array, barrier: float, iterations: int) -> OptimizeResult:
         reserves = programme.upper >= LARGE

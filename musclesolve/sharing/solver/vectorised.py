@@ -1,4 +1,4 @@
-"""The interior-point method over arrays of frames: for any separable cost, and for what compiled code leaves."""
+"""The interior-point method in numpy over blocks of frames: for any separable cost, and unresolved frames."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Vectorised:
         method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
         if problem.reserve_weight is None:
             return method.solve(problem, cost)
-        # stiff reserves pay the muscles orders of magnitude more than the cost alone would
+        # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
         missing = nearest_moments(problem)
         attempt = method.solve(problem, cost, problem.reserve_weight * missing.reserve)
         return replace(attempt, iterations=attempt.iterations + missing.iterations)

@@ -37,7 +37,7 @@ COSTS = [
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
-def test_both_methods_find_the_same(make_leg, cost):
+def test_compiled_and_numpy_methods_agree(make_leg, cost):
     problem = make_leg(20, seed=6)
     fast, slow = solve(problem, cost), solve(problem, cost, Vectorised())
     np.testing.assert_array_equal(fast.status, slow.status)
@@ -48,7 +48,7 @@ def test_both_methods_find_the_same(make_leg, cost):
 
 
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
-def test_no_frame_is_left_to_the_slower_method(make_leg, cost):
+def test_no_frame_is_unresolved(make_leg, cost):
     problem = make_leg(20, seed=6)
     far = replace(problem, moment=np.linspace(0.2, 30.0, 20)[:, None] * problem.moment)
     for given in (problem, far, replace(problem, reserve_weight=1e3)):
@@ -58,7 +58,7 @@ def test_no_frame_is_left_to_the_slower_method(make_leg, cost):
 
 @pytest.mark.parametrize("weight", [None, 1e3])
 @pytest.mark.parametrize("cost", COSTS, ids=lambda cost: cost.label)
-def test_both_certificates_are_the_same_figure(make_leg, cost, weight):
+def test_compiled_and_numpy_certificates_are_equal(make_leg, cost, weight):
     """Of answers that are right, a little wrong, beyond the bounds, nothing at all, and no numbers."""
     problem = replace(make_leg(12, seed=8), reserve_weight=weight)
     random = np.random.default_rng(0)
@@ -99,7 +99,7 @@ class OwnVersion(StressCubed):
         return 2.0 * super().gradient(problem, activation)
 
 
-def test_a_cost_that_went_its_own_way_is_not_described_by_what_it_inherits(make_leg):
+def test_terms_of_a_parent_class_are_not_used_for_an_overridden_cost(make_leg):
     problem = make_leg(2)
     assert described(OwnVersion(), problem) is None
     assert described(2.0 * OwnVersion(), problem) is None
@@ -118,7 +118,7 @@ class Mine(PowerSum):
         return np.ones_like(problem.force_capacity)
 
 
-def test_a_class_that_somebody_wrote_goes_the_slower_way(make_leg):
+def test_a_cost_class_of_the_user_is_solved_in_numpy(make_leg):
     problem = make_leg(4)
     assert described(Mine(), problem) is None and described(Mine() + StressCubed(), problem) is None
     answer = solve(problem, Mine())
@@ -126,7 +126,7 @@ def test_a_class_that_somebody_wrote_goes_the_slower_way(make_leg):
     np.testing.assert_allclose(answer.activation, solve(problem, ActivationPower()).activation, atol=1e-6)
 
 
-def test_frames_that_are_no_numbers_stay_alone(make_leg):
+def test_invalid_frames_do_not_affect_others(make_leg):
     problem = make_leg(6, seed=2)
     moment, arm = problem.moment.copy(), problem.moment_arm.copy()
     velocity = problem.fiber_velocity.copy()
@@ -140,7 +140,7 @@ def test_frames_that_are_no_numbers_stay_alone(make_leg):
 
 @pytest.mark.parametrize("cost", ["stress_cubed", "force_moment_squared", "soft_saturation"])
 @pytest.mark.parametrize("number", [1e308, np.inf, np.nan])
-def test_a_capacity_that_is_no_number_warns_of_nothing(cost, number, make_leg):
+def test_an_invalid_capacity_causes_no_warning(cost, number, make_leg):
     problem = make_leg(3)
     capacity = problem.force_capacity.copy()
     capacity[1, 0] = number

@@ -253,7 +253,7 @@ def test_reserves_help_where_the_motion_is_too_fast(cost):
     assert 0.9 * least < np.abs(answer.solution.reserve).sum() < 1.6 * least
 
 
-def test_a_frame_that_is_no_number_is_left_out_and_the_limits_hold_across_it():
+def test_an_invalid_frame_is_left_out_and_the_limits_hold_across_it():
     problem, time = burst()
     moment = problem.moment.copy()
     moment[9] = np.nan

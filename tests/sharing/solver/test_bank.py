@@ -29,7 +29,8 @@ COSTS = {
     "mixed": StressCubed() + 1e3 * ActivationPower(3.0),
 }
 OWN = "batch"
-SLOW = "trust-constr"
+SLOW = {"trust-constr": 4, "slsqp": 2}
+"""Of the costs only every so many, others for each problem of the bank."""
 HARD = "powerless"
 """Where only the project's own solver and linprog have to answer a muscle with a trillionth of the others' force."""
 FRAGILE = "highs"
@@ -184,10 +185,11 @@ def examine(problem: Problem, name: str, solver: str) -> np.ndarray:
     return answer.solved | (answer.status == Status.INFEASIBLE)
 
 
-def every_cost(problem, solver):
-    """Each cost that the solver can take, on one problem; the share of frames that it answered."""
-    record = installed(solver)
+def every_cost(problem, solver, number=0):
+    """The costs that the solver can take, on one problem, see SLOW; the share of frames that it answered."""
+    record, step = installed(solver), SLOW.get(solver, 1)
     able = [name for name, cost in COSTS.items() if record.fits(cost, problem.reserve_weight is not None)]
+    able = able[number % step :: step]
     assert able
     return np.mean([examine(problem, name, solver).mean() for name in able])
 
@@ -200,21 +202,21 @@ def made(name):
 @pytest.mark.parametrize("solver", solvers())
 @pytest.mark.parametrize("name", BANK)
 def test_small_problems(name, solver):
-    answered = every_cost(made(name), solver)
+    answered = every_cost(made(name), solver, list(BANK).index(name))
     may_give_up = name == HARD and solver in ("ipopt", "cyipopt", "slsqp", "trust-constr")
     assert answered >= (0.5 if may_give_up else 0.9 if solver == FRAGILE else 1.0)
 
 
-@pytest.mark.parametrize("solver", [name for name in solvers() if name != SLOW])
+@pytest.mark.parametrize("solver", [name for name in solvers() if name != "trust-constr"])
 @pytest.mark.parametrize("name", LARGE)
 def test_large_problems(name, solver):
-    """One frame for SLSQP, whose time grows with the cube of the muscles; trust-constr is left out for its time."""
+    """One frame of two costs where the time grows with the cube of the muscles; trust-constr would take minutes."""
     problem = made(name)
-    if solver == "slsqp":
+    if solver in ("slsqp", "ipopt", "cyipopt"):
         installed(solver)
         one = first_frame(name)
         answered = [examine(one, cost, solver).all() for cost in ("force_squared", "soft_saturation")]
-        assert any(answered)
+        assert any(answered) if solver == "slsqp" else all(answered)
         return
     assert every_cost(problem, solver) >= (0.9 if solver == FRAGILE else 1.0)
 
@@ -246,7 +248,7 @@ def walk_problems(recorded_walk_trial):
 
 @pytest.mark.parametrize("solver", solvers())
 def test_the_recorded_walk(walk_problems, solver):
-    for leg in walk_problems:
+    for leg in walk_problems[:1] if solver in SLOW else walk_problems:
         assert every_cost(leg, solver) >= (0.9 if solver == FRAGILE else 1.0)
 
 
@@ -279,7 +281,7 @@ def test_the_first_level_is_that_of_a_linear_programme(name):
 
 
 def test_levels_that_are_not_the_least_are_refused():
-    """Each activation that also produces the moments fails the certificate with the same prices."""
+    """Each activation that also produces the moments fails the certificate with the same multipliers."""
     problem, cost = made("random 7 x 43"), COSTS["min_max"]
     answer = solve(problem, cost, "linprog")
     other = solve(problem, "stress_cubed").activation

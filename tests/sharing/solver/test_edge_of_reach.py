@@ -97,7 +97,7 @@ def examine(case, cost, answer):
 @pytest.mark.parametrize("cost", POWERS)
 def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
     for shape in SHAPES:
-        case = edge(250, shape, cost, mixed, upper)
+        case = edge(100, shape, cost, mixed, upper)
         answer = solve(case.problem, cost)
         assert examine(case, cost, answer) > 0.98
         assert (answer.status[case.offset <= 1e-9] == Status.SOLVED).all()
@@ -106,7 +106,7 @@ def test_frames_at_the_edge_cost_the_least(cost, upper, mixed):
 
 @pytest.mark.parametrize("solver", [*(name for name in solvers() if name != "linprog"), Vectorised()])
 @pytest.mark.parametrize("cost", POWERS)
-def test_no_solver_is_believed_at_the_edge(cost, solver):
+def test_no_claim_is_accepted_at_the_edge(cost, solver):
     """Those that find the optimum there have it certified; no other answer is."""
     if isinstance(solver, str):
         record = solvers()[solver]
@@ -114,7 +114,7 @@ def test_no_solver_is_believed_at_the_edge(cost, solver):
             pytest.skip(f"{solver} is not installed, or does not take this cost")
     surely = solver in ("batch", "ipopt", "quadprog") or isinstance(solver, Vectorised)
     for mixed in (False, True):
-        case = edge(2 if solver == "trust-constr" else 12, (2, 4), cost, mixed)
+        case = edge({"trust-constr": 2, "slsqp": 4}.get(str(solver), 12), (2, 4), cost, mixed)
         share = examine(case, cost, solve(case.problem, cost, solver))
         assert share > (0.9 if surely else 0.0)
 
