@@ -32,6 +32,16 @@ def mixed(make_leg, seed=1):
     return Problem(base.moment_arm, factor * base.moment, base.force_capacity, base.max_isometric_force)
 
 
+@pytest.fixture(scope="module")
+def problem(make_leg):
+    return mixed(make_leg)
+
+
+@pytest.fixture(scope="module")
+def found(problem):
+    return diagnose(problem)
+
+
 def test_one_joint_by_hand():
     found = diagnose(elbow(80.0))
     assert found.frame.tolist() == [0]
@@ -61,16 +71,11 @@ def test_nothing_to_say_of_feasible_frames():
     assert found.frame.size == 0 and found.shortage.shape == (0, 1) and found.limited.shape == (0, 3)
 
 
-def test_frames_are_those_that_the_solver_proves_infeasible(make_leg):
-    problem = mixed(make_leg)
-    np.testing.assert_array_equal(
-        diagnose(problem).frame, np.flatnonzero(solve(problem).status == Status.INFEASIBLE)
-    )
+def test_frames_are_those_that_the_solver_proves_infeasible(problem, found):
+    np.testing.assert_array_equal(found.frame, np.flatnonzero(solve(problem).status == Status.INFEASIBLE))
 
 
-def test_shortages_fill_the_gap_and_no_less_would_do(make_leg):
-    problem = mixed(make_leg)
-    found = diagnose(problem)
+def test_shortages_fill_the_gap_and_no_less_would_do(problem, found):
     assert found.frame.size > 5
     for k, t in enumerate(found.frame):
         filled = problem.moment[t] - found.shortage[k]
@@ -84,10 +89,8 @@ def test_shortages_fill_the_gap_and_no_less_would_do(make_leg):
     assert (farkas_ratio(problem.frames(found.frame), found.proof) > 1e-6).all()
 
 
-def test_alone_and_for_certain(make_leg):
+def test_alone_and_for_certain(problem, found):
     """alone fills the gap by itself and is never less than what is certain."""
-    problem = mixed(make_leg)
-    found = diagnose(problem)
     finite = np.isfinite(found.alone)
     assert finite.any()
     for k, dof in np.argwhere(finite):
@@ -100,9 +103,7 @@ def test_alone_and_for_certain(make_leg):
     assert (np.abs(found.certain) <= np.abs(found.shortage) + 1e-6).all()
 
 
-def test_the_strength_factors_are_the_smallest_that_do(make_leg):
-    problem = mixed(make_leg)
-    found = diagnose(problem)
+def test_the_strength_factors_are_the_smallest_that_do(problem, found):
     for factor, who in (
         (found.strength_factor, np.ones_like(found.limited)),
         (found.limited_factor, found.limited),
@@ -135,19 +136,17 @@ def test_a_joint_that_no_muscle_moves():
     assert found.sentence(0) == "dof_1 lacks 3.0 N m of positive moment in frame 0; no muscle can produce it"
 
 
-def test_frames_that_are_no_numbers_are_passed_over(make_leg):
-    problem = mixed(make_leg)
+def test_frames_that_are_no_numbers_are_left_out(problem, found):
     moment = problem.moment.copy()
     moment[[0, 29], 1] = np.nan
     frames = diagnose(replace(problem, moment=moment)).frame
-    whole = diagnose(problem).frame
+    whole = found.frame
     np.testing.assert_array_equal(frames, whole[whole < 29])
     assert 29 in whole
 
 
-def test_only_the_frames_asked_for(make_leg):
-    problem = mixed(make_leg)
-    whole = diagnose(problem)
+def test_only_the_frames_given(problem, found):
+    whole = found
     some = diagnose(problem, frames=whole.frame[1:3])
     np.testing.assert_array_equal(some.frame, whole.frame[1:3])
     np.testing.assert_allclose(some.shortage, whole.shortage[1:3])
@@ -178,12 +177,11 @@ def test_passive_forces_that_are_none_are_named(force, code, parts):
         diagnose(elbow(80.0), passive_force=force)
 
 
-def test_passive_forces_of_frames_that_are_no_numbers_do_not_matter(make_leg):
-    leg = mixed(make_leg)
-    moment, passive = leg.moment.copy(), np.zeros_like(leg.force_capacity)
+def test_passive_forces_of_frames_that_are_no_numbers_do_not_matter(problem, found):
+    moment, passive = problem.moment.copy(), np.zeros_like(problem.force_capacity)
     moment[29], passive[29] = np.nan, np.nan
-    hole = replace(leg, moment=moment)
-    np.testing.assert_array_equal(diagnose(hole, passive).strength_factor, diagnose(hole).strength_factor)
+    factor = diagnose(replace(problem, moment=moment), passive).strength_factor
+    np.testing.assert_array_equal(factor, found.strength_factor[found.frame < 29])
 
 
 @pytest.mark.parametrize(

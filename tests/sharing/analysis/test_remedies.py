@@ -70,7 +70,7 @@ def one_sided(make_leg: Leg, seed: int) -> Problem:
 
 
 FAMILIES = {"weak": weak, "stretched": stretched, "near the edge": near_the_edge, "one sided": one_sided}
-EVERY = [(name, seed) for name in FAMILIES for seed in range(3)]
+EVERY = [(name, seed) for name in FAMILIES for seed in range(2)]
 
 
 @pytest.fixture(scope="module", params=EVERY, ids=lambda each: f"{each[0]} {each[1]}")
@@ -120,7 +120,7 @@ def test_none_is_proposed_only_where_none_helps(found):
     _, problem, why = found
     for k, t in enumerate(why.frame):
         if why.remedy(k) is None:
-            for factor in (1.05, 1.3, 3.0, 10.0, 100.0):
+            for factor in (1.05, 1.5, 4.0, 100.0):
                 assert not reachable(problem, t, np.full(MUSCLES, factor))
                 if why.passive_cause(k) is None:
                     assert not reachable(problem, t, np.where(why.limited[k], factor, 1.0))

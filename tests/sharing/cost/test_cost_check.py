@@ -8,7 +8,7 @@ from typing import ClassVar
 import casadi
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
@@ -99,6 +99,7 @@ def test_a_cost_that_contradicts_itself_is_refused(make_leg, solver, kind, part)
         solve(problem.frames(np.array([1])), kind(), solver)
 
 
+@settings(max_examples=50)
 @given(
     exponent=st.sampled_from([1.0, 1.01, 1.5, 2.0, 3.0, 10.0, 40.0]),
     factor=st.floats(-12, 12).map(lambda x: 10**x),

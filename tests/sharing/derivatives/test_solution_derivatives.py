@@ -240,7 +240,7 @@ def feasible(draw):
     return equipped(Problem(arm, (arm * capacity) @ activation, capacity, strongest)), cost
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(feasible(), st.integers(0, 2**31 - 1))
 def test_laws_and_differences_of_any_problem(case, seed):
     problem, cost = case
