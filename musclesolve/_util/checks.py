@@ -95,26 +95,21 @@ def check_array(
     Raises:
         InputError: no numbers, another shape, or a number that is not finite; says which and where.
     """
-    wanted = f"numbers of the shape ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
-    wanted = wanted if shape else "a number"
+    size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+    wanted = {"where": where, "expected": f"numbers of the shape ({size})" if shape else "a number"}
     try:
         array = np.asarray(given)
     except ValueError:
-        problem = f"{name} has rows of different lengths"
-        raise InputError(problem, code="bad_shape", where=where, expected=wanted) from None
+        raise InputError(f"{name} has rows of different lengths", code="bad_shape", **wanted) from None
     if array.dtype.kind not in ("buif" if real else "buifc"):
-        raise InputError(
-            f"{name} has the type {array.dtype}", code="not_numbers", where=where, expected=wanted
-        )
+        raise InputError(f"{name} has the type {array.dtype}", code="not_numbers", **wanted)
     if array.dtype.kind in "bui":
         array = array.astype(float)
     fits = len(array.shape) == len(shape) and all(
         isinstance(want, str) or have == want for have, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(
-            f"{name} has the shape {array.shape}", code="bad_shape", where=where, expected=wanted
-        )
+        raise InputError(f"{name} has the shape {array.shape}", code="bad_shape", **wanted)
     if finite and not np.isfinite(array).all():
         raise _not_finite(array, name, entries, axis, where)
     return array

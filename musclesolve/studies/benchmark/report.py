@@ -9,9 +9,9 @@ from pathlib import Path
 from musclesolve._util.checks import check_integer
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import InputError
-from musclesolve.results.run_trial import run
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem
+from musclesolve.results.run_trial import run
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 from musclesolve.studies.benchmark.contest import OWN, Row, SingleFrame, contest, single_frames, takes

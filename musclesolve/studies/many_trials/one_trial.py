@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
-import musclesolve as ms
 from muscle_db import MuscleDatabaseError
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES
+from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.files.netcdf import netcdf_bytes, result_attribute
 from musclesolve.results.files.replacing import check_folder
 from musclesolve.results.files.storable import storable
 from musclesolve.results.files.writing import reserved, write_files
+from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
 
@@ -80,9 +81,9 @@ def _written(
     more: Callable[[Trial], dict[str, bytes]],
 ) -> tuple[xr.Dataset, list[Path]]:
     """What `analyse` does in the folder that it has reserved."""
-    loaded = ms.read_trial(trial)
+    loaded = read_trial(trial)
     hashes = input_hashes(loaded)
-    result = ms.run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+    result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
     further = more(loaded)
     drawn = _drawn(result, progress) if figures else {}
     result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])

@@ -1,0 +1,1 @@
+from .bundled import reference_stride as reference_stride
