@@ -146,7 +146,7 @@ def test_the_forces_on_the_plates_and_the_other_axes(recorded, through_text):
 
     write_recording(recorded, lanes((2, 4)), other)
     trial = read_trial(write_trial(recorded, without_forces()))
-    assert sum("sign is turned" in note for note in trial.notes) == 2
+    assert sum("sign is inverted" in note for note in trial.notes) == 2
     assert_same(moments(trial), through_text)
 
 

@@ -47,9 +47,7 @@ def write_camera_file(
     """
     folder = file_path(folder)
     control_noise = noise_px if control_noise_px is None else control_noise_px
-    if rng is None and (noise_px or control_noise):
-        problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
-        raise error_at(None, "write_camera_file", problem, expected, None, code="missing_argument")
+    _check_generator(rng, noise_px, control_noise)
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
     for text in (name, *markers.names, *(camera.name for camera in cameras)):
         _check_name(text)
@@ -64,14 +62,20 @@ def write_camera_file(
         image = _noisy(camera.project(markers.position), noise_px, rng).reshape(len(frames), -1)
         _write_csv(folder / seen, columns, frames, image, PIXEL_DECIMALS)
     # Last: a camera file that is there names tables that are complete.
-    path = folder / f"{name}.toml"
-    write_text(path, _camera_file(name, cameras, markers))
-    return path
+    write_text(folder / f"{name}.toml", _camera_file(name, cameras, markers))
+    return folder / f"{name}.toml"
 
 
 def _tables(name: str, camera: Camera) -> tuple[str, str]:
     """Return the files of the control points and of the markers that a camera saw."""
     return f"{name}_{camera.name}_points.csv", f"{name}_{camera.name}_markers.csv"
+
+
+def _check_generator(rng: np.random.Generator | None, *noises: float) -> None:
+    if rng is None and any(noises):
+        problem, expected = "noise needs a generator", "rng: a numpy.random.Generator"
+        remedy = "give rng=numpy.random.default_rng(1)"
+        raise error_at(None, "write_camera_file", problem, expected, remedy, code="missing_argument")
 
 
 def _noisy(image: Array, scale: float, rng: np.random.Generator | None) -> Array:

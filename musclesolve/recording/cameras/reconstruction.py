@@ -30,7 +30,7 @@ class Reconstruction:
 
     Args:
         cameras: the C names.
-        position: (T, n, 3) [m]; NaN where a point could not be reconstructed.
+        position: (T, n, 3) [m]; NaN where fewer than two cameras saw a point, or see below.
         residual: (C, T, n, 2) measured minus reprojected pixels, of views that are left out too; NaN where there is no
             image or no point.
         views: (T, n) how many cameras saw the point.
@@ -80,21 +80,16 @@ class Reconstruction:
 
 
 def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None = None) -> Reconstruction:
-    """Find the points that the cameras saw.
+    """Find the points that the cameras saw: minimise sum_c |u_c - u_c(X)|^2 over X, each point for itself.
 
-    Minimises sum_c |u_c - u_c(X)|^2 over X, each point for itself, by the two equations 5.1 of every camera that saw
-    it. They are first solved multiplied out, then divided by the denominator and expanded about the projected point
-    (Gauss-Newton), until X does not change any more; 3 x 3 normal equations, all frames and points together. Where
-    three or more cameras saw a point, a view that cannot be of it is left out (``reject_outlier_views``).
+    The two equations 5.1 of every camera that saw a point are first solved multiplied out, then divided by the
+    denominator and expanded about the projected point (Gauss-Newton); see ``triangulation``. Outlier views are left
+    out where three or more cameras saw a point (``reject_outlier_views``).
 
     Args:
         cameras: C calibrated cameras.
         image: (C, T, n, 2) pixels; NaN where a camera did not see a point.
         noise: standard deviation of a digitised coordinate [px]; None: estimated from the residuals.
-
-    Returns:
-        A Reconstruction. A point seen by fewer than two cameras, by nearly parallel rays (``LARGEST_CONDITION``) or
-        by rays that meet behind a camera has no position: NaN.
 
     Raises:
         InputError: fewer than two cameras, an array of another shape, infinite pixels, or a noise below zero.
@@ -103,28 +98,24 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
     if noise is not None:
         noise = check_number(noise, "the noise", "zero or more [px]", least=0.0, where="reconstruction")
     seen = np.logical_not(np.isnan(pixels).any(axis=-1))
-    views = seen.sum(axis=0)
-    enough = views >= FEWEST_VIEWS
+    enough = seen.sum(axis=0) >= FEWEST_VIEWS
     flat, there = pixels[:, enough], seen[:, enough]
     kept = reject_outlier_views(cameras, flat, there, solve_points(cameras, flat, there), noise)
-    found, bad_view = kept.found, np.zeros(seen.shape, bool)
-    bad_view[:, enough] = kept.bad
+    found = kept.found
     condition = _condition(found.normal)
     firm = condition <= LARGEST_CONDITION
-    good = np.logical_and(found.in_front, firm)
+    good = found.in_front & firm
     position = _placed(np.where(good[:, None], found.points, np.nan), enough)
-    residual = np.stack(
-        [seen - camera.project(position) for camera, seen in zip(cameras, pixels, strict=True)]
-    )
+    projected = [camera.project(position) for camera in cameras]
     noise, covariance = _uncertainty(kept, there, good, noise)
     spread = np.full((*enough.shape, 3, 3), np.nan)
     spread[_placed(good, enough)] = covariance
     return Reconstruction(
         cameras=tuple(camera.name for camera in cameras),
         position=position,
-        residual=residual,
-        views=views,
-        bad_view=bad_view,
+        residual=pixels - np.stack(projected),
+        views=seen.sum(axis=0),
+        bad_view=np.stack([_placed(bad, enough) for bad in kept.bad]),
         doubtful=_placed(good & kept.doubtful, enough),
         condition=_placed(condition, enough),
         nearly_parallel=_placed(found.in_front & ~firm, enough),
