@@ -179,7 +179,7 @@ def test_plot_says_truly_what_was_written(tmp_path, monkeypatch):
     write_result(result(), tmp_path / "result.nc")
     page = b"drawn"
     monkeypatch.setattr(
-        save, "png_files", lambda pages, progress: dict.fromkeys((f"{name}.png" for name in pages), page)
+        save, "figures_of", lambda result, figures, *more: {f"{name}.png": page for name in figures}
     )
     n, pressed = FIRST, True
     while pressed:

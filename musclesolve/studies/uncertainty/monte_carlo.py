@@ -62,13 +62,10 @@ def uncertainty(
     side: str = "both",
     **how: Unpack[Computing],
 ) -> xr.Dataset:
-    """Uncertainty of the results of a trial: Monte Carlo over the sources of error.
-
-    Every sample draws all errors and runs the pipeline again, from the markers to the muscle forces, without
-    linearisation. The result depends on the seed alone, not on the number of processes.
+    """Uncertainty of a trial by Monte Carlo: every sample draws all errors and runs the whole pipeline.
 
     Args:
-        trial: a checked trial, from `read_trial`, or the path of a trial file.
+        trial: from `read_trial`, or the path of a trial file.
         samples: how many, 2 or more.
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
@@ -79,9 +76,9 @@ def uncertainty(
 
     Returns:
         Dataset with muscle_force, activation, contact_force (magnitude), joint_moment, joint_angle and the peaks of
-        forces: the nominal value, and with _mean, _sd and _quantile that of the samples; valid_samples and
-        reserve_share of each frame and leg; the standard deviations by source. Forces and moments have _first_order_sd
-        and _contribution too, shares of the variance by source, and first_order_unique where the active set is stable.
+        forces: nominal, and with _mean, _sd and _quantile of the samples; valid_samples and reserve_share of each frame
+        and leg; standard deviations by source. Forces and moments have _first_order_sd and _contribution (shares of the
+        variance by source) too, first_order_unique says where the active set of the solution is stable.
 
     Raises:
         InputError: as in `run`; a number or a standard deviation outside of its range.
