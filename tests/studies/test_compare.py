@@ -60,8 +60,8 @@ def test_each_cost_gets_the_forces_that_it_gets_alone(stride, pytestconfig):
 
 def test_mechanics_is_computed_once(monkeypatch, pytestconfig):
     calls = []
-    kept = comparison.mechanics
-    monkeypatch.setattr(comparison, "mechanics", lambda *given: calls.append(1) or kept(*given))
+    kept = comparison.prepare
+    monkeypatch.setattr(comparison, "prepare", lambda *given: calls.append(1) or kept(*given))
     ms.compare(pytestconfig.rootpath / REFERENCE, [*COSTS, "soft_saturation"], side="r")
     assert calls == [1]
 
