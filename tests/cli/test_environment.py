@@ -139,7 +139,7 @@ def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message
         def refused(path, error=error):
             raise error
 
-        monkeypatch.setattr(ms, "read_trial", refused, raising=False)
+        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", refused)
         done = CliRunner().invoke(cli.app, ["run", "a.toml", "-o", str(tmp_path / "out")])
         assert (done.exit_code, done.stderr) == (2, f"musclesolve: {words}\n")
         assert not (tmp_path / "out").exists()

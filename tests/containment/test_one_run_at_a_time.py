@@ -101,7 +101,8 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_refused_before_it_computes(tmp_path, monkeypatch, busy, command):
-    for name in ("recording.trial.trial_file.read_trial", "pipeline.run.run", "studies.compare.compare"):
+    one = "studies.many_trials.one_trial"
+    for name in (f"{one}.read_trial", f"{one}.run", "studies.compare.compare"):
         monkeypatch.setattr(f"musclesolve.{name}", None)
     write_result(result(), tmp_path / "result.nc")
     names = {"trial": write_stride(tmp_path), "result": tmp_path / "result.nc", "out": busy}

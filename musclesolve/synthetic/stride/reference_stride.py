@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve import data
 from musclesolve._util.arrays import Array
+from musclesolve.data import bundled
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
@@ -23,7 +23,7 @@ from musclesolve.recording.data import SIDES, Event, Side
 from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
 from musclesolve.synthetic.stride.stride_subject import Person, carried
 
-COEFFICIENTS = Path(data.__file__).with_name("reference_stride") / "coefficients.toml"
+COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
 
 
 @dataclass(frozen=True)
