@@ -12,7 +12,6 @@ from many_trials import write_stride
 from synthetic_result import result
 from typer.testing import CliRunner
 
-import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import save_figures as save
