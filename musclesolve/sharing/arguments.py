@@ -14,11 +14,7 @@ from musclesolve.sharing.solution import Solution
 
 
 def check_problem(given: object, where: str = "problem") -> Problem:
-    """Return what was given, if it is a Problem.
-
-    Raises:
-        InputError: it is something else.
-    """
+    """Return what was given, if it is a Problem."""
     if not isinstance(given, Problem):
         raise InputError(
             f"a {type(given).__name__} was given", code="bad_type", where=where, expected="a Problem"
@@ -27,11 +23,7 @@ def check_problem(given: object, where: str = "problem") -> Problem:
 
 
 def check_solution(problem: Problem, given: object) -> Solution:
-    """Return what was given, if it is a Solution that can be one of the problem.
-
-    Raises:
-        InputError: it is something else, or has other numbers of frames, muscles or degrees of freedom.
-    """
+    """Return what was given, if it is a Solution that can be one of the problem."""
     if not isinstance(given, Solution):
         raise InputError(
             f"a {type(given).__name__} was given",
@@ -58,9 +50,6 @@ def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, wh
         problem: whose data it needs.
         action: what cannot be done with other costs, for the message, such as "differentiated".
         where: the argument, for the message.
-
-    Raises:
-        InputError: it is not, or does not fit the problem.
     """
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:

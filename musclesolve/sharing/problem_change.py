@@ -17,35 +17,20 @@ from musclesolve.sharing.problem import PER_FRAME, Problem
 
 @dataclass(frozen=True, eq=False)
 class ProblemChange:
-    """K directions: the derivative of every array of a problem along each; None where an array stays.
+    """K directions: the derivative of every array of a problem along each; None where an array stays."""
 
-    Attributes:
-        moment: (K, T, m). An axis K or T of length one stands for all.
-        moment_arm: (K, T, m, n).
-        force_capacity: (K, T, n).
-        max_isometric_force: (K, 1, n).
-        lower: (K, T, n).
-        upper: (K, T, n).
-        reserve_weight: (K, T, m).
-        fiber_velocity: (K, T, n).
-        optimal_fiber_length: (K, 1, n).
-        reaction_matrix: (K, T, k, n).
-        reaction_offset: (K, T, k).
-        emg: (K, T, n).
-    """
-
-    moment: Array | None = None
-    moment_arm: Array | None = None
-    force_capacity: Array | None = None
-    max_isometric_force: Array | None = None
-    lower: Array | None = None
-    upper: Array | None = None
-    reserve_weight: Array | None = None
-    fiber_velocity: Array | None = None
-    optimal_fiber_length: Array | None = None
-    reaction_matrix: Array | None = None
-    reaction_offset: Array | None = None
-    emg: Array | None = None
+    moment: Array | None = None  # (K, T, m). An axis K or T of length one stands for all.
+    moment_arm: Array | None = None  # (K, T, m, n)
+    force_capacity: Array | None = None  # (K, T, n)
+    max_isometric_force: Array | None = None  # (K, 1, n)
+    lower: Array | None = None  # (K, T, n)
+    upper: Array | None = None  # (K, T, n)
+    reserve_weight: Array | None = None  # (K, T, m)
+    fiber_velocity: Array | None = None  # (K, T, n)
+    optimal_fiber_length: Array | None = None  # (K, 1, n)
+    reaction_matrix: Array | None = None  # (K, T, k, n)
+    reaction_offset: Array | None = None  # (K, T, k)
+    emg: Array | None = None  # (K, T, n)
 
     @classmethod
     def of(cls, problem: Problem, given: Mapping[str, ArrayLike | None]) -> ProblemChange:
@@ -54,9 +39,6 @@ class ProblemChange:
         Args:
             problem: what changes.
             given: by the name of the array with "d_" before it; None is no change.
-
-        Raises:
-            InputError: an unknown name, a wrong shape, what is no number, or a change of what the problem lacks.
         """
         names = [field.name for field in fields(cls)]
         changes = {}

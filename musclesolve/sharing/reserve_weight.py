@@ -45,14 +45,10 @@ class AtEdge:
     there multipliers: those of a solver that meets the moment exactly grow without bound, until round-off hides the
     marginal costs of other muscles. With reserves so stiff that they bear less than the tolerance multipliers stay
     finite. The certificate is that of the problem without reserves.
-
-    Args:
-        solver: one that can take reserves.
-        stiffness: one of AT_EDGE.
     """
 
-    solver: Solver
-    stiffness: float
+    solver: Solver  # one that can take reserves
+    stiffness: float  # one of AT_EDGE
 
     @property
     def name(self) -> str:

@@ -136,12 +136,7 @@ def _without_entry(matrix: Array) -> Mask:
 
 
 def _attempt(
-    found: SolutionArrays,
-    problem: Problem,
-    cost: Cost,
-    solver: Solver,
-    which: Mask,
-    start: Array | None,
+    found: SolutionArrays, problem: Problem, cost: Cost, solver: Solver, which: Mask, start: Array | None
 ) -> None:
     """Solve some frames and store what can be certified."""
     if not which.any():

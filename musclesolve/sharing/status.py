@@ -28,10 +28,7 @@ class Status(IntEnum):
         kernel.INFEASIBLE,
         "No activation within its bounds produces these moments; this is proved.",
     )
-    MAX_ITERATIONS = (
-        kernel.MAX_ITERATIONS,
-        "The solver ran out of iterations before the certificate held.",
-    )
+    MAX_ITERATIONS = (kernel.MAX_ITERATIONS, "The solver ran out of iterations before the certificate held.")
     INVALID_INPUT = (
         kernel.INVALID_INPUT,
         "This frame contains a number that is not finite or beyond 1e100; it was not solved.",

@@ -25,19 +25,12 @@ _NEGLIGIBLE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class PassiveCause:
-    """Passive forces that oppose the moments of a frame.
+    """Passive forces that oppose the moments of a frame."""
 
-    Attributes:
-        muscles: their numbers, the one that opposes most first.
-        dof: number of the degree of freedom at which they oppose most.
-        moment: of these passive forces there [N m], signed.
-        needed: net moment of that degree of freedom, passive and active together [N m], signed.
-    """
-
-    muscles: NDArray[np.intp]
-    dof: int
-    moment: float
-    needed: float
+    muscles: NDArray[np.intp]  # their numbers, the one that opposes most first
+    dof: int  # number of the degree of freedom at which they oppose most
+    moment: float  # of these passive forces there [N m], signed
+    needed: float  # net moment of that degree of freedom, passive and active together [N m], signed
 
 
 def shortage_without(problem: Problem, passive: Array, frame: int) -> float:

@@ -29,17 +29,11 @@ _DECIMALS = (2, 3, 4)
 
 @dataclass(frozen=True, eq=False)
 class Remedy:
-    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it.
+    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it."""
 
-    Attributes:
-        factor: more than one.
-        muscles: (n,) whose strength it multiplies.
-        also_of_all: whether the same factor on the strength of all muscles suffices as well.
-    """
-
-    factor: float
-    muscles: Mask
-    also_of_all: bool
+    factor: float  # more than one
+    muscles: Mask  # (n,) whose strength it multiplies
+    also_of_all: bool  # whether the same factor on the strength of all muscles suffices as well
 
 
 def strengthened(problem: Problem, factor: Array) -> Problem:

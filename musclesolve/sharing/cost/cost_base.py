@@ -189,13 +189,9 @@ class Cost(ABC):
 
 @dataclass(frozen=True)
 class WeightedSum(Cost):
-    """sum_j w_j f_j of costs f_j with w_j > 0.
+    """sum_j w_j f_j of costs f_j with w_j > 0."""
 
-    Attributes:
-        terms: the pairs (w_j, f_j).
-    """
-
-    terms: tuple[tuple[float, Cost], ...]
+    terms: tuple[tuple[float, Cost], ...]  # the pairs (w_j, f_j)
 
     def __post_init__(self) -> None:
         for factor, cost in self.terms:

@@ -28,21 +28,13 @@ REGISTRY = named_costs()
 
 @dataclass(frozen=True)
 class CostRecord:
-    """A registered cost.
+    """A registered cost."""
 
-    Attributes:
-        name: what to ask for.
-        formula: what is minimised (F force, F0 maximum isometric force, a activation).
-        source: where it comes from.
-        data: optional fields of Problem that it needs.
-        needs: what a solver has to be able to take.
-    """
-
-    name: str
-    formula: str
-    source: str
-    data: tuple[str, ...] = ()
-    needs: frozenset[str] = frozenset({"separable"})
+    name: str  # what to ask for
+    formula: str  # what is minimised (F force, F0 maximum isometric force, a activation)
+    source: str  # where it comes from
+    data: tuple[str, ...] = ()  # optional fields of Problem that it needs
+    needs: frozenset[str] = frozenset({"separable"})  # what a solver has to be able to take
 
 
 def costs() -> dict[str, CostRecord]:
@@ -54,11 +46,7 @@ def costs() -> dict[str, CostRecord]:
 
 
 def find_cost(cost: str | Cost) -> Cost:
-    """The cost object for a name; an object is returned as it is.
-
-    Raises:
-        InputError: there is no such cost, or it cannot be hashed.
-    """
+    """The cost object for a name; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
             raise InputError(

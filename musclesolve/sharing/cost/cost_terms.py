@@ -22,21 +22,13 @@ from musclesolve._util.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The terms of a cost in every frame.
+    """The terms of a cost in every frame."""
 
-    Attributes:
-        kind: (K,) TERM_POWER, TERM_SATURATION or TERM_TARGET of kernel/constants.py.
-        exponent: p, (K,).
-        factor: f, (K, T).
-        row: (K,) which row of coefficient is c; for a target the next one is e.
-        coefficient: (Q, T, n).
-    """
-
-    kind: NDArray[np.int64]
-    exponent: Array
-    factor: Array
-    row: NDArray[np.int64]
-    coefficient: Array
+    kind: NDArray[np.int64]  # (K,) TERM_POWER, TERM_SATURATION or TERM_TARGET of kernel/constants.py
+    exponent: Array  # p, (K,)
+    factor: Array  # f, (K, T)
+    row: NDArray[np.int64]  # (K,) which row of coefficient is c; for a target the next one is e
+    coefficient: Array  # (Q, T, n)
 
     def scaled(self, factor: float | Array) -> Terms:
         """A multiple of the same, by one number or by one for each frame, (T,)."""

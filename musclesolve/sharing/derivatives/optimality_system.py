@@ -42,17 +42,11 @@ SINGULAR = 1e-13
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Many small symmetric positive semidefinite systems that are solved again and again.
+    """Many small symmetric positive semidefinite systems that are solved again and again."""
 
-    Attributes:
-        inverse: (T, M, M), of what is not singular.
-        regular: (T,) whether that is all.
-        poor: (T,) whether it is all, but just so.
-    """
-
-    inverse: Array
-    regular: Mask
-    poor: Mask
+    inverse: Array  # (T, M, M), of what is not singular
+    regular: Mask  # (T,) whether that is all
+    poor: Mask  # (T,) whether it is all, but just so
 
     @classmethod
     def of(cls, matrix: Array) -> Rows:
@@ -72,30 +66,18 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class OptimalitySystem:
-    """The linearised conditions, factorised once for any number of right-hand sides.
+    """The linearised conditions, factorised once for any number of right-hand sides."""
 
-    Attributes:
-        free: (T, n).
-        matrix: B, (T, M, n), moments first.
-        inverse_curvature: (T, n), zero for held muscles.
-        rows: of the frames without a dense system.
-        dense: numbers of the other frames.
-        dense_hessian: (T', n, n) of those.
-        dense_inverse: (T', n + m, n + m) of those.
-        regular: (T,) whether the derivative is determined.
-        hard: m.
-    """
-
-    free: Mask
-    matrix: Array
+    free: Mask  # (T, n)
+    matrix: Array  # B, (T, M, n), moments first
     compliance: Array
-    inverse_curvature: Array
-    rows: Rows
-    dense: NDArray[np.int64]
-    dense_hessian: Array
-    dense_inverse: Array
-    regular: Mask
-    hard: int
+    inverse_curvature: Array  # (T, n), zero for held muscles
+    rows: Rows  # of the frames without a dense system
+    dense: NDArray[np.int64]  # numbers of the other frames
+    dense_hessian: Array  # (T', n, n) of those
+    dense_inverse: Array  # (T', n + m, n + m) of those
+    regular: Mask  # (T,) whether the derivative is determined
+    hard: int  # m
 
     @classmethod
     def of(

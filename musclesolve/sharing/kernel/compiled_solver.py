@@ -31,17 +31,11 @@ _NO_TABLE, _NO_CUBE, _NO_FLAGS = np.zeros((0, 0)), np.zeros((0, 0, 0)), np.zeros
 
 
 class Options(NamedTuple):
-    """Options of the compiled solver.
+    """Options of the compiled solver."""
 
-    Attributes:
-        tolerance: certificate at which a frame is done.
-        max_iterations: for each frame.
-        allow_reserve: whether an infeasible frame is solved again with reserves.
-    """
-
-    tolerance: float
-    max_iterations: int
-    allow_reserve: bool
+    tolerance: float  # certificate at which a frame is done
+    max_iterations: int  # for each frame
+    allow_reserve: bool  # whether an infeasible frame is solved again with reserves
 
 
 _NO_OPTIONS = Options(0.0, 0, False)
@@ -149,11 +143,7 @@ def _workspace(size: tuple[int, int, int]) -> tuple[AnyArray, ...]:
 
 @cache
 def compiles() -> bool:
-    """Whether numba compiles in this process; NUMBA_DISABLE_JIT leaves only the slow numpy method.
-
-    Raises:
-        InputError: NUMBA_NUM_THREADS is a number of threads that numba refuses to be loaded with.
-    """
+    """Whether numba compiles in this process; NUMBA_DISABLE_JIT leaves only the slow numpy method."""
     try:
         import numba
     except ValueError as error:

@@ -44,21 +44,13 @@ PADDING_WIDTH = 1e-3
 
 
 class RateBounds(NamedTuple):
-    """Limits of the change of activations from frame to frame (rate_limits.py); none where `time` is empty.
+    """Limits of the change of activations from frame to frame (rate_limits.py); none where `time` is empty."""
 
-    Attributes:
-        time: (T,) [s].
-        activation_time: time constant [s].
-        deactivation_time: time constant [s].
-        before: (n,) activations of the last frame that was solved, updated in place.
-        since: (1,) its time [s], updated in place; NaN before the first one.
-    """
-
-    time: Array
-    activation_time: float
-    deactivation_time: float
-    before: Array
-    since: Array
+    time: Array  # (T,) [s]
+    activation_time: float  # time constant [s]
+    deactivation_time: float  # time constant [s]
+    before: Array  # (n,) activations of the last frame that was solved, updated in place
+    since: Array  # (1,) its time [s], updated in place; NaN before the first one
 
 
 def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...]:

@@ -127,11 +127,6 @@ def _limits(coupling: Coupling, activation: Array, y: Array, size: Array) -> Arr
     size = np.minimum(size[:-1], size[1:])
     size = np.maximum(size, 1e-9 * size.max(axis=1, keepdims=True))
     slack = coupling.slack(activation)
-    step = np.divide(
-        y,
-        size,
-        out=np.where(y == 0, 0.0, np.copysign(np.inf, y)),
-        where=size > 0,
-    )
+    step = np.divide(y, size, out=np.where(y == 0, 0.0, np.copysign(np.inf, y)), where=size > 0)
     miss: Array = np.abs(slack - np.maximum(slack - step, 0.0)).max(axis=(0, 2))
     return miss

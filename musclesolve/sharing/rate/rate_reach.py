@@ -26,18 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """The least reserves of a motion.
+    """The least reserves of a motion."""
 
-    Attributes:
-        shortage: (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
-            programme was not solved.
-        direction: y, (T, m).
-        proved: whether y and v prove that the motion is out of reach.
-    """
-
+    # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+    # programme was not solved.
     shortage: Array
-    direction: Array
-    proved: bool
+    direction: Array  # y, (T, m)
+    proved: bool  # whether y and v prove that the motion is out of reach
 
 
 def least_reserves(problem: Problem, coupling: Coupling) -> Reach:

@@ -30,21 +30,12 @@ class Batch:
     without certificate or proof. Newton's method starts from the multipliers of the frame before, in chains of 64
     frames: the number of threads and of frames at a time does not change the result, their order changes it within
     the tolerance.
-
-    Args:
-        tolerance: certificate at which a frame is done.
-        max_iterations: after which a frame is given up.
-        block: frames at a time, rounded up to whole chains.
-        threads: at most so many; one for each core, or as NUMBA_NUM_THREADS says, unless given.
-
-    Raises:
-        InputError: a number of frames or threads below one.
     """
 
-    tolerance: float = 1e-9
-    max_iterations: int = 250
-    block: int = 512
-    threads: int | None = None
+    tolerance: float = 1e-9  # certificate at which a frame is done
+    max_iterations: int = 250  # after which a frame is given up
+    block: int = 512  # frames at a time, rounded up to whole chains
+    threads: int | None = None  # at most so many; None: one for each core, or NUMBA_NUM_THREADS
 
     name: ClassVar[str] = "batch"
 

@@ -26,14 +26,10 @@ class Cyipopt:
     """Ipopt without symbolic expressions: a cost that has none can be solved as well.
 
     Each frame starts from the previous one unless a warm start is given. Threads wait for each other.
-
-    Args:
-        tolerance: Ipopt's `tol`, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-13
-    max_iterations: int = 300
+    tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
+    max_iterations: int = 300  # for each frame
 
     name: ClassVar[str] = "cyipopt"
 

@@ -33,14 +33,10 @@ class Ipopt:
 
     Cost and moments are scaled to order one before Ipopt sees them, and rows that repeat others are left out. Each
     frame starts from the previous one unless a warm start is given. Threads wait for each other.
-
-    Args:
-        tolerance: Ipopt's `tol`, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-13
-    max_iterations: int = 300
+    tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
+    max_iterations: int = 300  # for each frame
 
     name: ClassVar[str] = "ipopt"
 

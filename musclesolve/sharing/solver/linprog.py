@@ -39,14 +39,10 @@ class Linprog:
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
     refused.
-
-    Args:
-        tolerance: primal and dual feasibility, on scaled rows.
-        max_iterations: of each linear programme.
     """
 
-    tolerance: float = 1e-10
-    max_iterations: int = 10000
+    tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
+    max_iterations: int = 10000  # of each linear programme
 
     name: ClassVar[str] = "linprog"
 

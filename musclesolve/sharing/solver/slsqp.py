@@ -23,14 +23,10 @@ class Slsqp:
     """SLSQP (Kraft 1988) with exact gradients; curvature is learnt on the way, anew in every frame.
 
     Its multipliers are found from its answer by least squares. Each frame starts from the previous one.
-
-    Args:
-        tolerance: SciPy's `ftol`, on the scaled cost.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-16
-    max_iterations: int = 500
+    tolerance: float = 1e-16  # SciPy's `ftol`, on the scaled cost
+    max_iterations: int = 500  # for each frame
 
     name: ClassVar[str] = "slsqp"
 

@@ -27,33 +27,21 @@ class SolverNotInstalledError(InputError):
 
 @dataclass(frozen=True)
 class SolverRecord:
-    """A registered solver.
+    """A registered solver."""
 
-    Attributes:
-        name: what to ask for.
-        summary: what it is.
-        module: where its class is.
-        kind: the name of the class.
-        packages: the packages that have to be installed.
-        install: how to install them.
-        batched: whether all frames are solved at once.
-        warm_start: whether it can start from given activations.
-        proves_infeasibility: whether it proves itself that moments are out of reach (otherwise it is done for it).
-        can: which words of `Cost.needs` it can satisfy; `quadratic_programme` stands for quadratic costs and no others.
-        arguments: of its class.
-    """
-
-    name: str
-    summary: str
-    module: str
-    kind: str
-    packages: tuple[str, ...]
-    install: str
+    name: str  # what to ask for
+    summary: str  # what it is
+    module: str  # where its class is
+    kind: str  # the name of the class
+    packages: tuple[str, ...]  # the packages that have to be installed
+    install: str  # how to install them
+    # which words of `Cost.needs` it can satisfy; `quadratic_programme` stands for quadratic costs and no others
     can: frozenset[str]
-    batched: bool = False
-    warm_start: bool = False
+    batched: bool = False  # whether all frames are solved at once
+    warm_start: bool = False  # whether it can start from given activations
+    # whether it proves itself that moments are out of reach (otherwise it is done for it)
     proves_infeasibility: bool = False
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()  # of its class
 
     @property
     def package(self) -> str:
@@ -161,12 +149,7 @@ def solvers() -> dict[str, SolverRecord]:
 
 
 def find_solver(solver: str | Solver) -> Solver:
-    """The solver object for a name; an object is returned as it is.
-
-    Raises:
-        UnknownSolverError: there is no such solver.
-        SolverNotInstalledError: there is, but a package that it needs is missing.
-    """
+    """The solver object for a name; an object is returned as it is."""
     if not isinstance(solver, str):
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
@@ -202,11 +185,7 @@ def fits(solver: Solver, cost: Cost, reserves: bool = False) -> bool:
 
 
 def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
-    """See that the solver can minimise the cost, beside reserves where there are or may be some.
-
-    Raises:
-        UnfitSolverError: it cannot; lists those that can.
-    """
+    """See that the solver can minimise the cost, beside reserves where there are or may be some."""
     if fits(solver, cost, reserves):
         return
     can = _can(solver)

@@ -27,14 +27,10 @@ class TrustConstr:
 
     Each frame starts far from its bounds, where the moments are met: near a bound this method makes no way.
     It goes on from where SciPy stops until the barrier that keeps it off the bounds is low.
-
-    Args:
-        tolerance: SciPy's `gtol`, `xtol` and `barrier_tol`, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-12
-    max_iterations: int = 1000
+    tolerance: float = 1e-12  # SciPy's `gtol`, `xtol` and `barrier_tol`, on the scaled problem
+    max_iterations: int = 1000  # for each frame
 
     name: ClassVar[str] = "trust-constr"
 

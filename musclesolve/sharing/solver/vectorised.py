@@ -17,17 +17,11 @@ from musclesolve.sharing.solver.solver_base import Attempt
 
 @dataclass(frozen=True)
 class Vectorised:
-    """The interior-point method in numpy, in blocks of frames that fit a processor's cache.
+    """The interior-point method in numpy, in blocks of frames that fit a processor's cache."""
 
-    Args:
-        tolerance: certificate at which a frame is done.
-        max_iterations: after which a frame is given up.
-        block: frames at a time.
-    """
-
-    tolerance: float = 1e-9
-    max_iterations: int = 250
-    block: int = 512
+    tolerance: float = 1e-9  # certificate at which a frame is done
+    max_iterations: int = 250  # after which a frame is given up
+    block: int = 512  # frames at a time
 
     name: ClassVar[str] = "batch"
 

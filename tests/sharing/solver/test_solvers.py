@@ -151,12 +151,7 @@ def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
     moment = arm @ (strongest * activation) + np.array([[0.0], [5.0]]) * random.uniform(-1.0, 1.0, dofs)
     fixed = np.arange(muscles) < held
     problem = Problem(
-        arm,
-        moment,
-        strongest,
-        strongest,
-        np.where(fixed, activation, 0.0),
-        np.where(fixed, activation, 1.0),
+        arm, moment, strongest, strongest, np.where(fixed, activation, 0.0), np.where(fixed, activation, 1.0)
     )
     answer = solve(problem, "stress_cubed", solver)
     assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]
