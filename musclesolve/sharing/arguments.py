@@ -45,11 +45,8 @@ def check_solution(problem: Problem, given: object) -> Solution:
 def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, where: str) -> Cost:
     """Return the cost object, if it is smooth and convex and the problem has the data it needs.
 
-    Args:
-        cost: a name or a Cost.
-        problem: whose data it needs.
-        action: what cannot be done with other costs, for the message, such as "differentiated".
-        where: the argument, for the message.
+    `action` is what cannot be done with other costs, such as "differentiated"; `where` is the argument: both for the
+    message.
     """
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:

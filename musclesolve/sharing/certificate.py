@@ -117,12 +117,7 @@ def stationarity(
 ) -> Array:
     """The first line of the certificate, (T,), for pull = A^T lambda, (T, n).
 
-    Args:
-        problem: the problem.
-        cost: the cost.
-        activation: (T, n).
-        pull: (T, n).
-        blur: `pull_error` of the pull, and the share of S from which on it counts; None: it does not.
+    `blur` is `pull_error` of the pull, and the share of S from which on it counts; None: it does not.
     """
     inside = np.clip(activation, problem.lower, problem.upper)
     slope = cost.total_gradient(problem, inside)

@@ -43,12 +43,7 @@ def level_residual(
 ) -> Array:
     """The largest miss of each frame, (T,): zero where levels are proved to be least, infinite where it is not finite.
 
-    Args:
-        problem: with its bounds and reserve weights.
-        cost: a cost of levels.
-        activation: (T, n).
-        reserve: (T, m) [N m].
-        multiplier: (T, L, m), y of every level; NaN below the last.
+    `multiplier` (T, L, m) is y of every level; NaN below the last.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         scale = np.maximum(1.0, np.abs(problem.moment))

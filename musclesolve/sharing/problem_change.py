@@ -1,11 +1,12 @@
-"""Directions in which the arrays of a problem change, many at a time."""
+"""Directions in which the arrays of a problem change, many at a time, and finite differences along them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
@@ -36,9 +37,7 @@ class ProblemChange:
     def of(cls, problem: Problem, given: Mapping[str, ArrayLike | None]) -> ProblemChange:
         """Changes of a problem, each with the shape of its array or with one axis K more in front.
 
-        Args:
-            problem: what changes.
-            given: by the name of the array with "d_" before it; None is no change.
+        The names are those of the arrays with "d_" before them; None is no change.
         """
         names = [field.name for field in fields(cls)]
         changes = {}
@@ -120,3 +119,45 @@ def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
             expected=f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions",
         )
     return full if short else full[:, None]
+
+
+STEP = 1e-3
+POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
+INSIDE = 0.4
+"""Largest half width of the stencil, as a share of a number that must stay positive."""
+
+
+def difference(of: Callable[[Problem], Array], problem: Problem, change: ProblemChange) -> Array:
+    """The derivative of arrays (T, n), given as a function of the problem, along K directions, (K, T, n).
+
+    With the step h, of the order of a thousandth of the arrays that change, and f_j = f(problem + j h d),
+
+        df = (8 (f_1 - f_-1) - (f_2 - f_-2)) / (12 h),
+
+    with an error of about h^4 f^(5) / 30: eight digits and more are right.
+    """
+    found = []
+    for number in range(change.directions):
+        one = change.part(slice(number, number + 1))
+        step = _step(problem, one)
+        near, far = (
+            np.asarray(of(one.moved(problem, j * step))) - np.asarray(of(one.moved(problem, -j * step)))
+            for j in (1, 2)
+        )
+        found.append((8.0 * near - far) / (12.0 * step))
+    return np.stack(found)
+
+
+def _step(problem: Problem, change: ProblemChange) -> float:
+    step = np.inf
+    for name, direction in change.given().items():
+        own, along = np.broadcast_arrays(getattr(problem, name), direction[0])
+        own, along = np.abs(np.nan_to_num(own)), np.abs(np.nan_to_num(along))
+        largest = along.max(initial=0.0)
+        if largest == 0.0:
+            continue
+        step = min(step, STEP * (own.max(initial=0.0) or 1.0) / largest)
+        if name in POSITIVE:
+            moving = (own > 0) & (along > 0)
+            step = min(step, 0.5 * INSIDE * (own[moving] / along[moving]).min(initial=np.inf))
+    return float(step) if np.isfinite(step) else STEP

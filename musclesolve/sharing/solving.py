@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,9 +19,8 @@ from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.reserve_weight import AtEdge, fallback_weight
-from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
+from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_base import Attempt, Solver
 from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
@@ -166,6 +167,31 @@ def _attempt(
         found.store_levels(which, levels)
     found.status[which], found.kkt_residual[which] = status, residual
     found.iterations[which] += attempt.iterations
+
+
+@dataclass(frozen=True)
+class AtEdge:
+    """A solver for frames at the edge of reach.
+
+    A moment may lie beyond reach by less than the tolerance of the certificate. Then there is neither a proof nor are
+    there multipliers: those of a solver that meets the moment exactly grow without bound, until round-off hides the
+    marginal costs of other muscles. With reserves so stiff that they bear less than the tolerance multipliers stay
+    finite. The certificate is that of the problem without reserves.
+    """
+
+    solver: Solver  # one that can take reserves
+    stiffness: float  # one of AT_EDGE
+
+    @property
+    def name(self) -> str:
+        """The name of the solver."""
+        return self.solver.name
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver."""
+        stiff = problem.with_reserve_weight(edge_weight(problem, cost, self.stiffness))
+        attempt = self.solver.solve(stiff, cost, warm_start)
+        return replace(attempt, reserve=np.zeros_like(problem.moment))
 
 
 def _proofs(problem: Problem, attempt: Attempt, open_: Mask) -> Array:

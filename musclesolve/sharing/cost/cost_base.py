@@ -13,11 +13,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
-from musclesolve.sharing.cost.differences import difference
-from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.cost.cost_terms import SoftRows, Terms, joined_rows, joined_terms
 from musclesolve.sharing.problem import OPTIONAL, Problem
-from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.problem_change import ProblemChange, difference
 
 NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",

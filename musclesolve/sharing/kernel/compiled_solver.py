@@ -20,7 +20,7 @@ from musclesolve.sharing.cost.cost_base import Cost, described
 from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE
 from musclesolve.sharing.kernel.workspace_layout import MAX_MUSCLES, RateBounds, workspace_arrays
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.solution import SolutionArrays
 
 LOG = logging.getLogger("musclesolve")
 
@@ -69,10 +69,7 @@ class KernelProblem:
     def solve(self, options: Options, block: int, threads: int | None) -> SolutionArrays:
         """Solve every frame; UNRESOLVED where that did not end with a certificate or a proof.
 
-        Args:
-            options: see Options.
-            block: frames at a time.
-            threads: at most so many; None takes as many as the processor has.
+        `block` frames at a time, by at most so many threads; None takes as many as the processor has.
         """
         found, frames = SolutionArrays.unfilled(*self.shape), self.shape[0]
         run = self._call(SOLVE, found, options, _NO_RATE)
@@ -86,14 +83,7 @@ class KernelProblem:
         return found
 
     def solve_in_order(self, first: int, found: SolutionArrays, rate: RateBounds, options: Options) -> int:
-        """Solve frame after frame, each within rate limits of the one before; returns the first unresolved one.
-
-        Args:
-            first: number of the frame to begin with.
-            found: to be filled in.
-            rate: see RateBounds.
-            options: see Options.
-        """
+        """Solve frame after frame, each within rate limits of the one before; returns the first unresolved one."""
         return int(self._call(IN_ORDER, found, options, rate)(first, self.shape[0]))
 
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:

@@ -25,7 +25,7 @@ UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
 LEAST_REACH = 1e-3
 BESIDE_ROWS = 1e-3
 
-# Reserves (reserve_weight.py)
+# Reserves (problem_scale.py)
 FALLBACK = 100.0
 AT_EDGE = (1e8, 1e11)
 """What a reserve as large as the moment, or 1 N m, costs at the edge of reach, in costs of full activation.
@@ -49,7 +49,7 @@ LEAST_OMEGA = 1e-12
 DIVERGED = 1e9
 """Size of A^T lambda, in the largest omega, beyond which the moments will never be met exactly.
 
-Round-off then hides the marginal costs of other muscles (certificate.py); `reserve_weight.AtEdge` is for such frames.
+Round-off then hides the marginal costs of other muscles (certificate.py); `solving.AtEdge` is for such frames.
 """
 
 # Cholesky factors of matrices with unit diagonal

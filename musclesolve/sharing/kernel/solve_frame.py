@@ -3,7 +3,7 @@
 The stages are those of sharing/solving.py: bounds within the domain of the cost; idle muscles fixed at rest; Newton's
 method on the dual; if that does not converge the interior point, after the nearest moments where there are reserves;
 the certificate from the problem's own arrays; where it fails, a proof of infeasibility; where there is none, the
-interior point at the edge of reach (reserve_weight.AtEdge); where reserves are allowed for an infeasible frame, a
+interior point at the edge of reach (solving.AtEdge); where reserves are allowed for an infeasible frame, a
 second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it.
 """
 
@@ -331,7 +331,7 @@ def reset_warm_start(s: Any) -> None:
 
 @compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
-    """reserve_weight.full_cost of one frame."""
+    """problem_scale.full_cost of one frame."""
     muscles = data.lower.shape[1]
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
     slope, at_lower = w[MARGINAL : MARGINAL + muscles], w[THETA : THETA + muscles]

@@ -54,13 +54,7 @@ class RateBounds(NamedTuple):
 
 
 def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...]:
-    """The arrays of a Workspace for problems of this size.
-
-    Args:
-        rows: R, moments and soft rows.
-        muscles: n.
-        terms: K, those of the cost.
-    """
+    """The arrays of a Workspace for problems of this size."""
     return (
         np.empty(int(OTHER_TERMS) + (terms + 1) * STRIDE),
         np.empty((int(SMALL_ROWS), rows)),

@@ -75,15 +75,9 @@ def solve_coupled(
 ) -> CoupledAttempt:
     """Minimise the sum of the cost over the frames.
 
-    Args:
-        problem: T frames of finite numbers.
-        coupling: the limits between them.
-        cost: convex.
-        compliance: C, (T, m), zero where there is no reserve.
-        multiplier_size: (T,) order of magnitude of the largest multipliers; needed where stiff reserves make
-            A^T lambda far larger than the marginal costs.
-        tolerance: certificate at which it is done; 1e-7 will do where it gets no better.
-        max_iterations: after which it is given up; the best iterate is returned.
+    The compliance C (T, m) is zero where there is no reserve. `multiplier_size` (T,) is the order of magnitude of the
+    largest multipliers, needed where stiff reserves make A^T lambda far larger than the marginal costs. The tolerance
+    is a certificate; 1e-7 will do where it gets no better. The best iterate is returned.
     """
     method = _Method(problem, coupling, cost, compliance, multiplier_size)
     best = CoupledAttempt(*method.answer(), np.inf, 0)

@@ -17,13 +17,11 @@ from musclesolve.sharing.infeasibility import empty_box
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
+from musclesolve.sharing.problem_scale import fallback_weight
+from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual, least_reserves
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
 from musclesolve.sharing.rate.rate_limits import RateLimits
-from musclesolve.sharing.rate.rate_reach import least_reserves
-from musclesolve.sharing.reserve_weight import fallback_weight
-from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve

@@ -12,7 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.soft_rows import SoftRows
+from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.programme import independent_rows

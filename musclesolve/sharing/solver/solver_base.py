@@ -60,10 +60,7 @@ class Solver(Protocol):
         """The name in the registry."""
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
-        """Minimise the cost in every frame.
+        """Minimise the cost in every frame; numbers are finite, bounds within the domain of the cost and in order.
 
-        Args:
-            problem: finite numbers only, upper bounds within the domain of the cost, lower <= upper.
-            cost: one whose `needs` the solver can satisfy.
-            warm_start: (T, n) activations to start from, for solvers that can use them.
+        `warm_start` (T, n) are activations to start from, for solvers that can use them.
         """

@@ -116,13 +116,13 @@ _RECORDS = (
     _record(
         "slsqp",
         "sequential least squares of SciPy, frame by frame",
-        *("slsqp", "Slsqp", "scipy"),
+        *("scipy_solvers", "Slsqp", "scipy"),
         warm_start=True,
     ),
     _record(
         "trust-constr",
         "trust-region interior-point method of SciPy, frame by frame; slow",
-        *("trust_constr", "TrustConstr", "scipy"),
+        *("scipy_solvers", "TrustConstr", "scipy"),
     ),
     _record(
         "linprog",

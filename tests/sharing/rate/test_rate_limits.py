@@ -11,10 +11,15 @@ from scipy.optimize import minimize
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
+from musclesolve.sharing.rate.rate_certificate import (
+    Coupling,
+    coupled_residual,
+    farkas_ratio,
+    least_reserves,
+    limit_rows,
+)
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
 from musclesolve.sharing.rate.rate_limits import RateLimits
-from musclesolve.sharing.rate.rate_reach import farkas_ratio, least_reserves, limit_rows
 from musclesolve.sharing.rate.solve_rate_limited import solve_rate_limited
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status

@@ -12,8 +12,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.cost.power_sum import PowerSum, relative_force, relative_force_change
-from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
