@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.sharing.problem import PER_FRAME, Problem
+from musclesolve.sharing.problem import PER_FRAME, Problem, misshapen
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +50,8 @@ class ProblemChange:
         change = cls(**changes)
         if len({x.shape[0] for x in change.given().values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in change.given().items())
-            raise InputError(
-                f"numbers of directions that differ: {sizes}",
-                code="bad_shape",
-                where="along",
-                expected="one K",
-            )
+            fault = f"numbers of directions that differ: {sizes}"
+            raise InputError(fault, code="bad_shape", where="along", expected="one K")
         return change
 
     def given(self) -> dict[str, Array]:
@@ -100,31 +96,23 @@ def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     """A change with all its axes."""
     array, own = check_real_array(value, f"d_{name}", "numbers"), getattr(problem, name)
     if own is None:
-        raise InputError(
-            f"the problem has no {name} that could change",
-            code="missing_argument",
-            where=f"along(d_{name}=...)",
-            remedy=f"Problem(..., {name}=...)",
-        )
+        fault = f"the problem has no {name} that could change"
+        remedy = f"Problem(..., {name}=...)"
+        raise InputError(fault, code="missing_argument", where=f"along(d_{name}=...)", remedy=remedy)
     per_frame = name in PER_FRAME
     shape = own.shape[1:] if per_frame and problem.single_frame else own.shape
     full = array if array.ndim == len(shape) + 1 else array[None]
     short = 1 if per_frame and not problem.single_frame else 0  # the axis of frames may have the length one
     fits = full.shape[1:] == shape or (short and full.shape[1:] == (1, *shape[1:]))
     if array.ndim not in (len(shape), len(shape) + 1) or not fits:
-        raise InputError(
-            f"d_{name} has the shape {array.shape}",
-            code="bad_shape",
-            where="along",
-            expected=f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions",
-        )
+        expected = f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions"
+        raise misshapen(f"d_{name}", array.shape, "along", expected)
     return full if short else full[:, None]
 
 
 STEP = 1e-3
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
-INSIDE = 0.4
-"""Largest half width of the stencil, as a share of a number that must stay positive."""
+INSIDE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
 
 
 def difference(of: Callable[[Problem], Array], problem: Problem, change: ProblemChange) -> Array:

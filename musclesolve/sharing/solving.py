@@ -26,8 +26,7 @@ from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse
 from musclesolve.sharing.status import Status
 
 ON_INFEASIBLE = ("report", "reserve")
-OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-"""Neither solved nor proved to be infeasible."""
+OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)  # neither solved nor proved to be infeasible
 
 
 def solve(
@@ -44,7 +43,6 @@ def solve(
     SOLVED_WITH_RESERVE.
 
     Args:
-        problem: the arrays.
         cost: a name (`costs()` lists them) or a Cost.
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
         on_infeasible: "report" leaves an infeasible frame without an answer; "reserve" solves it again with

@@ -96,7 +96,6 @@ def pareto_front(
         divisions: weights are all multiples of 1 / divisions that sum to one, divisions + 1 points for two costs.
         scope: "frame": each frame has a front and a scale of its own. "motion": the objectives are the sums of the
             costs over the motion; the same weights and scales hold in every frame.
-        solver: a name or a Solver.
 
     Raises:
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
@@ -176,12 +175,9 @@ def _lattice(count: int, divisions: int) -> Array:
 def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
     given = members(costs)
     if len(given) < 2:
-        raise InputError(
-            "a Pareto front needs two costs or more",
-            code="missing_argument",
-            where="costs",
-            expected="a list of names or Cost objects",
-        )
+        fault = "a Pareto front needs two costs or more"
+        expected = "a list of names or Cost objects"
+        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
     if check_problem(problem).reserve_weight is not None:
         raise InputError(
             "the problem has reserves",

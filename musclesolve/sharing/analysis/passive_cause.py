@@ -19,8 +19,7 @@ from musclesolve.sharing.problem import Problem
 
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""
-_NEGLIGIBLE = 1e-3
-"""Muscles that oppose the proof by less than this share of all together are not named."""
+_NEGLIGIBLE = 1e-3  # muscles that oppose the proof by less than this share of all together are not named
 
 
 @dataclass(frozen=True, eq=False)

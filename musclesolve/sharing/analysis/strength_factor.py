@@ -23,8 +23,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-_DECIMALS = (2, 3, 4)
-"""Decimals of the factors that are tried; the fewest that suffice are reported."""
+_DECIMALS = (2, 3, 4)  # decimals of the factors that are tried; the fewest that suffice are reported
 
 
 @dataclass(frozen=True, eq=False)

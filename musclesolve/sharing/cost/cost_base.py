@@ -194,17 +194,13 @@ class WeightedSum(Cost):
     def __post_init__(self) -> None:
         for factor, cost in self.terms:
             if not (np.isfinite(factor) and factor > 0):
-                raise InputError(
-                    f"the factor of the cost {cost.name} is {factor:g}",
-                    code="bad_number",
-                    expected="a positive number: any other makes the cost non-convex, or zero",
-                )
+                fault = f"the factor of the cost {cost.name} is {factor:g}"
+                expected = "a positive number: any other makes the cost non-convex, or zero"
+                raise InputError(fault, code="bad_number", expected=expected)
             if len(self.terms) > 1 and "linear_programme" in cost.needs:
-                raise InputError(
-                    f"the cost {cost.name} cannot be added to another",
-                    code="bad_cost",
-                    expected="terms that have a gradient",
-                    remedy="use it alone; a high power of activation in the sum approximates it",
+                remedy = "use it alone; a high power of activation in the sum approximates it"
+                raise bad_cost(
+                    cost, "cannot be added to another", "terms that have a gradient", remedy=remedy
                 )
 
     @property
@@ -312,11 +308,8 @@ class WeightedSum(Cost):
         parts = [cost.parameters(problem) for cost in self.costs]
         for cost, part in zip(self.costs, parts, strict=True):
             if part.shape[1] != cost.parameter_rows:
-                raise InputError(
-                    f"the cost {cost.name} has {part.shape[1]} rows of parameters",
-                    code="bad_cost",
-                    expected=f"{cost.parameter_rows}, its parameter_rows",
-                )
+                expected = f"{cost.parameter_rows}, its parameter_rows"
+                raise bad_cost(cost, f"has {part.shape[1]} rows of parameters", expected)
         return np.concatenate(parts, axis=1)
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
@@ -336,6 +329,11 @@ class WeightedSum(Cost):
         """See Cost."""
         for cost in self.costs:
             cost.require(problem)
+
+
+def bad_cost(cost: Cost, fault: str, expected: str, **more: str) -> InputError:
+    """The error of a cost that cannot be used; `more` is its place or a remedy."""
+    return InputError(f"the cost {cost.name} {fault}", code="bad_cost", expected=expected, **more)
 
 
 def _is_sum(cost: Cost) -> bool:

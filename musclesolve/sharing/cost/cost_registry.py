@@ -7,9 +7,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
 from musclesolve.sharing.cost import named
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 
 
 def named_costs() -> dict[str, type[Cost]]:
@@ -49,12 +48,8 @@ def find_cost(cost: str | Cost) -> Cost:
     """The cost object for a name; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
-            raise InputError(
-                f"the cost {cost.name} cannot be hashed",
-                code="bad_cost",
-                expected="a cost that does not change while it is used",
-                remedy="make its class a frozen dataclass",
-            )
+            expected = "a cost that does not change while it is used"
+            raise bad_cost(cost, "cannot be hashed", expected, remedy="make its class a frozen dataclass")
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()

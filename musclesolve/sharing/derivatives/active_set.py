@@ -28,11 +28,8 @@ STEPS = 12
 CONVERGED = 1e-11
 """Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
-KNOWN = 1e-7
-"""The same, above which the solution is not known well enough to be differentiated."""
-
-LARGEST_STEP = 0.9
-"""Largest step of a free muscle, as a share of the distance to its bound."""
+KNOWN = 1e-7  # the same, above which the solution is not known well enough to be differentiated
+LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,15 +27,11 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 
-FLAT = 1e-7
-"""Curvature beside the largest one of the frame below which dividing by it loses too many digits."""
-
+FLAT = 1e-7  # curvature beside the largest one of the frame below which dividing by it loses too many digits
 POOR = 1e-7
 """Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
 
-STIFF = 1e200
-"""Curvature that stands for an infinite one."""
-
+STIFF = 1e200  # curvature that stands for an infinite one
 SINGULAR = 1e-13
 """Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
 

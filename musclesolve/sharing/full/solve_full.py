@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -90,19 +91,13 @@ def solve_full(
     """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
 
     Args:
-        full: the arrays.
-        cost: a name or a Cost.
         tolerance: Ipopt's `tol`, on the scaled problem.
-        max_iterations: for each frame.
 
     Raises:
         InputError: an argument that is none of these; a cost that is unknown or cannot be handled here; constraints
             that leave a motion free or hold one that is shared.
     """
-    if not isinstance(full, FullProblem):
-        raise InputError(
-            f"a {type(full).__name__} was given", code="bad_type", where="full", expected="a FullProblem"
-        )
+    check_type(full, FullProblem, "full", "a FullProblem")
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
     chosen = _suitable(cost)
@@ -128,12 +123,10 @@ def solve_full(
 def _suitable(cost: str | Cost) -> Cost:
     chosen = find_cost(cost)
     if lacking := chosen.needs - CAN:
-        raise InputError(
-            f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
-            code="unfit_solver",
-            expected="; ".join(NEEDS[word] for word in sorted(CAN)),
-            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
-        )
+        fault = f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}"
+        expected = "; ".join(NEEDS[word] for word in sorted(CAN))
+        remedy = "solve the reduced formulation of the same problem, `FullProblem.reduced`"
+        raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
     return chosen
 
 

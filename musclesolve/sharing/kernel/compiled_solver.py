@@ -24,9 +24,7 @@ from musclesolve.sharing.solution import SolutionArrays
 
 LOG = logging.getLogger("musclesolve")
 
-FEW = 128
-"""Up to so many frames one thread is faster than two."""
-
+FEW = 128  # up to so many frames one thread is faster than two
 _NO_TABLE, _NO_CUBE, _NO_FLAGS = np.zeros((0, 0)), np.zeros((0, 0, 0)), np.zeros(0, np.bool_)
 
 

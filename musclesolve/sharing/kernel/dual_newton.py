@@ -72,9 +72,7 @@ from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
 MAX_STEPS = int64(25)
 MAX_TRIALS = int64(8)
-FIRST_ACTIVATION = 0.15
-"""At which the curvatures of a cold start are taken."""
-
+FIRST_ACTIVATION = 0.15  # at which the curvatures of a cold start are taken
 TOO_FAR = 0.5
 SHORTEST = 0.1
 HELD = 1e-6
@@ -83,8 +81,7 @@ SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
 """The same for a SINGLE_POWER above the second, which may be much flatter at rest."""
 PROOF_FROM = 3
-STIFF = 1e100
-"""Marginal cost of the activation of a fixed muscle."""
+STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
 
 @compiled

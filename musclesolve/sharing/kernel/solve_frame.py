@@ -48,8 +48,7 @@ UNRESOLVED = int64(constants.UNRESOLVED)
 NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = int64(0), int64(1), int64(2), int64(3)
 EDGE, STIFFER_EDGE = int64(4), int64(5)
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
-ENOUGH = 10.0
-"""Certificate, in tolerances, at which a result of the dual method is accepted."""
+ENOUGH = 10.0  # certificate, in tolerances, at which a result of the dual method is accepted
 
 
 class Data(NamedTuple):

@@ -20,9 +20,7 @@ from musclesolve._util.arrays import AnyArray, Array
 STRIDE = 1032
 MAX_MUSCLES = 1024
 LANES = 16
-PADDING_WIDTH = 1e-3
-"""Between the bounds of a padding muscle; no more than LEAST_REACH."""
-
+PADDING_WIDTH = 1e-3  # between the bounds of a padding muscle; no more than LEAST_REACH
 (
     # of the free muscles
     LOWER, UPPER, P0, P1, P2, ROW_CURVATURE, A,

@@ -15,7 +15,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.programme import independent_rows
+from musclesolve.sharing.solver.programme import independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -94,13 +94,13 @@ class _Scaled:
         if problem.reserve_weight is not None:
             rest.append(problem.reserve_weight * row**2 / steepest[:, None])
         if rows is not None:
-            rest += [_columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
+            rest += [columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
         return cls(
             row,
             steepest,
             problem.moment_matrix / row[:, :, None],
             problem.moment / row,
-            _columns_first(cost.parameters(problem)),
+            columns_first(cost.parameters(problem)),
             np.concatenate(rest, axis=1),
         )
 
@@ -121,7 +121,7 @@ class _Scaled:
         return np.concatenate([self.numbers[t], matrix.ravel(order="F"), moment, self.rest[t]])
 
 
-def _columns_first(matrices: Array) -> Array:
+def columns_first(matrices: Array) -> Array:
     """Every matrix as a row of numbers in the order of CasADi."""
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
 
@@ -150,16 +150,13 @@ def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, toleran
         "f": objective,
         "g": rows,
     }
-    ipopt: dict[str, Any] = {
-        "print_level": 0,
-        "sb": "yes",
-        "tol": tolerance,
-        "max_iter": limit,
-        "bound_relax_factor": 0.0,
-    }
-    ipopt |= {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
-    quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
-    return casadi.nlpsol("sharing", "ipopt", problem, quiet | {"ipopt": ipopt})
+    return casadi_ipopt("sharing", problem, ipopt_options(tolerance, limit))
+
+
+def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Ipopt for a programme of CasADi; it prints and raises nothing."""
+    quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
+    return casadi.nlpsol(name, "ipopt", problem, {**quiet, "ipopt": options})
 
 
 def _call(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -123,6 +124,12 @@ class Reduced:
     def hessian(self, y: Array) -> Array:
         """Among the free unknowns."""
         return self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)]
+
+
+def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
+    """Options of Ipopt for a scaled problem, silent."""
+    options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
+    return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
 
 
 def room(programme: Programme) -> Mask:

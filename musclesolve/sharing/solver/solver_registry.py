@@ -157,19 +157,14 @@ def find_solver(solver: str | Solver) -> Solver:
             f"{solver!r} is no solver", code="bad_type", expected="a name, or an object with name and solve"
         )
     if solver not in REGISTRY:
-        raise UnknownSolverError(
-            f"there is no solver {solver!r}",
-            code="unknown_name",
-            expected="one of " + ", ".join(REGISTRY),
-            remedy=suggestion(solver, REGISTRY),
-        )
+        fault = f"there is no solver {solver!r}"
+        expected = "one of " + ", ".join(REGISTRY)
+        remedy = suggestion(solver, REGISTRY)
+        raise UnknownSolverError(fault, code="unknown_name", expected=expected, remedy=remedy)
     record = REGISTRY[solver]
     if record.missing:
-        raise SolverNotInstalledError(
-            f"the solver {solver!r} needs {' and '.join(record.missing)}, not installed",
-            code="missing_package",
-            remedy=record.install,
-        )
+        fault = f"the solver {solver!r} needs {' and '.join(record.missing)}, not installed"
+        raise SolverNotInstalledError(fault, code="missing_package", remedy=record.install)
     found: Solver = getattr(importlib.import_module(record.module), record.kind)(*record.arguments)
     return found
 
@@ -195,10 +190,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = [f"costs that are not quadratic, such as {cost.formula or cost.name}"]
     if _fits(can, cost):
         lacking = ["the quadratic cost of reserves"]
-    raise UnfitSolverError(
-        f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}",
-        code="unfit_solver",
-        where="solve",
-        expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
-        remedy=f"solver={able[0]!r}" if able else None,
-    )
+    fault = f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}"
+    expected = "one of " + ", ".join(able) if able else "a solver of your own with these words in `can`"
+    remedy = f"solver={able[0]!r}" if able else None
+    raise UnfitSolverError(fault, code="unfit_solver", where="solve", expected=expected, remedy=remedy)

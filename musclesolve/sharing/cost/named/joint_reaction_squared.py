@@ -122,12 +122,9 @@ def _pairs_of(cost: str, weights: Weights) -> tuple[tuple[str, float], ...]:
     try:
         pairs = tuple(dict(weights).items())
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the weights of {cost} are {weights!r}",
-            code="bad_type",
-            expected="names of reactions with a number each",
-            remedy='{"knee": 1.0}',
-        ) from error
+        fault = f"the weights of {cost} are {weights!r}"
+        expected = "names of reactions with a number each"
+        raise InputError(fault, code="bad_type", expected=expected, remedy='{"knee": 1.0}') from error
     for key, weight in pairs:
         _check_weight(cost, f"the weight of {key!r}", weight)
     return tuple((str(key), float(weight)) for key, weight in pairs)
