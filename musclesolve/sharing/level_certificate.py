@@ -6,7 +6,7 @@ produces the moments without a load above t among these muscles satisfies
 
     sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)),
 
-and where both sides are equal no such answer has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
+and where both sides are equal no such solution has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
 p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As in the certificate of smooth costs, of two
 misses the smaller one counts: the distance of the load rho_i a_i from that bound, as a share of the largest rho,
 and the change of t with the load, |p_i| / rho_i over the sum of p_j / rho_j of those that t limits. Where y is

@@ -37,7 +37,7 @@ _RANKS = {
     "moment": (1, "(frames, degrees of freedom)"),
     "force_capacity": (1, "(frames, muscles)"),
 }
-"""Fields that say how many frames, degrees of freedom and muscles there are: axes of a single frame, and of many."""
+"""Fields that define the numbers of frames, degrees of freedom and muscles: axes of a single frame, their meaning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Problem:
         emg: (T, n) measured activations, NaN where not measured.
         reaction: k names.
         passive_force: (T, n) [N] passive tendon forces, whose moments are not in `moment` any more. They change no
-            solution; `diagnose` needs them, for they grow with the strength and may be what cannot be answered.
+            solution; `diagnose` needs them, for they grow with the strength and may be the cause of infeasibility.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message

@@ -24,7 +24,7 @@ class Solution:
         reserve: (T, m) [N m], what had to be added to the moments of the muscles; zero where they suffice.
         multiplier: (T, m) [cost per N m], how the least cost grows with each moment, d cost / d moment.
         status: (T,) members of Status, as integers.
-        kkt_residual: (T,) the certificate, recomputed from the problem whatever solver answered; NaN where there
+        kkt_residual: (T,) the certificate, recomputed from the problem whatever the solver; NaN where there
             was nothing to certify (INVALID_INPUT, INFEASIBLE).
         cost: (T,) the least cost, without that of the reserves.
         iterations: (T,).
@@ -54,7 +54,7 @@ class Solution:
 
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have an answer, with or without reserve."""
+        """(T,) which frames have a solution, with or without reserve."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 
     def __repr__(self) -> str:
@@ -63,14 +63,11 @@ class Solution:
         exact, helped = (
             np.count_nonzero(self.status == s) for s in (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
         )
-        counts = {
-            "solved": exact,
-            "with reserve": helped,
-            "not solved": np.size(self.status) - exact - helped,
-        }
+        frames = np.size(self.status)
+        counts = {"solved": exact, "with reserve": helped, "not solved": frames - exact - helped}
         counted = ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "solved")
         return (
-            f"<Solution of {np.size(self.status)} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
+            f"<Solution of {frames} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
             f"{self.cost_name!r}: {counted}>"
         )
 

@@ -36,7 +36,7 @@ def solve(
     on_infeasible: str = "report",
     warm_start: ArrayLike | None = None,
 ) -> Solution:
-    """The cheapest activations that produce the moments, with a certificate for every frame.
+    """The activations of least cost that produce the moments, with a certificate for every frame.
 
     A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6; it is INFEASIBLE only
     if that is proved. With reserves a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |moment|), else
@@ -45,7 +45,7 @@ def solve(
     Args:
         cost: a name (`costs()` lists them) or a Cost.
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
-        on_infeasible: "report" leaves an infeasible frame without an answer; "reserve" solves it again with
+        on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve
             is then within about 1e-3 N m of the smallest possible one (in the sense of least squares).
         warm_start: (T, n) or (n,) activations, for solvers that can use them.

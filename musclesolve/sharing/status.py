@@ -33,7 +33,7 @@ class Status(IntEnum):
         kernel.INVALID_INPUT,
         "This frame contains a number that is not finite or beyond 1e100; it was not solved.",
     )
-    SOLVER_FAILED = kernel.SOLVER_FAILED, "The solver stopped with an answer that fails the certificate."
+    SOLVER_FAILED = kernel.SOLVER_FAILED, "The solver stopped with a result that fails the certificate."
     INVALID_MOTION = (
         6,
         "The motion cannot be the subject's, or the ground forces do not carry it; no muscle forces were computed.",

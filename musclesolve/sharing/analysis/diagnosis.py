@@ -284,12 +284,8 @@ def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
     """The shortage of least sum and the multiplier that proves it."""
     matrix, dofs = problem.moment_matrix[frame], problem.n_dof
     cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2 * dofs)])
-    found = minimise(
-        cost,
-        np.hstack([matrix, np.eye(dofs), -np.eye(dofs)]),
-        problem.moment[frame],
-        _box(problem, frame, 2 * dofs),
-    )
+    rows = np.hstack([matrix, np.eye(dofs), -np.eye(dofs)])
+    found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2 * dofs))
     if found is None:
         raise MuscleSolveError(f"HiGHS finds no shortage in frame {frame}, though there always is one")
     x, multiplier = found

@@ -138,17 +138,17 @@ def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str |
     weight = np.broadcast_to(weight, shape)
     single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]
     if len(single) == 1:
-        answer = solve(problem, single[0], solver)
+        solution = solve(problem, single[0], solver)
     else:
         # weights in every frame scale the sum to order one there, whatever the units of the costs
         mixture = _FrameWeightedSum(tuple((1.0, cost) for cost in costs))
-        answer = solve(_WeightedProblem.of(problem, weight), mixture, solver)
-    solved = answer.solved
+        solution = solve(_WeightedProblem.of(problem, weight), mixture, solver)
+    solved = solution.solved
     cost = np.full(shape, np.nan)
     if solved.any():
-        part, activation = problem.frames(solved), answer.activation[solved]
+        part, activation = problem.frames(solved), solution.activation[solved]
         cost[solved] = np.stack([each.total_value(part, activation) for each in costs], axis=-1)
-    return _Point(answer.activation, cost, answer.status)
+    return _Point(solution.activation, cost, solution.status)
 
 
 def _ranges(corners: Sequence[_Point], scope: str) -> tuple[Array, Array]:

@@ -33,7 +33,7 @@ class Cost(ABC):
 
     The methods `value`, `gradient`, `hessian_diagonal` and `expression` are of the terms alone; `soft_rows` gives the
     rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
-    sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` says otherwise.
+    sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
     A new cost is a frozen dataclass with the five abstract methods; `solve` checks at a few points that they agree
     (cost_check.py). `2 * a + b` is again a cost.

@@ -29,7 +29,7 @@ REGISTRY = named_costs()
 class CostRecord:
     """A registered cost."""
 
-    name: str  # what to ask for
+    name: str  # by which `solve` finds it
     formula: str  # what is minimised (F force, F0 maximum isometric force, a activation)
     source: str  # where it comes from
     data: tuple[str, ...] = ()  # optional fields of Problem that it needs

@@ -108,10 +108,8 @@ class OptimalitySystem:
     def solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
         """How activations (T, n, K) and multipliers (T, m, K) move.
 
-        Args:
-            slope: u, (T, n, K).
-            moment: v, (T, m, K).
-            held: (T, n, K) movement of the held muscles, zero for the free ones. An axis of length one stands for all.
+        The slope is u, (T, n, K), the moment v, (T, m, K); held (T, n, K) is the movement of the held muscles, zero
+        for the free ones. An axis of length one stands for all.
         """
         with np.errstate(all="ignore"):
             return self._solve(slope, moment, held)

@@ -143,7 +143,7 @@ def _run(
     for k, t in enumerate(scaled.which):
         lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
-        answer = ipopt(
+        claimed = ipopt(
             x0=start,
             p=scaled.parameters[k],
             lbx=np.concatenate([-free, lower, -reserves]),
@@ -152,13 +152,13 @@ def _run(
             ubg=0.0,
         )
         stats = ipopt.stats()
-        x = np.asarray(answer["x"])[:, 0]
+        x = np.asarray(claimed["x"])[:, 0]
         found.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
         found.iterations[t] = stats.get("iter_count", 0)
         found.multiplier[t] = x[:rows] * scaled.column[k, :rows]
         found.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
         found.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
-        found.equation_multiplier[t] = np.asarray(answer["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
+        found.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
         if found.status[t] == Status.SOLVED:
             start = x
 

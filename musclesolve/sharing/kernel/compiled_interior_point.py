@@ -125,16 +125,8 @@ def add_other_terms(terms: Terms, count: int, t: int, n: int, w: Any) -> None:
         p, f = terms.exponent[k], terms.factor[k, t]
         if not is_polynomial(terms.kind[k], p):
             c = OTHER_TERMS + k * STRIDE
-            add_slopes_and_curvatures(
-                terms.kind[k],
-                p,
-                f,
-                w[c : c + n],
-                w[A : A + n],
-                n,
-                w[SLOPE : SLOPE + n],
-                w[CURVATURE : CURVATURE + n],
-            )
+            views = w[c : c + n], w[A : A + n], n, w[SLOPE : SLOPE + n], w[CURVATURE : CURVATURE + n]
+            add_slopes_and_curvatures(terms.kind[k], p, f, *views)
 
 
 @compiled

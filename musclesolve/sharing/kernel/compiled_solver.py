@@ -99,14 +99,15 @@ class KernelProblem:
 
         run = compiled_run()
         out = (
-            *(found.activation, found.force, found.reserve, found.multiplier, found.status),
             *(
+                found.activation,
+                found.force,
+                found.reserve,
+                found.multiplier,
+                found.status,
                 found.kkt_residual,
-                found.cost,
-                found.iterations,
-                found.infeasibility_proof,
-                found.reserve_weight,
             ),
+            *(found.cost, found.iterations, found.infeasibility_proof, found.reserve_weight),
         )
         rest = (*self.arrays, *options, *rate, *out)
         soft, terms = self.arrays[9].shape[1], len(self.arrays[11])

@@ -228,24 +228,10 @@ def run_interior_point(
     is in BEST of the muscles work.free, and in BEST_MULTIPLIER. Returns claim, iterations and number of free muscles.
     """
     count, rows, n, padded, curved = load_interior_point(data, t, work, with_cost, reserved)
-    claim, iterations = minimise(
-        data.terms,
-        count,
-        t,
-        curved,
-        work.matrix,
-        data.moment.shape[1],
-        rows,
-        n,
-        padded,
-        tolerance,
-        max_iterations,
-        not (with_cost and reserved),
-        work.w,
-        work.s,
-        work.schur,
-    )
-    return claim, iterations, n
+    sizes, arrays = (data.moment.shape[1], rows, n, padded), (work.w, work.s, work.schur)
+    limits = tolerance, max_iterations, not (with_cost and reserved)
+    claim, steps = minimise(data.terms, count, t, curved, work.matrix, *sizes, *limits, *arrays)
+    return claim, steps, n
 
 
 @compiled
@@ -291,23 +277,15 @@ def run_dual_newton(
     """
     invertible, cold = load_dual(data, t, work, reserved)
     hard, muscles, rows = data.moment.shape[1], data.lower.shape[1], work.schur.shape[0]
+    sizes, arrays = (
+        (hard, rows, muscles, (muscles + LANES - 1) // LANES * LANES),
+        (work.w, work.s, work.schur),
+    )
+    best = 1e-3 * tolerance if reserved else tolerance  # the reserves themselves are small beside the moments
+    limits = tolerance, best, min(MAX_STEPS, max_iterations) if invertible else ZERO
+    seek_proof, exponent = not reserved and rows == hard, data.terms.exponent[0]
     claim, steps = solve_dual(
-        data.form,
-        data.terms.exponent[0],
-        work.full_matrix,
-        hard,
-        rows,
-        muscles,
-        (muscles + LANES - 1) // LANES * LANES,
-        cold,
-        tolerance,
-        # the reserves themselves are small beside the moments
-        1e-3 * tolerance if reserved else tolerance,
-        min(MAX_STEPS, max_iterations) if invertible else ZERO,
-        not reserved and rows == hard,
-        work.w,
-        work.s,
-        work.schur,
+        data.form, exponent, work.full_matrix, *sizes, cold, *limits, seek_proof, *arrays
     )
     for r in range(hard):
         work.s[BEST_MULTIPLIER, r] = work.s[MULTIPLIER, r]

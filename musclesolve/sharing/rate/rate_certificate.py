@@ -157,7 +157,7 @@ def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
     one = sparse.identity(frames * dofs, format="csr")
     rows = limit_rows(coupling, (frames, muscles))
     nothing = sparse.csr_matrix((rows.shape[0], 2 * frames * dofs))
-    answer = linprog(
+    found = linprog(
         np.append(np.zeros(frames * muscles), np.ones(2 * frames * dofs)),
         A_ub=-sparse.hstack([rows, nothing], format="csr"),
         b_ub=coupling.slack(np.zeros((frames, muscles))).reshape(-1),
@@ -171,12 +171,12 @@ def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
         ),
         method="highs",
     )
-    if answer.status != 0:
+    if found.status != 0:
         lost = np.full_like(problem.moment, np.nan)
         return Reach(lost, lost, False)
-    more, less = answer.x[frames * muscles :].reshape(2, frames, dofs)
-    direction = answer.eqlin.marginals.reshape(frames, dofs) / scale
-    limit_multiplier = np.maximum(-answer.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    more, less = found.x[frames * muscles :].reshape(2, frames, dofs)
+    direction = found.eqlin.marginals.reshape(frames, dofs) / scale
+    limit_multiplier = np.maximum(-found.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
     margin = farkas_ratio(problem, coupling, direction, limit_multiplier)
     return Reach((more - less) * scale, direction, margin > TOLERANCE)
 

@@ -80,10 +80,10 @@ def solve_coupled(
     is a certificate; 1e-7 will do where it gets no better. The best iterate is returned.
     """
     method = _Method(problem, coupling, cost, compliance, multiplier_size)
-    best = CoupledAttempt(*method.answer(), np.inf, 0)
+    best = CoupledAttempt(*method.iterate(), np.inf, 0)
     with np.errstate(all="ignore"):
         for iteration in range(max_iterations + 1):
-            activation, multiplier, limit_multiplier = method.answer()
+            activation, multiplier, limit_multiplier = method.iterate()
             residual = method.residual(activation, multiplier, limit_multiplier)
             if not np.isfinite(residual):
                 break
@@ -147,7 +147,7 @@ class _Method:
             missing=self.coupling.slack(a) - slack,
         )
 
-    def answer(self) -> tuple[Array, Array, Array]:
+    def iterate(self) -> tuple[Array, Array, Array]:
         x = self.x
         return np.clip(x.a, self.problem.lower, self.problem.upper), x.multiplier.copy(), x.y.copy()
 

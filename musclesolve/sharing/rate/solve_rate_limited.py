@@ -1,4 +1,4 @@
-"""Solve a whole motion within rate limits and certify the answer."""
+"""Solve a whole motion within rate limits and certify the result."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def solve_rate_limited(
     solver: str | Solver = "batch",
     on_infeasible: str = "report",
 ) -> RateLimited:
-    """The cheapest activations of a whole motion that change no faster than activation dynamics allows.
+    """The activations of least cost for a whole motion that change no faster than activation dynamics allows.
 
     Args:
         problem: T frames; no upper bound above 1, where excitation ends. Frames that are not finite are left out, and

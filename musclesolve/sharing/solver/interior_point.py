@@ -86,10 +86,7 @@ class InteriorPoint:
     def solve(self, problem: Problem, cost: Cost, multiplier: Array | None = None) -> Attempt:
         """Minimise; bounds are within the domain of the cost and lower <= upper everywhere.
 
-        Args:
-            problem: one block of frames.
-            cost: convex and separable, with or without soft rows.
-            multiplier: (T, m) a guess that gives the right order of magnitude.
+        The multiplier (T, m) is a guess that gives the right order of magnitude.
         """
         guess = np.zeros_like(problem.moment) if multiplier is None else multiplier
         # a frame that breaks down turns into NaN and leaves; it must not disturb the others

@@ -58,15 +58,15 @@ class Ipopt:
             sizes = (combination.shape[1], problem.n_muscles, numbers, n_soft_rows)
             programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
             guess = np.clip(guess, problem.lower[t], problem.upper[t])
-            answer, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
+            found, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
-            x = np.asarray(answer["x"])[:, 0]
+            x = np.asarray(found["x"])[:, 0]
             attempt.activation[t] = np.clip(x[: problem.n_muscles], problem.lower[t], problem.upper[t])
             if soft:
                 attempt.reserve[t] = x[problem.n_muscles :] * scaled.row[t]
             # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            multiplier = -combination @ np.asarray(answer["lam_g"])[:, 0]
+            multiplier = -combination @ np.asarray(found["lam_g"])[:, 0]
             attempt.multiplier[t] = multiplier * scaled.cost[t] / scaled.row[t]
             if attempt.claim[t] == Status.SOLVED:
                 start = attempt.activation[t : t + 1]
@@ -163,7 +163,7 @@ def _call(
     programme: Any, problem: Problem, parameters: Array, t: int, guess: Array
 ) -> tuple[Any, dict[str, Any]]:
     free = np.full(0 if problem.reserve_weight is None else problem.n_dof, np.inf)
-    answer = programme(
+    found = programme(
         x0=np.concatenate([guess, np.zeros_like(free)]),
         p=parameters,
         lbx=np.concatenate([problem.lower[t], -free]),
@@ -171,4 +171,4 @@ def _call(
         lbg=0.0,
         ubg=0.0,
     )
-    return answer, programme.stats()
+    return found, programme.stats()

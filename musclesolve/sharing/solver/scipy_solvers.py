@@ -21,9 +21,9 @@ ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes
 
 @dataclass(frozen=True)
 class Slsqp:
-    """SLSQP (Kraft 1988) with exact gradients; curvature is learnt on the way, anew in every frame.
+    """SLSQP (Kraft 1988) with exact gradients; curvature is estimated from the iterates, anew in every frame.
 
-    Its multipliers are found from its answer by least squares. Each frame starts from the previous one.
+    Its multipliers are found from its result by least squares. Each frame starts from the previous one.
     """
 
     tolerance: float = 1e-16  # SciPy's `ftol`, on the scaled cost

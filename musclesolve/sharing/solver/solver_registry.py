@@ -29,7 +29,7 @@ class SolverNotInstalledError(InputError):
 class SolverRecord:
     """A registered solver."""
 
-    name: str  # what to ask for
+    name: str  # by which `solve` finds it
     summary: str  # what it is
     module: str  # where its class is
     kind: str  # the name of the class

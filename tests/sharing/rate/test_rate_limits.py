@@ -290,7 +290,7 @@ def test_a_single_frame_has_nothing_to_limit(make_leg):
 
 
 @pytest.mark.parametrize("method", ["together", "frame_by_frame"])
-def test_no_frames_no_answer(method):
+def test_no_frames_no_solution(method):
     problem, time = burst()
     answer = solve_rate_limited(problem.frames(np.arange(0)), time[:0], method=method)
     assert answer.solution.activation.shape == (0, 6) and answer.method == method

@@ -35,7 +35,7 @@ def test_frames_do_not_depend_on_their_neighbours(make_leg):
     np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
 
 
-def test_a_warm_start_does_not_change_the_answer(make_leg):
+def test_a_warm_start_does_not_change_the_solution(make_leg):
     problem = make_leg(5, seed=8)
     cold = solve(problem, solver="ipopt")
     warm = solve(problem, solver="ipopt", warm_start=cold.activation)
