@@ -46,7 +46,7 @@ from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.full.solve_full import solve_full
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.multiplier_recovery import least_squares_multiplier
+from musclesolve.sharing.solver.polish import least_squares_multiplier
 from musclesolve.sharing.solver.programme import Programme
 from musclesolve.studies.benchmark.measure import machine
 

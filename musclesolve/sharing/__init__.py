@@ -1,4 +1,4 @@
-"""Sharing joint moments among muscles: problem, costs, solvers, and an answer that carries its own certificate.
+"""Sharing joint moments among muscles: problem, costs, solvers, and a solution that carries its own certificate.
 
 Stands alone on arrays: nothing here knows of bodies, muscle paths or files. `costs` and `solvers` are the functions
 that list the registries; the classes are imported from the packages of the same names.

@@ -2,74 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 
+Kind = TypeVar("Kind")
+
+
+def check_type(given: object, kind: type[Kind], where: str, expected: str) -> Kind:
+    """Return what was given, if it is an instance of the class."""
+    if not isinstance(given, kind):
+        fault = f"a {type(given).__name__} was given"
+        raise InputError(fault, code="bad_type", where=where, expected=expected)
+    return given
+
 
 def check_problem(given: object, where: str = "problem") -> Problem:
-    """Return what was given, if it is a Problem.
-
-    Raises:
-        InputError: it is something else.
-    """
-    if not isinstance(given, Problem):
-        raise InputError(
-            f"a {type(given).__name__} was given", code="bad_type", where=where, expected="a Problem"
-        )
-    return given
+    """Return what was given, if it is a Problem."""
+    return check_type(given, Problem, where, "a Problem")
 
 
 def check_solution(problem: Problem, given: object) -> Solution:
-    """Return what was given, if it is a Solution that can be one of the problem.
-
-    Raises:
-        InputError: it is something else, or has other numbers of frames, muscles or degrees of freedom.
-    """
-    if not isinstance(given, Solution):
-        raise InputError(
-            f"a {type(given).__name__} was given",
-            code="bad_type",
-            where="solution",
-            expected="a Solution, from `solve`",
-        )
-    shapes = np.atleast_2d(given.activation).shape, np.atleast_2d(given.multiplier).shape
+    """Return what was given, if it is a Solution that can be one of the problem."""
+    solution = check_type(given, Solution, "solution", "a Solution, from `solve`")
+    shapes = np.atleast_2d(solution.activation).shape, np.atleast_2d(solution.multiplier).shape
     if shapes != (problem.lower.shape, problem.moment.shape):
-        raise InputError(
-            f"the solution has activations {shapes[0]} and multipliers {shapes[1]}",
-            code="bad_shape",
-            where="solution",
-            expected=f"those of the problem, {problem.lower.shape} and {problem.moment.shape}",
-        )
-    return given
+        fault = f"the solution has activations {shapes[0]} and multipliers {shapes[1]}"
+        expected = f"those of the problem, {problem.lower.shape} and {problem.moment.shape}"
+        raise InputError(fault, code="bad_shape", where="solution", expected=expected)
+    return solution
 
 
 def check_smooth_convex_cost(cost: str | Cost, problem: Problem, action: str, where: str) -> Cost:
     """Return the cost object, if it is smooth and convex and the problem has the data it needs.
 
-    Args:
-        cost: a name or a Cost.
-        problem: whose data it needs.
-        action: what cannot be done with other costs, for the message, such as "differentiated".
-        where: the argument, for the message.
-
-    Raises:
-        InputError: it is not, or does not fit the problem.
+    `action` is what cannot be done with other costs, such as "differentiated"; `where` is the argument: both for the
+    message.
     """
     chosen = find_cost(cost)
     if lacking := chosen.needs & {"linear_programme", "nonconvex", "nonsmooth"}:
-        raise InputError(
-            f"the cost {chosen.name} cannot be {action} (it is {', '.join(sorted(lacking))})",
-            code="bad_cost",
-            where=where,
-            expected="a smooth convex cost",
-        )
+        fault = f"cannot be {action} (it is {', '.join(sorted(lacking))})"
+        raise bad_cost(chosen, fault, "a smooth convex cost", where=where)
     chosen.require(problem)
     return chosen
 

@@ -10,7 +10,7 @@ the pull p_i = (A^T lambda)_i of the moments on its activation, the optimum of a
     moments                            (A a + s - b)_k = 0
     reserves                           s_k = lambda_k / w_k          (s_k = 0 without reserves)
 
-The first line needs no multipliers for the bounds: it says that a muscle is on a bound or has g_i = p_i, or rather
+The first line needs no multipliers for the bounds: it states that a muscle is on a bound or has g_i = p_i, or rather
 that the smaller of the two misses counts. S_i makes the miss relative,
 
     S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j max(|g_j|, theta_j)),
@@ -29,16 +29,16 @@ multipliers are what their weights make them, however stiff; there it counts fro
 and third line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
 
 It is not free of every unit: activations from 0 to 1 and moments of newton metres are its natural sizes. A residual
-of 1e-6 says
+of 1e-6 states
 
     of each muscle   g_i = p_i to 1e-6 S_i, or a_i within 1e-6 of the lower bound where g_i > p_i, or within 1e-6 of
                      the upper one where g_i < p_i
     of each moment   that it is met to 1e-6 max(1 N m, |b_k|): muscles at rest meet one of 1e-6 N m
 
 and S_i never falls below the change of the marginal cost over the first 5e-4 of activation (or half the way to the
-upper bound, if that is less). So in a frame without larger activations than 1e-3 marginal costs of sum a^p are told
-apart only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose activations
-are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
+upper bound, if that is less). So in a frame without larger activations than 1e-3 marginal costs of sum a^p are
+distinguished only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose
+activations are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
 
 Of a cost that is not convex the certificate shows a point where it is stationary, not that it is the least.
 """
@@ -81,7 +81,7 @@ def kkt_residual(
         level_multiplier: (T, L, m), for a cost of levels (min/max), whose certificate is in level_certificate.py.
 
     Returns:
-        (T,) without unit; infinite where the answer contains a number that is not finite, or level multipliers lack.
+        (T,) without unit; infinite where a number is not finite, or level multipliers lack.
     """
     problem = within_domain(problem, cost)
     if "linear_programme" in cost.needs:
@@ -117,12 +117,7 @@ def stationarity(
 ) -> Array:
     """The first line of the certificate, (T,), for pull = A^T lambda, (T, n).
 
-    Args:
-        problem: the problem.
-        cost: the cost.
-        activation: (T, n).
-        pull: (T, n).
-        blur: `pull_error` of the pull, and the share of S from which on it counts; None: it does not.
+    `blur` is `pull_error` of the pull, and the share of S from which on it counts; None: it does not.
     """
     inside = np.clip(activation, problem.lower, problem.upper)
     slope = cost.total_gradient(problem, inside)

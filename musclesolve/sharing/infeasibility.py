@@ -24,9 +24,7 @@ from musclesolve.sharing.problem import Problem
 def farkas_ratio(problem: Problem, direction: Array) -> Array:
     """The Farkas ratio of each frame, (T,); minus infinity where the direction is zero or not finite.
 
-    Args:
-        problem: the problem, without its reserves.
-        direction: y, (T, m), of any length.
+    The direction y, (T, m), may be of any length; reserves of the problem are left out of account.
     """
     pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :]
     return farkas_ratio_of_pull(direction, pull, problem.moment, problem.lower, problem.upper)

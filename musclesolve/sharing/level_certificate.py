@@ -6,7 +6,7 @@ produces the moments without a load above t among these muscles satisfies
 
     sum_i p_i a_i = y . (b - s)   <=   sum_i max(p_i lower_i, p_i min(upper_i, t / rho_i)),
 
-and where both sides are equal no such answer has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
+and where both sides are equal no such solution has a smaller t, and each has a_i = min(upper_i, t / rho_i) where
 p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As in the certificate of smooth costs, of two
 misses the smaller one counts: the distance of the load rho_i a_i from that bound, as a share of the largest rho,
 and the change of t with the load, |p_i| / rho_i over the sum of p_j / rho_j of those that t limits. Where y is
@@ -43,12 +43,7 @@ def level_residual(
 ) -> Array:
     """The largest miss of each frame, (T,): zero where levels are proved to be least, infinite where it is not finite.
 
-    Args:
-        problem: with its bounds and reserve weights.
-        cost: a cost of levels.
-        activation: (T, n).
-        reserve: (T, m) [N m].
-        multiplier: (T, L, m), y of every level; NaN below the last.
+    `multiplier` (T, L, m) is y of every level; NaN below the last.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         scale = np.maximum(1.0, np.abs(problem.moment))

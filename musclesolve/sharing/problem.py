@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,13 @@ PER_FRAME = (
     *(name for name in OPTIONAL if name != "optimal_fiber_length"),
 )
 """Fields whose first axis is that of the frames."""
+
+_RANKS = {
+    "moment_arm": (2, "(frames, degrees of freedom, muscles)"),
+    "moment": (1, "(frames, degrees of freedom)"),
+    "force_capacity": (1, "(frames, muscles)"),
+}
+"""Fields that define the numbers of frames, degrees of freedom and muscles: axes of a single frame, their meaning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +71,7 @@ class Problem:
         emg: (T, n) measured activations, NaN where not measured.
         reaction: k names.
         passive_force: (T, n) [N] passive tendon forces, whose moments are not in `moment` any more. They change no
-            solution; `diagnose` needs them, for they grow with the strength and may be what cannot be answered.
+            solution; `diagnose` needs them, for they grow with the strength and may be the cause of infeasibility.
 
     Raises:
         InputError: a shape, a bound, a capacity, a weight or a name is wrong, or numbers are complex; the message
@@ -90,33 +97,20 @@ class Problem:
     single_frame: bool = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        arm, moment = _numbers("moment_arm", self.moment_arm), _numbers("moment", self.moment)
-        capacity = _numbers("force_capacity", self.force_capacity)
-        _check_ranks(arm, moment, capacity)
-        dofs, muscles = arm.shape[-2:]
-        lengths = {x.shape[0] for x, rank in ((arm, 3), (moment, 2), (capacity, 2)) if x.ndim == rank}
-        frames = max(lengths) if lengths else 1
+        ranked = {name: _numbers(name, getattr(self, name)) for name in _RANKS}
+        _check_ranks(ranked)
+        dofs, muscles = ranked["moment_arm"].shape[-2:]
+        lengths = {array.shape[0] for name, array in ranked.items() if array.ndim == _RANKS[name][0] + 1}
+        frames, reactions = max(lengths, default=1), _reaction_count(self)
         self._set("single_frame", not lengths)
-        self._set("moment_arm", _shaped("moment_arm", arm, (frames, dofs, muscles)))
-        self._set("moment", _shaped("moment", moment, (frames, dofs)))
-        self._set("force_capacity", _shaped("force_capacity", capacity, (frames, muscles)))
-        for name, shape in (
-            ("max_isometric_force", (muscles,)),
-            ("lower", (frames, muscles)),
-            ("upper", (frames, muscles)),
-        ):
-            self._set(name, _shaped(name, _numbers(name, getattr(self, name)), shape))
-        if self.reserve_weight is not None:
-            weight = _numbers("reserve_weight", self.reserve_weight)
-            self._set("reserve_weight", _shaped("reserve_weight", weight, (frames, dofs)))
-        self._set("muscle", _names("muscle", self.muscle, muscles))
-        self._set("dof", _names("dof", self.dof, dofs))
-        self._set_optional(frames, muscles)
-        _check_values(self)
-
-    def _set_optional(self, frames: int, muscles: int) -> None:
-        reactions = _reaction_count(self)
         shapes = {
+            "moment_arm": (frames, dofs, muscles),
+            "moment": (frames, dofs),
+            "force_capacity": (frames, muscles),
+            "max_isometric_force": (muscles,),
+            "lower": (frames, muscles),
+            "upper": (frames, muscles),
+            "reserve_weight": (frames, dofs),
             "fiber_velocity": (frames, muscles),
             "optimal_fiber_length": (muscles,),
             "reaction_matrix": (frames, reactions, muscles),
@@ -125,10 +119,15 @@ class Problem:
             "passive_force": (frames, muscles),
         }
         for name, shape in shapes.items():
-            if getattr(self, name) is not None:
-                self._set(name, _shaped(name, _numbers(name, getattr(self, name)), shape))
+            if (given := getattr(self, name)) is not None:
+                self._set(
+                    name, _shaped(name, ranked[name] if name in ranked else _numbers(name, given), shape)
+                )
+        self._set("muscle", _names("muscle", self.muscle, muscles))
+        self._set("dof", _names("dof", self.dof, dofs))
         if self.reaction_matrix is not None:
             self._set("reaction", _names("reaction", self.reaction, reactions))
+        _check_values(self)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -199,32 +198,24 @@ def _numbers(name: str, value: ArrayLike) -> Array:
     return np.array(check_real_array(value, name, "real numbers", where=f"Problem.{name}"))
 
 
-def _check_ranks(arm: Array, moment: Array, capacity: Array) -> None:
-    wanted = (
-        ("moment_arm", arm, (2, 3), "(frames, degrees of freedom, muscles)"),
-        ("moment", moment, (1, 2), "(frames, degrees of freedom)"),
-        ("force_capacity", capacity, (1, 2), "(frames, muscles)"),
-    )
-    for name, array, ranks, meaning in wanted:
-        if array.ndim not in ranks or 0 in array.shape[-(ranks[0]) :]:
-            raise InputError(
-                f"{name} has the shape {array.shape}",
-                code="bad_shape",
-                where=f"Problem.{name}",
-                expected=f"{meaning}, none of the last {ranks[0]} empty; a single frame may drop the first axis",
-            )
+def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:
+    """The error of an array whose shape does not fit."""
+    return InputError(f"{name} has the shape {shape}", code="bad_shape", where=where, expected=expected)
+
+
+def _check_ranks(arrays: Mapping[str, Array]) -> None:
+    for name, array in arrays.items():
+        rank, axes = _RANKS[name]
+        if array.ndim not in (rank, rank + 1) or 0 in array.shape[-rank:]:
+            expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
+            raise misshapen(name, array.shape, f"Problem.{name}", expected)
 
 
 def _shaped(name: str, array: Array, shape: tuple[int, ...]) -> Array:
     """Broadcast over frames only: a stray axis of length one is more likely a mistake."""
-    fits = any(array.shape == shape[i:] for i in range(len(shape) + 1))
-    if not fits:
-        raise InputError(
-            f"{name} has the shape {array.shape}",
-            code="bad_shape",
-            where=f"Problem.{name}",
-            expected=f"{shape} or its last axes, to go with the other arrays",
-        )
+    if not any(array.shape == shape[i:] for i in range(len(shape) + 1)):
+        expected = f"{shape} or its last axes, to go with the other arrays"
+        raise misshapen(name, array.shape, f"Problem.{name}", expected)
     array = np.ascontiguousarray(np.broadcast_to(array, shape))
     array.flags.writeable = False
     return array
@@ -251,20 +242,12 @@ def _reaction_count(problem: Problem) -> int:
         return 0
     for name, there in given.items():
         if not there:
-            raise InputError(
-                "joint reactions need both a matrix and an offset",
-                code="missing_argument",
-                where=f"Problem.{name}",
-                expected=OPTIONAL[name],
-            )
+            fault = "joint reactions need both a matrix and an offset"
+            raise InputError(fault, code="missing_argument", where=f"Problem.{name}", expected=OPTIONAL[name])
     shape = _numbers("reaction_matrix", problem.reaction_matrix).shape  # type: ignore[arg-type]
     if len(shape) not in (2, 3) or shape[-2] == 0:
-        raise InputError(
-            f"reaction_matrix has the shape {shape}",
-            code="bad_shape",
-            where="Problem.reaction_matrix",
-            expected="(frames, reactions, muscles), at least one reaction",
-        )
+        expected = "(frames, reactions, muscles), at least one reaction"
+        raise misshapen("reaction_matrix", shape, "Problem.reaction_matrix", expected)
     return shape[-2]
 
 
@@ -301,8 +284,5 @@ def _refuse(
     owner = (names or problem.muscle or ())[index[-1]]
     place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
     more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
-    value = getattr(problem, name)[index]
-    problem_place = f"Problem.{name}"
-    raise InputError(
-        f"{name} is {value:g} for {place}{more}", code="bad_number", where=problem_place, expected=expected
-    )
+    fault = f"{name} is {getattr(problem, name)[index]:g} for {place}{more}"
+    raise InputError(fault, code="bad_number", where=f"Problem.{name}", expected=expected)

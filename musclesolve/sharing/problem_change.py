@@ -1,62 +1,43 @@
-"""Directions in which the arrays of a problem change, many at a time."""
+"""Directions in which the arrays of a problem change, many at a time, and finite differences along them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
-from musclesolve.sharing.problem import PER_FRAME, Problem
+from musclesolve.sharing.problem import PER_FRAME, Problem, misshapen
 
 
 @dataclass(frozen=True, eq=False)
 class ProblemChange:
-    """K directions: the derivative of every array of a problem along each; None where an array stays.
+    """K directions: the derivative of every array of a problem along each; None where an array stays."""
 
-    Attributes:
-        moment: (K, T, m). An axis K or T of length one stands for all.
-        moment_arm: (K, T, m, n).
-        force_capacity: (K, T, n).
-        max_isometric_force: (K, 1, n).
-        lower: (K, T, n).
-        upper: (K, T, n).
-        reserve_weight: (K, T, m).
-        fiber_velocity: (K, T, n).
-        optimal_fiber_length: (K, 1, n).
-        reaction_matrix: (K, T, k, n).
-        reaction_offset: (K, T, k).
-        emg: (K, T, n).
-    """
-
-    moment: Array | None = None
-    moment_arm: Array | None = None
-    force_capacity: Array | None = None
-    max_isometric_force: Array | None = None
-    lower: Array | None = None
-    upper: Array | None = None
-    reserve_weight: Array | None = None
-    fiber_velocity: Array | None = None
-    optimal_fiber_length: Array | None = None
-    reaction_matrix: Array | None = None
-    reaction_offset: Array | None = None
-    emg: Array | None = None
+    moment: Array | None = None  # (K, T, m). An axis K or T of length one stands for all.
+    moment_arm: Array | None = None  # (K, T, m, n)
+    force_capacity: Array | None = None  # (K, T, n)
+    max_isometric_force: Array | None = None  # (K, 1, n)
+    lower: Array | None = None  # (K, T, n)
+    upper: Array | None = None  # (K, T, n)
+    reserve_weight: Array | None = None  # (K, T, m)
+    fiber_velocity: Array | None = None  # (K, T, n)
+    optimal_fiber_length: Array | None = None  # (K, 1, n)
+    reaction_matrix: Array | None = None  # (K, T, k, n)
+    reaction_offset: Array | None = None  # (K, T, k)
+    emg: Array | None = None  # (K, T, n)
 
     @classmethod
     def of(cls, problem: Problem, given: Mapping[str, ArrayLike | None]) -> ProblemChange:
         """Changes of a problem, each with the shape of its array or with one axis K more in front.
 
-        Args:
-            problem: what changes.
-            given: by the name of the array with "d_" before it; None is no change.
-
-        Raises:
-            InputError: an unknown name, a wrong shape, what is no number, or a change of what the problem lacks.
+        The names are those of the arrays with "d_" before them; None is no change.
         """
         names = [field.name for field in fields(cls)]
         changes = {}
@@ -69,12 +50,8 @@ class ProblemChange:
         change = cls(**changes)
         if len({x.shape[0] for x in change.given().values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in change.given().items())
-            raise InputError(
-                f"numbers of directions that differ: {sizes}",
-                code="bad_shape",
-                where="along",
-                expected="one K",
-            )
+            fault = f"numbers of directions that differ: {sizes}"
+            raise InputError(fault, code="bad_shape", where="along", expected="one K")
         return change
 
     def given(self) -> dict[str, Array]:
@@ -119,22 +96,56 @@ def _axes(problem: Problem, name: str, value: ArrayLike) -> Array:
     """A change with all its axes."""
     array, own = check_real_array(value, f"d_{name}", "numbers"), getattr(problem, name)
     if own is None:
-        raise InputError(
-            f"the problem has no {name} that could change",
-            code="missing_argument",
-            where=f"along(d_{name}=...)",
-            remedy=f"Problem(..., {name}=...)",
-        )
+        fault = f"the problem has no {name} that could change"
+        remedy = f"Problem(..., {name}=...)"
+        raise InputError(fault, code="missing_argument", where=f"along(d_{name}=...)", remedy=remedy)
     per_frame = name in PER_FRAME
     shape = own.shape[1:] if per_frame and problem.single_frame else own.shape
     full = array if array.ndim == len(shape) + 1 else array[None]
     short = 1 if per_frame and not problem.single_frame else 0  # the axis of frames may have the length one
     fits = full.shape[1:] == shape or (short and full.shape[1:] == (1, *shape[1:]))
     if array.ndim not in (len(shape), len(shape) + 1) or not fits:
-        raise InputError(
-            f"d_{name} has the shape {array.shape}",
-            code="bad_shape",
-            where="along",
-            expected=f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions",
-        )
+        expected = f"{shape}, or ({', '.join(['K', *map(str, shape)])}) for K directions"
+        raise misshapen(f"d_{name}", array.shape, "along", expected)
     return full if short else full[:, None]
+
+
+STEP = 1e-3
+POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length")
+INSIDE = 0.4  # largest half width of the stencil, as a share of a number that must stay positive
+
+
+def difference(of: Callable[[Problem], Array], problem: Problem, change: ProblemChange) -> Array:
+    """The derivative of arrays (T, n), given as a function of the problem, along K directions, (K, T, n).
+
+    With the step h, of the order of a thousandth of the arrays that change, and f_j = f(problem + j h d),
+
+        df = (8 (f_1 - f_-1) - (f_2 - f_-2)) / (12 h),
+
+    with an error of about h^4 f^(5) / 30: eight digits and more are right.
+    """
+    found = []
+    for number in range(change.directions):
+        one = change.part(slice(number, number + 1))
+        step = _step(problem, one)
+        near, far = (
+            np.asarray(of(one.moved(problem, j * step))) - np.asarray(of(one.moved(problem, -j * step)))
+            for j in (1, 2)
+        )
+        found.append((8.0 * near - far) / (12.0 * step))
+    return np.stack(found)
+
+
+def _step(problem: Problem, change: ProblemChange) -> float:
+    step = np.inf
+    for name, direction in change.given().items():
+        own, along = np.broadcast_arrays(getattr(problem, name), direction[0])
+        own, along = np.abs(np.nan_to_num(own)), np.abs(np.nan_to_num(along))
+        largest = along.max(initial=0.0)
+        if largest == 0.0:
+            continue
+        step = min(step, STEP * (own.max(initial=0.0) or 1.0) / largest)
+        if name in POSITIVE:
+            moving = (own > 0) & (along > 0)
+            step = min(step, 0.5 * INSIDE * (own[moving] / along[moving]).min(initial=np.inf))
+    return float(step) if np.isfinite(step) else STEP

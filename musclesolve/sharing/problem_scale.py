@@ -1,4 +1,4 @@
-"""The scales of a problem: of its load and of its marginal costs."""
+"""The scales of a problem: its load, its marginal costs, and the weights of reserves that make a frame solvable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import BESIDE_ROWS, LEAST_REACH
+from musclesolve.sharing.kernel.constants import BESIDE_ROWS, FALLBACK, LEAST_REACH
 from musclesolve.sharing.problem import Problem
 
 
@@ -51,3 +51,26 @@ def load(problem: Problem) -> Array:
     most = np.matmul(helping, problem.upper[:, :, None])[:, :, 0]
     share = np.divide(np.abs(asked), most, out=np.zeros_like(most), where=most > 0)
     return np.clip(share.max(axis=1), LEAST_REACH, 1.0)
+
+
+def fallback_weight(problem: Problem, cost: Cost) -> Array:
+    """The weight of reserves for which 1 N m costs 100 times all muscles at full activation, (T, m)."""
+    return np.broadcast_to(2.0 * FALLBACK * full_cost(problem, cost)[:, None], problem.moment.shape)
+
+
+def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
+    """The weight of reserves that bear about 1 / stiffness of the moments, or of 1 N m, within reach, (T, m)."""
+    size = np.maximum(1.0, np.abs(problem.moment))
+    weight: Array = 2.0 * stiffness * full_cost(problem, cost)[:, None] / np.square(size)
+    return weight
+
+
+def full_cost(problem: Problem, cost: Cost) -> Array:
+    """The cost of all muscles at full activation, less that at rest, (T,); 1 where that is zero.
+
+    Of a cost that is not least at rest the absolute changes on the way count.
+    """
+    full = np.abs(cost.total_value(problem, problem.upper) - cost.total_value(problem, problem.lower))
+    width = problem.upper - problem.lower
+    full = np.maximum(full, 0.5 * (slope_scale(problem, cost) * width).sum(axis=1))
+    return np.where(np.isfinite(full) & (full > 0), full, 1.0)

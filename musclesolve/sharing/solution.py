@@ -1,4 +1,4 @@
-"""The answer to a force-sharing problem."""
+"""The solution of a force-sharing problem, and its arrays while they are filled in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.status import Status
 
 
@@ -21,7 +24,7 @@ class Solution:
         reserve: (T, m) [N m], what had to be added to the moments of the muscles; zero where they suffice.
         multiplier: (T, m) [cost per N m], how the least cost grows with each moment, d cost / d moment.
         status: (T,) members of Status, as integers.
-        kkt_residual: (T,) the certificate, recomputed from the problem whatever solver answered; NaN where there
+        kkt_residual: (T,) the certificate, recomputed from the problem whatever the solver; NaN where there
             was nothing to certify (INVALID_INPUT, INFEASIBLE).
         cost: (T,) the least cost, without that of the reserves.
         iterations: (T,).
@@ -51,7 +54,7 @@ class Solution:
 
     @property
     def solved(self) -> Mask:
-        """(T,) which frames have an answer, with or without reserve."""
+        """(T,) which frames have a solution, with or without reserve."""
         return np.isin(self.status, (Status.SOLVED, Status.SOLVED_WITH_RESERVE))
 
     def __repr__(self) -> str:
@@ -60,14 +63,11 @@ class Solution:
         exact, helped = (
             np.count_nonzero(self.status == s) for s in (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
         )
-        counts = {
-            "solved": exact,
-            "with reserve": helped,
-            "not solved": np.size(self.status) - exact - helped,
-        }
+        frames = np.size(self.status)
+        counts = {"solved": exact, "with reserve": helped, "not solved": frames - exact - helped}
         counted = ", ".join(f"{count} {what}" for what, count in counts.items() if count or what == "solved")
         return (
-            f"<Solution of {np.size(self.status)} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
+            f"<Solution of {frames} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
             f"{self.cost_name!r}: {counted}>"
         )
 
@@ -82,3 +82,72 @@ class Solution:
         """The same for a single frame, without the first axis of every array."""
         arrays = {f.name: getattr(self, f.name) for f in fields(self)}
         return replace(self, **{name: x[0] for name, x in arrays.items() if isinstance(x, np.ndarray)})
+
+
+@dataclass
+class SolutionArrays:
+    """The arrays of a Solution, by the same names."""
+
+    activation: Array
+    force: Array
+    reserve: Array
+    multiplier: Array
+    status: AnyArray
+    kkt_residual: Array
+    cost: Array
+    iterations: AnyArray
+    infeasibility_proof: Array
+    reserve_weight: Array
+    level_multiplier: Array | None = None
+
+    @classmethod
+    def unfilled(cls, frames: int, dofs: int, muscles: int) -> SolutionArrays:
+        """Arrays without values, for code that fills all of them."""
+        by_muscle, by_dof = (frames, muscles), (frames, dofs)
+        return cls(
+            *(np.empty(by_muscle), np.empty(by_muscle), np.empty(by_dof), np.empty(by_dof)),
+            *(np.empty(frames, np.int8), np.empty(frames), np.empty(frames), np.empty(frames, np.int64)),
+            *(np.empty(by_dof), np.empty(by_dof)),
+        )
+
+    @classmethod
+    def empty(cls, problem: Problem) -> SolutionArrays:
+        """Every frame INVALID_INPUT, after no iterations, and NaN."""
+        found = cls.unfilled(*problem.moment_arm.shape)
+        for each in fields(found)[:-1]:
+            getattr(found, each.name).fill(np.nan if each.type == "Array" else 0)
+        found.status.fill(Status.INVALID_INPUT)
+        found.reserve_weight[:] = np.inf if problem.reserve_weight is None else problem.reserve_weight
+        return found
+
+    @classmethod
+    def of(cls, solution: Solution) -> SolutionArrays:
+        """The arrays of a solution that has a frame axis."""
+        return cls(*(getattr(solution, each.name) for each in fields(cls)))
+
+    def to_solution(self, cost: Cost, solver: Solver) -> Solution:
+        """The Solution with these arrays."""
+        return Solution(**vars(self), solver=solver.name, cost_name=cost.label)
+
+    @property
+    def solved(self) -> Mask:
+        """(T,) which frames are solved."""
+        return (self.status == Status.SOLVED) | (self.status == Status.SOLVED_WITH_RESERVE)
+
+    def store(self, which: Mask, other: SolutionArrays) -> None:
+        """Store the arrays of some frames among those of all."""
+        for each in fields(self)[:-1]:
+            getattr(self, each.name)[which] = getattr(other, each.name)
+        if other.level_multiplier is not None:
+            self.store_levels(which, other.level_multiplier)
+
+    def store_levels(self, which: Mask, levels: Array) -> None:
+        """Store the level multipliers of some frames, (T, L, m), with L as large as needed."""
+        before = self.level_multiplier
+        depth = max(levels.shape[1], 0 if before is None else before.shape[1])
+        table = np.full((len(self.status), depth, levels.shape[2]), np.nan)
+        if before is not None:
+            table[:, : before.shape[1]] = before
+        table[which] = np.nan
+        table[which, : levels.shape[1]] = levels
+        self.level_multiplier = table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,16 +19,14 @@ from musclesolve.sharing.infeasibility import empty_box, farkas_ratio, is_proof
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
 from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.reserve_weight import AtEdge, fallback_weight
-from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
+from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_base import Attempt, Solver
 from musclesolve.sharing.solver.solver_registry import find_solver, fits, refuse_unfit
 from musclesolve.sharing.status import Status
 
 ON_INFEASIBLE = ("report", "reserve")
-OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)
-"""Neither solved nor proved to be infeasible."""
+OPEN = (Status.MAX_ITERATIONS, Status.SOLVER_FAILED)  # neither solved nor proved to be infeasible
 
 
 def solve(
@@ -36,17 +36,16 @@ def solve(
     on_infeasible: str = "report",
     warm_start: ArrayLike | None = None,
 ) -> Solution:
-    """The cheapest activations that produce the moments, with a certificate for every frame.
+    """The activations of least cost that produce the moments, with a certificate for every frame.
 
     A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6; it is INFEASIBLE only
     if that is proved. With reserves a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |moment|), else
     SOLVED_WITH_RESERVE.
 
     Args:
-        problem: the arrays.
         cost: a name (`costs()` lists them) or a Cost.
         solver: a name (`solvers()` lists them) or a solver object with options of its own.
-        on_infeasible: "report" leaves an infeasible frame without an answer; "reserve" solves it again with
+        on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The reserve
             is then within about 1e-3 N m of the smallest possible one (in the sense of least squares).
         warm_start: (T, n) or (n,) activations, for solvers that can use them.
@@ -136,12 +135,7 @@ def _without_entry(matrix: Array) -> Mask:
 
 
 def _attempt(
-    found: SolutionArrays,
-    problem: Problem,
-    cost: Cost,
-    solver: Solver,
-    which: Mask,
-    start: Array | None,
+    found: SolutionArrays, problem: Problem, cost: Cost, solver: Solver, which: Mask, start: Array | None
 ) -> None:
     """Solve some frames and store what can be certified."""
     if not which.any():
@@ -171,6 +165,31 @@ def _attempt(
         found.store_levels(which, levels)
     found.status[which], found.kkt_residual[which] = status, residual
     found.iterations[which] += attempt.iterations
+
+
+@dataclass(frozen=True)
+class AtEdge:
+    """A solver for frames at the edge of reach.
+
+    A moment may lie beyond reach by less than the tolerance of the certificate. Then there is neither a proof nor are
+    there multipliers: those of a solver that meets the moment exactly grow without bound, until round-off hides the
+    marginal costs of other muscles. With reserves so stiff that they bear less than the tolerance multipliers stay
+    finite. The certificate is that of the problem without reserves.
+    """
+
+    solver: Solver  # one that can take reserves
+    stiffness: float  # one of AT_EDGE
+
+    @property
+    def name(self) -> str:
+        """The name of the solver."""
+        return self.solver.name
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver."""
+        stiff = problem.with_reserve_weight(edge_weight(problem, cost, self.stiffness))
+        attempt = self.solver.solve(stiff, cost, warm_start)
+        return replace(attempt, reserve=np.zeros_like(problem.moment))
 
 
 def _proofs(problem: Problem, attempt: Attempt, open_: Mask) -> Array:

@@ -28,15 +28,12 @@ class Status(IntEnum):
         kernel.INFEASIBLE,
         "No activation within its bounds produces these moments; this is proved.",
     )
-    MAX_ITERATIONS = (
-        kernel.MAX_ITERATIONS,
-        "The solver ran out of iterations before the certificate held.",
-    )
+    MAX_ITERATIONS = (kernel.MAX_ITERATIONS, "The solver ran out of iterations before the certificate held.")
     INVALID_INPUT = (
         kernel.INVALID_INPUT,
         "This frame contains a number that is not finite or beyond 1e100; it was not solved.",
     )
-    SOLVER_FAILED = kernel.SOLVER_FAILED, "The solver stopped with an answer that fails the certificate."
+    SOLVER_FAILED = kernel.SOLVER_FAILED, "The solver stopped with a result that fails the certificate."
     INVALID_MOTION = (
         6,
         "The motion cannot be the subject's, or the ground forces do not carry it; no muscle forces were computed.",

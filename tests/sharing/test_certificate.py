@@ -100,7 +100,7 @@ def test_a_slope_that_is_not_finite_certifies_nothing():
         assert kkt_residual(problem, steep, *answer)[0] >= 0.01
 
 
-def test_numbers_of_the_answer_belong_together(make_leg):
+def test_numbers_of_a_solution_belong_together(make_leg):
     problem = make_leg(10)
     answer = solve(problem, "force_squared")
     np.testing.assert_array_equal(answer.force, answer.activation * problem.force_capacity)

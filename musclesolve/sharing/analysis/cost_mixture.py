@@ -29,14 +29,13 @@ from musclesolve._util.checks import check_number, check_real_array
 from musclesolve.errors import InputError
 from musclesolve.sharing.arguments import check_problem, members
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, bad_cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 
 MOST_REPETITIONS = 100
 DEPENDENT = 1e-10
-LEAST_WIDTH = 1e-12
-"""Muscles whose bounds are nearer to each other than this are left out."""
+LEAST_WIDTH = 1e-12  # muscles whose bounds are nearer to each other than this are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +120,9 @@ class _Conditions:
         inside = known & ~at_lower & ~at_upper
         informative = inside.sum(axis=1) > problem.n_dof
         if not informative.any():
-            raise InputError(
-                "the activation pattern has no informative frame",
-                code="bad_value",
-                where="activation",
-                expected=f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds",
-            )
+            fault = "the activation pattern has no informative frame"
+            expected = f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds"
+            raise InputError(fault, code="bad_value", where="activation", expected=expected)
         a = np.where(known, activation, problem.lower)
         slope = np.stack([cost.total_gradient(problem, a) for cost in costs], axis=-1)
         usable = np.isfinite(slope).all(axis=-1)
@@ -209,21 +205,13 @@ def _distinctness(factor: Array, slope: Array) -> float:
 def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
     found = [find_cost(cost) for cost in members(costs)]
     if not found:
-        raise InputError(
-            "there are no costs to mix",
-            code="missing_argument",
-            where="costs",
-            expected="a list of names or Cost objects",
-        )
+        fault = "there are no costs to mix"
+        expected = "a list of names or Cost objects"
+        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
     check_problem(problem)
     for cost in found:
         if cost.needs & {"linear_programme", "nonsmooth"}:
-            raise InputError(
-                f"the cost {cost.name} has no gradient everywhere",
-                code="bad_cost",
-                where="costs",
-                expected="smooth costs",
-            )
+            raise bad_cost(cost, "has no gradient everywhere", "smooth costs", where="costs")
         cost.require(problem)
     return found
 
@@ -247,10 +235,8 @@ def _checked(problem: Problem, activation: ArrayLike, at_bound: float) -> Array:
 def _refuse_flat(costs: Sequence[Cost], unit: Array) -> None:
     for cost, size in zip(costs, unit, strict=True):
         if not size > 0:
-            raise InputError(
-                f"the cost {cost.name} has no slope anywhere along the pattern",
-                code="bad_cost",
-                where="costs",
-                expected="costs that depend on the activations of this pattern",
-                remedy="leave it out",
+            fault, expected = (
+                "has no slope anywhere along the pattern",
+                "costs that depend on its activations",
             )
+            raise bad_cost(cost, fault, expected, where="costs", remedy="leave it out")

@@ -35,13 +35,10 @@ from musclesolve.sharing.infeasibility import farkas_ratio, is_proof
 from musclesolve.sharing.linear_programme import minimise
 from musclesolve.sharing.problem import Problem
 
-_PULLS = 1e-9
-"""A muscle pulls along the proof if (A^T y)_i is more than this share of the largest one."""
-_REPORTED = 1e-3
-"""Shortages below this share of the largest one of the frame are not reported."""
+_PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest one
+_REPORTED = 1e-3  # shortages below this share of the largest one of the frame are not reported
 _NAMED = 3
-_ZERO = 1e-9
-"""Moments below this are reported as none [N m]."""
+_ZERO = 1e-9  # moments below this are reported as none [N m]
 
 
 Directions = Mapping[str, tuple[str, str]]
@@ -253,12 +250,9 @@ def _chosen(problem: Problem, frames: Sequence[int] | NDArray[np.int64] | Mask |
     if given.dtype == bool and given.shape == (count,):
         given = np.flatnonzero(given)
     if given.size and not np.issubdtype(given.dtype, np.integer):
-        raise InputError(
-            f"the frames are {frames!r}",
-            code="bad_type",
-            where="diagnose",
-            expected=f"whole numbers, or {count} truth values",
-        )
+        fault = f"the frames are {frames!r}"
+        expected = f"whole numbers, or {count} truth values"
+        raise InputError(fault, code="bad_type", where="diagnose", expected=expected)
     number = given.astype(np.int64).reshape(-1)
     for unknown in number[(number < 0) | (number >= count)]:
         raise InputError(
@@ -279,12 +273,8 @@ def _with_passive(problem: Problem, force: ArrayLike | None) -> Problem:
     else:
         return problem
     for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
-        raise InputError(
-            f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
-            code="bad_number",
-            where="diagnose",
-            expected="zero or more [N]",
-        )
+        fault = f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
+        raise InputError(fault, code="bad_number", where="diagnose", expected="zero or more [N]")
     if force is None:
         return problem
     return replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
@@ -294,12 +284,8 @@ def _least_shortage(problem: Problem, frame: int) -> tuple[Array, Array]:
     """The shortage of least sum and the multiplier that proves it."""
     matrix, dofs = problem.moment_matrix[frame], problem.n_dof
     cost = np.concatenate([np.zeros(problem.n_muscles), np.ones(2 * dofs)])
-    found = minimise(
-        cost,
-        np.hstack([matrix, np.eye(dofs), -np.eye(dofs)]),
-        problem.moment[frame],
-        _box(problem, frame, 2 * dofs),
-    )
+    rows = np.hstack([matrix, np.eye(dofs), -np.eye(dofs)])
+    found = minimise(cost, rows, problem.moment[frame], _box(problem, frame, 2 * dofs))
     if found is None:
         raise MuscleSolveError(f"HiGHS finds no shortage in frame {frame}, though there always is one")
     x, multiplier = found

@@ -30,8 +30,7 @@ from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-ACCURACY = 1e-6
-"""Largest gap of the interior-point method, as a share of the width of the bounds."""
+ACCURACY = 1e-6  # largest gap of the interior-point method, as a share of the width of the bounds
 _ITERATIONS = 60
 
 
@@ -119,12 +118,9 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
         return list(range(len(known)))
     wanted = [names] if isinstance(names, str) else members(names)
     if not wanted:
-        raise InputError(
-            f"muscles is {names!r}",
-            code="missing_argument",
-            where="muscles",
-            expected="one name or more; None stands for all",
-        )
+        fault = f"muscles is {names!r}"
+        expected = "one name or more; None stands for all"
+        raise InputError(fault, code="missing_argument", where="muscles", expected=expected)
     for name in wanted:
         if name not in known:
             raise unknown_name(name, "muscle", known)

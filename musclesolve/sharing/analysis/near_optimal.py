@@ -47,7 +47,6 @@ def near_optimal_range(
         problem: with reserves, their cost counts as well.
         cost: a name or a Cost, convex.
         within: 0.05 for five per cent.
-        solver: a name or a solver.
         muscles: names of those wanted; all unless given, the others are NaN.
         accuracy: how closely the ends are enclosed, in activation.
 
@@ -81,24 +80,18 @@ def near_optimal_range(
 def _suitable(cost: str | Cost) -> Cost:
     chosen = find_cost(cost)
     if unfit := chosen.needs & UNFIT:
-        raise InputError(
-            f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}",
-            code="bad_cost",
-            where="near_optimal_range",
-            expected="a convex cost with one value",
-        )
+        fault = f"a near-optimal range under {chosen.name} cannot be certified: it has {NEEDS[min(unfit)]}"
+        expected = "a convex cost with one value"
+        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected)
     return chosen
 
 
 def _refuse_negative(cost: Cost, least: Array, frames: NDArray[np.intp]) -> None:
     for k in np.flatnonzero(least < 0)[:1]:
-        raise InputError(
-            f"the least cost of {cost.name} in frame {frames[k]} is {least[k]:g}",
-            code="bad_cost",
-            where="near_optimal_range",
-            expected="a cost of zero or more, of which `within` is a share",
-            remedy="add a constant to the cost, so that it is never negative",
-        )
+        fault = f"the least cost of {cost.name} in frame {frames[k]} is {least[k]:g}"
+        expected = "a cost of zero or more, of which `within` is a share"
+        remedy = "add a constant to the cost, so that it is never negative"
+        raise InputError(fault, code="bad_cost", where="near_optimal_range", expected=expected, remedy=remedy)
 
 
 @dataclass(frozen=True)

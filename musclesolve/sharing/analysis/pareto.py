@@ -96,7 +96,6 @@ def pareto_front(
         divisions: weights are all multiples of 1 / divisions that sum to one, divisions + 1 points for two costs.
         scope: "frame": each frame has a front and a scale of its own. "motion": the objectives are the sums of the
             costs over the motion; the same weights and scales hold in every frame.
-        solver: a name or a Solver.
 
     Raises:
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
@@ -139,17 +138,17 @@ def _point(problem: Problem, costs: Sequence[Cost], weight: Array, solver: str |
     weight = np.broadcast_to(weight, shape)
     single = [cost for cost, column in zip(costs, weight.T, strict=True) if column.any()]
     if len(single) == 1:
-        answer = solve(problem, single[0], solver)
+        solution = solve(problem, single[0], solver)
     else:
         # weights in every frame scale the sum to order one there, whatever the units of the costs
         mixture = _FrameWeightedSum(tuple((1.0, cost) for cost in costs))
-        answer = solve(_WeightedProblem.of(problem, weight), mixture, solver)
-    solved = answer.solved
+        solution = solve(_WeightedProblem.of(problem, weight), mixture, solver)
+    solved = solution.solved
     cost = np.full(shape, np.nan)
     if solved.any():
-        part, activation = problem.frames(solved), answer.activation[solved]
+        part, activation = problem.frames(solved), solution.activation[solved]
         cost[solved] = np.stack([each.total_value(part, activation) for each in costs], axis=-1)
-    return _Point(answer.activation, cost, answer.status)
+    return _Point(solution.activation, cost, solution.status)
 
 
 def _ranges(corners: Sequence[_Point], scope: str) -> tuple[Array, Array]:
@@ -176,12 +175,9 @@ def _lattice(count: int, divisions: int) -> Array:
 def _suitable(costs: Sequence[str | Cost], problem: Problem) -> list[Cost]:
     given = members(costs)
     if len(given) < 2:
-        raise InputError(
-            "a Pareto front needs two costs or more",
-            code="missing_argument",
-            where="costs",
-            expected="a list of names or Cost objects",
-        )
+        fault = "a Pareto front needs two costs or more"
+        expected = "a list of names or Cost objects"
+        raise InputError(fault, code="missing_argument", where="costs", expected=expected)
     if check_problem(problem).reserve_weight is not None:
         raise InputError(
             "the problem has reserves",

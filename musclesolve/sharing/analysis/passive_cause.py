@@ -19,25 +19,17 @@ from musclesolve.sharing.problem import Problem
 
 MAIN_PART = 0.5
 """Passive forces are named as the cause where they make up at least this share of the shortage."""
-_NEGLIGIBLE = 1e-3
-"""Muscles that oppose the proof by less than this share of all together are not named."""
+_NEGLIGIBLE = 1e-3  # muscles that oppose the proof by less than this share of all together are not named
 
 
 @dataclass(frozen=True, eq=False)
 class PassiveCause:
-    """Passive forces that oppose the moments of a frame.
+    """Passive forces that oppose the moments of a frame."""
 
-    Attributes:
-        muscles: their numbers, the one that opposes most first.
-        dof: number of the degree of freedom at which they oppose most.
-        moment: of these passive forces there [N m], signed.
-        needed: net moment of that degree of freedom, passive and active together [N m], signed.
-    """
-
-    muscles: NDArray[np.intp]
-    dof: int
-    moment: float
-    needed: float
+    muscles: NDArray[np.intp]  # their numbers, the one that opposes most first
+    dof: int  # number of the degree of freedom at which they oppose most
+    moment: float  # of these passive forces there [N m], signed
+    needed: float  # net moment of that degree of freedom, passive and active together [N m], signed
 
 
 def shortage_without(problem: Problem, passive: Array, frame: int) -> float:

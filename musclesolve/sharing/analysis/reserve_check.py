@@ -83,8 +83,6 @@ def check_reserves(
     """Compare the reserves of the solved frames with the moments of all valid frames.
 
     Args:
-        problem: what was solved.
-        solution: its solution.
         moment: (T, m) [N m] joint moments to compare with; those of the problem, from which passive forces have been
             subtracted, unless given.
         limits: strict and usual, as shares of the peak moment.
@@ -112,12 +110,8 @@ def check_reserves(
 def _limits(limits: object) -> tuple[float, float]:
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
-        raise InputError(
-            f"the limits are {limits}",
-            code="bad_range",
-            where="check_reserves",
-            expected="0 < strict <= usual",
-        )
+        fault = f"the limits are {limits}"
+        raise InputError(fault, code="bad_range", where="check_reserves", expected="0 < strict <= usual")
     return float(pair[0]), float(pair[1])
 
 
@@ -130,12 +124,9 @@ def _compared(problem: Problem, moment: ArrayLike) -> Array:
     )
     given = np.atleast_2d(given)
     for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(given))[:1]:
-        raise InputError(
-            f"the moment of {(problem.dof or ())[k]} in frame {t} is {given[t, k]:g}",
-            code="not_finite",
-            where="check_reserves",
-            expected="a finite number in every valid frame [N m]",
-        )
+        fault = f"the moment of {(problem.dof or ())[k]} in frame {t} is {given[t, k]:g}"
+        expected = "a finite number in every valid frame [N m]"
+        raise InputError(fault, code="not_finite", where="check_reserves", expected=expected)
     return given
 
 

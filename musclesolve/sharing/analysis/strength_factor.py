@@ -23,23 +23,16 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-_DECIMALS = (2, 3, 4)
-"""Decimals of the factors that are tried; the fewest that suffice are reported."""
+_DECIMALS = (2, 3, 4)  # decimals of the factors that are tried; the fewest that suffice are reported
 
 
 @dataclass(frozen=True, eq=False)
 class Remedy:
-    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it.
+    """A factor on the strength of some muscles that makes a frame feasible; the frame was solved with it."""
 
-    Attributes:
-        factor: more than one.
-        muscles: (n,) whose strength it multiplies.
-        also_of_all: whether the same factor on the strength of all muscles suffices as well.
-    """
-
-    factor: float
-    muscles: Mask
-    also_of_all: bool
+    factor: float  # more than one
+    muscles: Mask  # (n,) whose strength it multiplies
+    also_of_all: bool  # whether the same factor on the strength of all muscles suffices as well
 
 
 def strengthened(problem: Problem, factor: Array) -> Problem:

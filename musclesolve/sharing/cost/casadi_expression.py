@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -81,19 +81,14 @@ class ExpressionCost(Cost):
     def __post_init__(self) -> None:
         for used in self.uses:
             if used not in FIELDS:
-                raise InputError(
-                    f"the cost {self.name} uses {used!r} of the problem",
-                    code="unknown_name",
-                    expected="some of " + ", ".join(FIELDS),
-                    remedy="pass other numbers as constants",
-                )
+                fault = f"the cost {self.name} uses {used!r} of the problem"
+                expected = "some of " + ", ".join(FIELDS)
+                remedy = "pass other numbers as constants"
+                raise InputError(fault, code="unknown_name", expected=expected, remedy=remedy)
         names = ["capacity", *self.uses, *(name for name, _ in self.constants)]
         if len(set(names)) != len(names):
-            raise InputError(
-                f"the cost {self.name} has two data of one name",
-                code="duplicate_name",
-                expected="different names",
-            )
+            fault = f"the cost {self.name} has two data of one name"
+            raise InputError(fault, code="duplicate_name", expected="different names")
         self.separable  # noqa: B018  a faulty expression is refused here, not in the middle of a run
 
     @property
@@ -122,11 +117,8 @@ class ExpressionCost(Cost):
                 failure = error
                 continue
             return curvature.row() == curvature.get_col()
-        raise InputError(
-            f"the cost {self.name} cannot be evaluated ({failure})",
-            code="bad_cost",
-            expected="a CasADi expression of activation, force and data, with one number as its value",
-        ) from failure
+        expected = "a CasADi expression of activation, force and data, with one number as its value"
+        raise bad_cost(self, f"cannot be evaluated ({failure})", expected) from failure
 
     @property
     def needs(self) -> frozenset[str]:
@@ -182,12 +174,8 @@ class ExpressionCost(Cost):
             )
 
     def _not_convex(self, found: str) -> InputError:
-        return InputError(
-            f"the cost {self.name} is declared convex, but {found}",
-            code="bad_cost",
-            expected="a convex expression",
-            remedy="convex=False and a solver for costs that are not convex",
-        )
+        remedy = "convex=False and a solver for costs that are not convex"
+        return bad_cost(self, f"is declared convex, but {found}", "a convex expression", remedy=remedy)
 
     def parameters(self, problem: Problem) -> Array:
         """The capacity, what is used of the problem, and the constants, (T, p, n)."""
@@ -197,20 +185,14 @@ class ExpressionCost(Cost):
         for used in self.uses:
             array = np.broadcast_to(getattr(problem, used), shape)
             if used == "emg" and np.isnan(array).any():
-                raise InputError(
-                    f"the cost {self.name} uses emg, which is not measured for every muscle and frame",
-                    code="not_finite",
-                    where="Problem.emg",
-                    expected="finite numbers",
-                )
+                fault = f"the cost {self.name} uses emg, which is not measured for every muscle and frame"
+                raise InputError(fault, code="not_finite", where="Problem.emg", expected="finite numbers")
             rows.append(array)
         for name, constant in self.constants:
             if len(constant) not in (1, shape[1]):
-                raise InputError(
-                    f"the constant {name!r} of the cost {self.name} has {len(constant)} numbers",
-                    code="bad_shape",
-                    expected=f"one, or one for each of {shape[1]} muscles",
-                )
+                fault = f"the constant {name!r} of the cost {self.name} has {len(constant)} numbers"
+                expected = f"one, or one for each of {shape[1]} muscles"
+                raise InputError(fault, code="bad_shape", expected=expected)
             rows.append(np.broadcast_to(constant, shape))
         return np.stack(rows, axis=1)
 
@@ -265,12 +247,9 @@ def _functions(cost: ExpressionCost, muscles: int) -> dict[str, Any]:
     value = cost.expression(casadi, a, numbers)
     shape = getattr(value, "shape", ())
     if shape not in ((), (1, 1)):
-        raise InputError(
-            f"the value of the cost {cost.name} has the shape {shape}",
-            code="bad_shape",
-            expected="a single number",
-            remedy="sum over the muscles: casadi.sum1(...)",
-        )
+        fault = f"the value of the cost {cost.name} has the shape {shape}"
+        remedy = "sum over the muscles: casadi.sum1(...)"
+        raise InputError(fault, code="bad_shape", expected="a single number", remedy=remedy)
     value = casadi.SX(value)
     hessian, slope = casadi.hessian(value, a)
     results = {"value": value, "gradient": slope, "diagonal": casadi.diag(hessian), "hessian": hessian}

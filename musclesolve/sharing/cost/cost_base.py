@@ -13,11 +13,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.sharing.cost.cost_terms import Terms, joined_terms
-from musclesolve.sharing.cost.differences import difference
-from musclesolve.sharing.cost.soft_rows import SoftRows, joined_rows
+from musclesolve.sharing.cost.cost_terms import SoftRows, Terms, joined_rows, joined_terms
 from musclesolve.sharing.problem import OPTIONAL, Problem
-from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.problem_change import ProblemChange, difference
 
 NEEDS = {
     "separable": "terms f_i(a_i) of one muscle each",
@@ -35,7 +33,7 @@ class Cost(ABC):
 
     The methods `value`, `gradient`, `hessian_diagonal` and `expression` are of the terms alone; `soft_rows` gives the
     rows if there are any. `total_value`, `total_gradient` and `hessian` are of both together. The terms are a
-    sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` says otherwise.
+    sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
     A new cost is a frozen dataclass with the five abstract methods; `solve` checks at a few points that they agree
     (cost_check.py). `2 * a + b` is again a cost.
@@ -189,28 +187,20 @@ class Cost(ABC):
 
 @dataclass(frozen=True)
 class WeightedSum(Cost):
-    """sum_j w_j f_j of costs f_j with w_j > 0.
+    """sum_j w_j f_j of costs f_j with w_j > 0."""
 
-    Attributes:
-        terms: the pairs (w_j, f_j).
-    """
-
-    terms: tuple[tuple[float, Cost], ...]
+    terms: tuple[tuple[float, Cost], ...]  # the pairs (w_j, f_j)
 
     def __post_init__(self) -> None:
         for factor, cost in self.terms:
             if not (np.isfinite(factor) and factor > 0):
-                raise InputError(
-                    f"the factor of the cost {cost.name} is {factor:g}",
-                    code="bad_number",
-                    expected="a positive number: any other makes the cost non-convex, or zero",
-                )
+                fault = f"the factor of the cost {cost.name} is {factor:g}"
+                expected = "a positive number: any other makes the cost non-convex, or zero"
+                raise InputError(fault, code="bad_number", expected=expected)
             if len(self.terms) > 1 and "linear_programme" in cost.needs:
-                raise InputError(
-                    f"the cost {cost.name} cannot be added to another",
-                    code="bad_cost",
-                    expected="terms that have a gradient",
-                    remedy="use it alone; a high power of activation in the sum approximates it",
+                remedy = "use it alone; a high power of activation in the sum approximates it"
+                raise bad_cost(
+                    cost, "cannot be added to another", "terms that have a gradient", remedy=remedy
                 )
 
     @property
@@ -318,11 +308,8 @@ class WeightedSum(Cost):
         parts = [cost.parameters(problem) for cost in self.costs]
         for cost, part in zip(self.costs, parts, strict=True):
             if part.shape[1] != cost.parameter_rows:
-                raise InputError(
-                    f"the cost {cost.name} has {part.shape[1]} rows of parameters",
-                    code="bad_cost",
-                    expected=f"{cost.parameter_rows}, its parameter_rows",
-                )
+                expected = f"{cost.parameter_rows}, its parameter_rows"
+                raise bad_cost(cost, f"has {part.shape[1]} rows of parameters", expected)
         return np.concatenate(parts, axis=1)
 
     def expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
@@ -342,6 +329,11 @@ class WeightedSum(Cost):
         """See Cost."""
         for cost in self.costs:
             cost.require(problem)
+
+
+def bad_cost(cost: Cost, fault: str, expected: str, **more: str) -> InputError:
+    """The error of a cost that cannot be used; `more` is its place or a remedy."""
+    return InputError(f"the cost {cost.name} {fault}", code="bad_cost", expected=expected, **more)
 
 
 def _is_sum(cost: Cost) -> bool:

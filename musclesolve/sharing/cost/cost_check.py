@@ -30,9 +30,6 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
 
     Of a weighted sum every part is checked. The bounds of the problem are within the domain of the cost; `which` (T,)
     are frames that are valid and have lower <= upper everywhere, all unless given.
-
-    Raises:
-        InputError: says which method of which cost is wrong, and where.
     """
     own = [part for part in single_costs(cost) if is_custom(part)]
     frames = np.arange(problem.n_frames) if which is None else np.flatnonzero(which)
@@ -50,11 +47,7 @@ def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
 
 
 def check_convexity(problem: Problem, cost: Cost, activation: Array) -> None:
-    """See that expressions declared convex are so at the solution, activations (T, n).
-
-    Raises:
-        InputError: it is not.
-    """
+    """See that expressions declared convex are so at the solution, activations (T, n)."""
     for part in single_costs(cost):
         if isinstance(part, ExpressionCost):
             part.check_convexity(problem, activation)

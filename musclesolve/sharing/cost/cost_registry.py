@@ -7,9 +7,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from musclesolve._util.names import unknown_name
-from musclesolve.errors import InputError
 from musclesolve.sharing.cost import named
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, bad_cost
 
 
 def named_costs() -> dict[str, type[Cost]]:
@@ -28,21 +27,13 @@ REGISTRY = named_costs()
 
 @dataclass(frozen=True)
 class CostRecord:
-    """A registered cost.
+    """A registered cost."""
 
-    Attributes:
-        name: what to ask for.
-        formula: what is minimised (F force, F0 maximum isometric force, a activation).
-        source: where it comes from.
-        data: optional fields of Problem that it needs.
-        needs: what a solver has to be able to take.
-    """
-
-    name: str
-    formula: str
-    source: str
-    data: tuple[str, ...] = ()
-    needs: frozenset[str] = frozenset({"separable"})
+    name: str  # by which `solve` finds it
+    formula: str  # what is minimised (F force, F0 maximum isometric force, a activation)
+    source: str  # where it comes from
+    data: tuple[str, ...] = ()  # optional fields of Problem that it needs
+    needs: frozenset[str] = frozenset({"separable"})  # what a solver has to be able to take
 
 
 def costs() -> dict[str, CostRecord]:
@@ -54,19 +45,11 @@ def costs() -> dict[str, CostRecord]:
 
 
 def find_cost(cost: str | Cost) -> Cost:
-    """The cost object for a name; an object is returned as it is.
-
-    Raises:
-        InputError: there is no such cost, or it cannot be hashed.
-    """
+    """The cost object for a name; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
-            raise InputError(
-                f"the cost {cost.name} cannot be hashed",
-                code="bad_cost",
-                expected="a cost that does not change while it is used",
-                remedy="make its class a frozen dataclass",
-            )
+            expected = "a cost that does not change while it is used"
+            raise bad_cost(cost, "cannot be hashed", expected, remedy="make its class a frozen dataclass")
         return cost
     if isinstance(cost, str) and cost in REGISTRY:
         return REGISTRY[cost]()

@@ -11,10 +11,9 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Terms, one_term
-from musclesolve.sharing.cost.differences import difference
 from musclesolve.sharing.kernel.constants import TERM_POWER
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.problem_change import ProblemChange, difference
 
 
 class PowerSum(Cost):

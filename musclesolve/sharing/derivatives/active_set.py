@@ -28,32 +28,20 @@ STEPS = 12
 CONVERGED = 1e-11
 """Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
-KNOWN = 1e-7
-"""The same, above which the solution is not known well enough to be differentiated."""
-
-LARGEST_STEP = 0.9
-"""Largest step of a free muscle, as a share of the distance to its bound."""
+KNOWN = 1e-7  # the same, above which the solution is not known well enough to be differentiated
+LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """A solution to all its digits, with its active set.
+    """A solution to all its digits, with its active set."""
 
-    Attributes:
-        activation: (T, n).
-        multiplier: (T, m).
-        below: (T, n) held at the lower bound.
-        above: (T, n) held at the upper bound.
-        distance: (T, n) from a change, infinite for a muscle that cannot move or has no moment arm.
-        known: (T,) whether Newton's method has converged.
-    """
-
-    activation: Array
-    multiplier: Array
-    below: Mask
-    above: Mask
-    distance: Array
-    known: Mask
+    activation: Array  # (T, n)
+    multiplier: Array  # (T, m)
+    below: Mask  # (T, n) held at the lower bound
+    above: Mask  # (T, n) held at the upper bound
+    distance: Array  # (T, n) from a change, infinite for a muscle that cannot move or has no moment arm
+    known: Mask  # (T,) whether Newton's method has converged
 
 
 def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:

@@ -27,32 +27,22 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 
-FLAT = 1e-7
-"""Curvature beside the largest one of the frame below which dividing by it loses too many digits."""
-
+FLAT = 1e-7  # curvature beside the largest one of the frame below which dividing by it loses too many digits
 POOR = 1e-7
 """Eigenvalue of the scaled rows, from 0 to m, below which the products in them have lost too many digits."""
 
-STIFF = 1e200
-"""Curvature that stands for an infinite one."""
-
+STIFF = 1e200  # curvature that stands for an infinite one
 SINGULAR = 1e-13
 """Singular value beside the largest one, both of a scaled matrix, below which it counts as zero."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Many small symmetric positive semidefinite systems that are solved again and again.
+    """Many small symmetric positive semidefinite systems that are solved again and again."""
 
-    Attributes:
-        inverse: (T, M, M), of what is not singular.
-        regular: (T,) whether that is all.
-        poor: (T,) whether it is all, but just so.
-    """
-
-    inverse: Array
-    regular: Mask
-    poor: Mask
+    inverse: Array  # (T, M, M), of what is not singular
+    regular: Mask  # (T,) whether that is all
+    poor: Mask  # (T,) whether it is all, but just so
 
     @classmethod
     def of(cls, matrix: Array) -> Rows:
@@ -72,30 +62,18 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class OptimalitySystem:
-    """The linearised conditions, factorised once for any number of right-hand sides.
+    """The linearised conditions, factorised once for any number of right-hand sides."""
 
-    Attributes:
-        free: (T, n).
-        matrix: B, (T, M, n), moments first.
-        inverse_curvature: (T, n), zero for held muscles.
-        rows: of the frames without a dense system.
-        dense: numbers of the other frames.
-        dense_hessian: (T', n, n) of those.
-        dense_inverse: (T', n + m, n + m) of those.
-        regular: (T,) whether the derivative is determined.
-        hard: m.
-    """
-
-    free: Mask
-    matrix: Array
+    free: Mask  # (T, n)
+    matrix: Array  # B, (T, M, n), moments first
     compliance: Array
-    inverse_curvature: Array
-    rows: Rows
-    dense: NDArray[np.int64]
-    dense_hessian: Array
-    dense_inverse: Array
-    regular: Mask
-    hard: int
+    inverse_curvature: Array  # (T, n), zero for held muscles
+    rows: Rows  # of the frames without a dense system
+    dense: NDArray[np.int64]  # numbers of the other frames
+    dense_hessian: Array  # (T', n, n) of those
+    dense_inverse: Array  # (T', n + m, n + m) of those
+    regular: Mask  # (T,) whether the derivative is determined
+    hard: int  # m
 
     @classmethod
     def of(
@@ -130,10 +108,8 @@ class OptimalitySystem:
     def solve(self, slope: Array, moment: Array, held: Array) -> tuple[Array, Array]:
         """How activations (T, n, K) and multipliers (T, m, K) move.
 
-        Args:
-            slope: u, (T, n, K).
-            moment: v, (T, m, K).
-            held: (T, n, K) movement of the held muscles, zero for the free ones. An axis of length one stands for all.
+        The slope is u, (T, n, K), the moment v, (T, m, K); held (T, n, K) is the movement of the held muscles, zero
+        for the free ones. An axis of length one stands for all.
         """
         with np.errstate(all="ignore"):
             return self._solve(slope, moment, held)

@@ -35,8 +35,7 @@ from musclesolve.sharing.problem import PER_FRAME, Problem
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution import Solution
 
-LARGEST_BLOCK = 4_000_000
-"""Largest number of entries of a temporary array."""
+LARGEST_BLOCK = 4_000_000  # largest number of entries of a temporary array
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,6 @@ def solution_derivatives(
     """Differentiate the solution of a problem.
 
     Args:
-        problem: what was solved.
         solution: of the problem, by any solver.
         cost: what was minimised, by name or as a Cost: smooth and convex.
 
@@ -75,12 +73,9 @@ def solution_derivatives(
     check_problem(problem, "solution_derivatives")
     chosen = check_smooth_convex_cost(cost, problem, "differentiated", "solution_derivatives(cost=...)")
     if check_solution(problem, solution).cost_name != chosen.label:
-        raise InputError(
-            f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
-            code="conflict",
-            where="solution_derivatives(cost=...)",
-            expected="the cost that was minimised",
-        )
+        fault = f"the solution is one for {solution.cost_name}, the cost {chosen.label}"
+        expected = "the cost that was minimised"
+        raise InputError(fault, code="conflict", where="solution_derivatives(cost=...)", expected=expected)
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
     weight, activation, multiplier = (
@@ -154,12 +149,8 @@ class SolutionDerivatives:
         """
         frames = self.problem.n_frames
         if not -frames <= frame < frames:
-            raise InputError(
-                f"there is no frame {frame}",
-                code="bad_number",
-                where="sentence",
-                expected=f"0 to {frames - 1}",
-            )
+            fault = f"there is no frame {frame}"
+            raise InputError(fault, code="bad_number", where="sentence", expected=f"0 to {frames - 1}")
         frame %= frames
         if not self.which[frame]:
             return "This frame is not solved: there is nothing to differentiate."

@@ -30,11 +30,8 @@ OF_COST = (
 )
 """Arrays that a cost may depend on, beside the activations."""
 
-REACTIONS = ("reaction_matrix", "reaction_offset")
-"""Arrays that separable terms do not depend on."""
-
-BOUNDING = ("force_capacity", "max_isometric_force")
-"""Arrays that the end of the domain of a cost depends on."""
+REACTIONS = ("reaction_matrix", "reaction_offset")  # arrays that separable terms do not depend on
+BOUNDING = ("force_capacity", "max_isometric_force")  # arrays that the end of the domain of a cost depends on
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,10 +27,9 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
 from musclesolve.sharing.kernel.constants import HUGE
-from musclesolve.sharing.problem import OPTIONAL, Problem
+from musclesolve.sharing.problem import OPTIONAL, Problem, misshapen
 
-_RANK = 1e-9
-"""Singular values below this share of the largest one count as zero."""
+_RANK = 1e-9  # singular values below this share of the largest one count as zero
 _ERROR = 1e-6
 
 
@@ -82,16 +81,17 @@ class FullProblem:
             if name not in (*OPTIONAL, "reaction"):
                 raise unknown_name(name, "further field", (*OPTIONAL, "reaction"), where="FullProblem.data")
         if self.needed.ndim != 2:
-            raise _misshapen("needed", self.needed, "(frames, coordinates)")
+            raise misshapen("needed", self.needed.shape, "FullProblem.needed", "(frames, coordinates)")
         frames, size = self.needed.shape
         for name in ("jacobian", "muscle_rows", "moment_rows"):
             array = getattr(self, name)
             if array.ndim != 3 or (array.shape[0], array.shape[2]) != (frames, size):
-                raise _misshapen(name, array, f"({frames}, any number, {size}), to go with `needed`")
-        if self.force_capacity.shape != (frames, self.muscle_rows.shape[1]):
-            raise _misshapen(
-                "force_capacity", self.force_capacity, f"({frames}, {self.muscle_rows.shape[1]})"
-            )
+                expected = f"({frames}, any number, {size}), to go with `needed`"
+                raise misshapen(name, array.shape, f"FullProblem.{name}", expected)
+        shape = self.force_capacity.shape
+        if shape != (frames, self.muscle_rows.shape[1]):
+            expected = f"({frames}, {self.muscle_rows.shape[1]})"
+            raise misshapen("force_capacity", shape, "FullProblem.force_capacity", expected)
 
     @cached_property
     def valid(self) -> Mask:
@@ -155,34 +155,19 @@ def _directions(constraint: Array, moment: Array, frame: int) -> Array:
     stacked = np.vstack([constraint, _unit(moment)])
     sizes = np.linalg.svd(stacked, compute_uv=False)
     if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
-        raise InputError(
-            "some motion is neither held by a constraint row nor moved by a shared moment",
-            code="bad_model",
-            where=f"FullProblem, frame {frame}",
-            remedy="add the driver row of every degree of freedom that is not shared",
-        )
+        fault = "some motion is neither held by a constraint row nor moved by a shared moment"
+        remedy = "add the driver row of every degree of freedom that is not shared"
+        raise InputError(fault, code="bad_model", where=f"FullProblem, frame {frame}", remedy=remedy)
     right = np.zeros((len(stacked), len(moment)))
     right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
     found = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
     if np.abs(stacked @ found - right).max() > _ERROR * np.abs(right).max():
-        raise InputError(
-            "constraint rows hold a motion whose moment is shared",
-            code="bad_model",
-            where=f"FullProblem, frame {frame}",
-            remedy="leave out the driver rows of the shared degrees of freedom",
-        )
+        fault = "constraint rows hold a motion whose moment is shared"
+        remedy = "leave out the driver rows of the shared degrees of freedom"
+        raise InputError(fault, code="bad_model", where=f"FullProblem, frame {frame}", remedy=remedy)
     return np.asarray(found, dtype=np.float64)
 
 
 def _unit(rows: Array) -> Array:
     size = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.where(size > 0, size, 1.0), dtype=np.float64)
-
-
-def _misshapen(name: str, array: Array, expected: str) -> InputError:
-    return InputError(
-        f"{name} has the shape {array.shape}",
-        code="bad_shape",
-        where=f"FullProblem.{name}",
-        expected=expected,
-    )

@@ -14,6 +14,8 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.full.full_problem import FullProblem
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
+from musclesolve.sharing.solver.ipopt import casadi_ipopt, columns_first
+from musclesolve.sharing.solver.programme import ipopt_options
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,10 @@ class Scaled:
             weight = problem.reserve_weight * column[:, rows:] ** 2 / steepest[:, None]
         pattern, entries = _sparse(np.concatenate(kinds, axis=1))
         numbers, soft = cost.parameters(problem), cost.soft_rows(problem)
-        parts = [_columns_first(numbers), 1.0 / steepest[:, None], entries]
+        parts = [columns_first(numbers), 1.0 / steepest[:, None], entries]
         parts += [full.needed[which] / force[:, None], weight]
         if soft is not None:
-            parts += [_columns_first(soft.matrix), soft.target, soft.weight / steepest[:, None]]
+            parts += [columns_first(soft.matrix), soft.target, soft.weight / steepest[:, None]]
         return cls(
             which=which,
             force=force,
@@ -73,11 +75,6 @@ def _sparse(rows: Array) -> tuple[Any, Array]:
     size = (rows.shape[2], rows.shape[1])
     pattern = casadi.Sparsity.triplet(*size, equation.tolist(), unknown.tolist())
     return pattern, rows[:, unknown, equation]
-
-
-def _columns_first(matrices: Array) -> Array:
-    """Every matrix as a row of numbers in the order of CasADi."""
-    return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
 
 
 def _steepest(problem: Problem, cost: Cost) -> Array:
@@ -113,9 +110,6 @@ def programme(scaled: Scaled, muscles: int, cost: Cost, tolerance: float, limit:
         "f": objective,
         "g": matrix @ x + right,
     }
-    ipopt: dict[str, Any] = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit}
-    ipopt |= {"bound_relax_factor": 0.0, "constr_viol_tol": 1e-9, "compl_inf_tol": tolerance}
     # a cubed cost is so flat at rest that the usual barrier of 1e-13 leaves activations of 1e-5 where there are none
-    ipopt |= {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0, "nlp_scaling_method": "none"}
-    quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
-    return casadi.nlpsol("full_sharing", "ipopt", problem, quiet | {"ipopt": ipopt})
+    barrier = {"mu_strategy": "adaptive", "mu_min": 1e-22, "acceptable_iter": 0}
+    return casadi_ipopt("full_sharing", problem, ipopt_options(tolerance, limit) | barrier)

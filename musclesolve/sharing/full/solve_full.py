@@ -11,6 +11,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.one_thread import CASADI
 from musclesolve.errors import InputError
+from musclesolve.sharing.arguments import check_type
 from musclesolve.sharing.certificate import kkt_residual, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -90,19 +91,13 @@ def solve_full(
     """The activations of least cost that satisfy all equations of motion (Silva 2003, 6.22), with their multipliers.
 
     Args:
-        full: the arrays.
-        cost: a name or a Cost.
         tolerance: Ipopt's `tol`, on the scaled problem.
-        max_iterations: for each frame.
 
     Raises:
         InputError: an argument that is none of these; a cost that is unknown or cannot be handled here; constraints
             that leave a motion free or hold one that is shared.
     """
-    if not isinstance(full, FullProblem):
-        raise InputError(
-            f"a {type(full).__name__} was given", code="bad_type", where="full", expected="a FullProblem"
-        )
+    check_type(full, FullProblem, "full", "a FullProblem")
     tolerance = check_number(tolerance, "tolerance", "a positive number", above=0.0)
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
     chosen = _suitable(cost)
@@ -128,12 +123,10 @@ def solve_full(
 def _suitable(cost: str | Cost) -> Cost:
     chosen = find_cost(cost)
     if lacking := chosen.needs - CAN:
-        raise InputError(
-            f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}",
-            code="unfit_solver",
-            expected="; ".join(NEEDS[word] for word in sorted(CAN)),
-            remedy="solve the reduced formulation of the same problem, `FullProblem.reduced`",
-        )
+        fault = f"the full formulation cannot take the cost {chosen.name}: it needs {NEEDS[min(lacking)]}"
+        expected = "; ".join(NEEDS[word] for word in sorted(CAN))
+        remedy = "solve the reduced formulation of the same problem, `FullProblem.reduced`"
+        raise InputError(fault, code="unfit_solver", expected=expected, remedy=remedy)
     return chosen
 
 
@@ -150,7 +143,7 @@ def _run(
     for k, t in enumerate(scaled.which):
         lower, upper, free = problem.lower[k], problem.upper[k], scaled.free[k]
         start[rows : rows + muscles] = np.clip(start[rows : rows + muscles], lower, upper)
-        answer = ipopt(
+        claimed = ipopt(
             x0=start,
             p=scaled.parameters[k],
             lbx=np.concatenate([-free, lower, -reserves]),
@@ -159,13 +152,13 @@ def _run(
             ubg=0.0,
         )
         stats = ipopt.stats()
-        x = np.asarray(answer["x"])[:, 0]
+        x = np.asarray(claimed["x"])[:, 0]
         found.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
         found.iterations[t] = stats.get("iter_count", 0)
         found.multiplier[t] = x[:rows] * scaled.column[k, :rows]
         found.activation[t] = np.clip(x[rows : rows + muscles], lower, upper)
         found.reserve[t] = x[rows + muscles :] * scaled.column[k, rows:] if soft else 0.0
-        found.equation_multiplier[t] = np.asarray(answer["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
+        found.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * scaled.cost[k] / scaled.force[k]
         if found.status[t] == Status.SOLVED:
             start = x
 

@@ -33,15 +33,8 @@ def residual_of(
 ) -> float:
     """The largest miss of stationarity, moments and reserves; infinite where one is not finite.
 
-    Args:
-        data: the problem and the terms of the cost, see solve_frame.Data.
-        t: the frame.
-        reserved: whether there are reserves.
-        weight: (m,) theirs.
-        activation: (n,).
-        reserve: (m,).
-        multiplier: (m,).
-        w: see workspace_layout.py; ALL_LOWER and ALL_UPPER are given.
+    The weight (m,) of reserves counts if `reserved`; ALL_LOWER and ALL_UPPER of w are given. Activation is (n,),
+    reserve and multiplier are (m,).
     """
     missed = _moments_missed(data, t, reserved, weight, activation, reserve, multiplier, w)
     _marginal_costs(data, t, activation, w)

@@ -68,13 +68,7 @@ MARGIN = 1e-15
 def gather_terms(terms: Terms, count: int, t: int, free: Any, n: int, w: Any) -> bool:
     """The polynomials P0, P1, P2 and the rows c of all other terms for the muscles `free`; whether there are others.
 
-    Args:
-        terms: those of the cost.
-        count: how many of them to take.
-        t: the frame.
-        free: numbers of the muscles.
-        n: how many there are.
-        w: see workspace_layout.py.
+    Of the first `count` terms of the cost in frame t; `free` are the numbers of the n muscles.
     """
     curved = False
     for j in range(n):
@@ -131,16 +125,8 @@ def add_other_terms(terms: Terms, count: int, t: int, n: int, w: Any) -> None:
         p, f = terms.exponent[k], terms.factor[k, t]
         if not is_polynomial(terms.kind[k], p):
             c = OTHER_TERMS + k * STRIDE
-            add_slopes_and_curvatures(
-                terms.kind[k],
-                p,
-                f,
-                w[c : c + n],
-                w[A : A + n],
-                n,
-                w[SLOPE : SLOPE + n],
-                w[CURVATURE : CURVATURE + n],
-            )
+            views = w[c : c + n], w[A : A + n], n, w[SLOPE : SLOPE + n], w[CURVATURE : CURVATURE + n]
+            add_slopes_and_curvatures(terms.kind[k], p, f, *views)
 
 
 @compiled
@@ -296,22 +282,12 @@ def minimise(
 ) -> tuple[int, int]:
     """Minimise the cost of a frame; returns the claim (a Status) and the iterations.
 
-    Args:
-        terms: those of the cost.
-        count: how many of them to take.
-        t: the frame.
-        curved: whether there are terms besides the polynomial.
-        matrix: (R, n) moments and below them the soft rows, of the free muscles.
-        hard: m, the rows that are moments.
-        rows: R, those and the soft ones.
-        n: free muscles.
-        padded: the same, up to a multiple of LANES.
-        tolerance: certificate at which the frame is done; a hundred times as much after PATIENCE.
-        max_iterations: after which it is given up.
-        seek_proof: end also with a proof of infeasibility, or with negligible reserves.
-        w: see workspace_layout.py; LOWER to ROW_CURVATURE are given, BEST is the result.
-        s: TARGET, COMPLIANCE, SCALE are given, and a guess in MULTIPLIER; BEST_MULTIPLIER is the result, or the proof.
-        schur: (R, R) for work.
+    The matrix (R, n) has the `hard` rows of the moments and below them the soft rows, of the free muscles; `padded` is
+    n up to a multiple of LANES; `curved` says whether there are terms besides the polynomial. The frame is done at the
+    tolerance, after PATIENCE iterations at a hundred times as much, or, with `seek_proof`, with a proof of
+    infeasibility or negligible reserves. LOWER to ROW_CURVATURE of w and TARGET, COMPLIANCE, SCALE and a guess in
+    MULTIPLIER of s are given; the result is in BEST and BEST_MULTIPLIER, the proof in the latter; schur (R, R) is for
+    work.
     """
     start(terms, count, t, curved, matrix, s, hard, rows, n, padded, w)
     iteration: Any = np.int64(0)

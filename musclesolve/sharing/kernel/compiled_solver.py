@@ -20,28 +20,20 @@ from musclesolve.sharing.cost.cost_base import Cost, described
 from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE
 from musclesolve.sharing.kernel.workspace_layout import MAX_MUSCLES, RateBounds, workspace_arrays
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.solution import SolutionArrays
 
 LOG = logging.getLogger("musclesolve")
 
-FEW = 128
-"""Up to so many frames one thread is faster than two."""
-
+FEW = 128  # up to so many frames one thread is faster than two
 _NO_TABLE, _NO_CUBE, _NO_FLAGS = np.zeros((0, 0)), np.zeros((0, 0, 0)), np.zeros(0, np.bool_)
 
 
 class Options(NamedTuple):
-    """Options of the compiled solver.
+    """Options of the compiled solver."""
 
-    Attributes:
-        tolerance: certificate at which a frame is done.
-        max_iterations: for each frame.
-        allow_reserve: whether an infeasible frame is solved again with reserves.
-    """
-
-    tolerance: float
-    max_iterations: int
-    allow_reserve: bool
+    tolerance: float  # certificate at which a frame is done
+    max_iterations: int  # for each frame
+    allow_reserve: bool  # whether an infeasible frame is solved again with reserves
 
 
 _NO_OPTIONS = Options(0.0, 0, False)
@@ -75,10 +67,7 @@ class KernelProblem:
     def solve(self, options: Options, block: int, threads: int | None) -> SolutionArrays:
         """Solve every frame; UNRESOLVED where that did not end with a certificate or a proof.
 
-        Args:
-            options: see Options.
-            block: frames at a time.
-            threads: at most so many; None takes as many as the processor has.
+        `block` frames at a time, by at most so many threads; None takes as many as the processor has.
         """
         found, frames = SolutionArrays.unfilled(*self.shape), self.shape[0]
         run = self._call(SOLVE, found, options, _NO_RATE)
@@ -92,14 +81,7 @@ class KernelProblem:
         return found
 
     def solve_in_order(self, first: int, found: SolutionArrays, rate: RateBounds, options: Options) -> int:
-        """Solve frame after frame, each within rate limits of the one before; returns the first unresolved one.
-
-        Args:
-            first: number of the frame to begin with.
-            found: to be filled in.
-            rate: see RateBounds.
-            options: see Options.
-        """
+        """Solve frame after frame, each within rate limits of the one before; returns the first unresolved one."""
         return int(self._call(IN_ORDER, found, options, rate)(first, self.shape[0]))
 
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:
@@ -117,14 +99,15 @@ class KernelProblem:
 
         run = compiled_run()
         out = (
-            *(found.activation, found.force, found.reserve, found.multiplier, found.status),
             *(
+                found.activation,
+                found.force,
+                found.reserve,
+                found.multiplier,
+                found.status,
                 found.kkt_residual,
-                found.cost,
-                found.iterations,
-                found.infeasibility_proof,
-                found.reserve_weight,
             ),
+            *(found.cost, found.iterations, found.infeasibility_proof, found.reserve_weight),
         )
         rest = (*self.arrays, *options, *rate, *out)
         soft, terms = self.arrays[9].shape[1], len(self.arrays[11])
@@ -149,11 +132,7 @@ def _workspace(size: tuple[int, int, int]) -> tuple[AnyArray, ...]:
 
 @cache
 def compiles() -> bool:
-    """Whether numba compiles in this process; NUMBA_DISABLE_JIT leaves only the slow numpy method.
-
-    Raises:
-        InputError: NUMBA_NUM_THREADS is a number of threads that numba refuses to be loaded with.
-    """
+    """Whether numba compiles in this process; NUMBA_DISABLE_JIT leaves only the slow numpy method."""
     try:
         import numba
     except ValueError as error:

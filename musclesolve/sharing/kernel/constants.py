@@ -10,11 +10,8 @@ import numpy as np
 
 # Status of a frame; the members of `Status` have these values.
 SOLVED, SOLVED_WITH_RESERVE, INFEASIBLE, MAX_ITERATIONS, INVALID_INPUT, SOLVER_FAILED = range(6)
-UNRESOLVED = -1
-"""A frame without certificate or proof; another method has to solve it."""
-
-HUGE = 1e100
-"""Numbers of a problem from here on make a frame invalid."""
+UNRESOLVED = -1  # a frame without certificate or proof; another method has to solve it
+HUGE = 1e100  # numbers of a problem from here on make a frame invalid
 
 # Certificate (certificate.py, infeasibility.py, problem_scale.py)
 TOLERANCE = 1e-6
@@ -25,7 +22,7 @@ UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
 LEAST_REACH = 1e-3
 BESIDE_ROWS = 1e-3
 
-# Reserves (reserve_weight.py)
+# Reserves (problem_scale.py)
 FALLBACK = 100.0
 AT_EDGE = (1e8, 1e11)
 """What a reserve as large as the moment, or 1 N m, costs at the edge of reach, in costs of full activation.
@@ -34,8 +31,7 @@ The second one is for muscles of very different strength: a moment of the strong
 of the first kind may bear more of it than the certificate allows.
 """
 
-IDLE = 1e-20
-"""Largest entry of a muscle that moves nothing, beside the largest entry of the matrix."""
+IDLE = 1e-20  # largest entry of a muscle that moves nothing, beside the largest entry of the matrix
 
 # Interior-point methods
 NO_ROOM = 1e-12  # between the bounds of a muscle that is as good as fixed
@@ -49,7 +45,7 @@ LEAST_OMEGA = 1e-12
 DIVERGED = 1e9
 """Size of A^T lambda, in the largest omega, beyond which the moments will never be met exactly.
 
-Round-off then hides the marginal costs of other muscles (certificate.py); `reserve_weight.AtEdge` is for such frames.
+Round-off then hides the marginal costs of other muscles (certificate.py); `solving.AtEdge` is for such frames.
 """
 
 # Cholesky factors of matrices with unit diagonal

@@ -72,9 +72,7 @@ from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))
 MAX_STEPS = int64(25)
 MAX_TRIALS = int64(8)
-FIRST_ACTIVATION = 0.15
-"""At which the curvatures of a cold start are taken."""
-
+FIRST_ACTIVATION = 0.15  # at which the curvatures of a cold start are taken
 TOO_FAR = 0.5
 SHORTEST = 0.1
 HELD = 1e-6
@@ -83,8 +81,7 @@ SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
 """The same for a SINGLE_POWER above the second, which may be much flatter at rest."""
 PROOF_FROM = 3
-STIFF = 1e100
-"""Marginal cost of the activation of a fixed muscle."""
+STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
 
 @compiled
@@ -268,22 +265,11 @@ def solve_dual(
 ) -> tuple[int, int]:
     """Newton's method on the dual of a frame; returns the claim (a Status) and the steps.
 
-    Args:
-        form: see dual_form.
-        q: the exponent of a SINGLE_POWER.
-        matrix: (R, padded) moments and below them the soft rows of all muscles.
-        hard: m, the rows that are moments.
-        rows: R, those and the soft ones.
-        n: muscles.
-        padded: the same, up to a multiple of LANES.
-        cold: whether MULTIPLIER is zero and not of a frame before.
-        tolerance: relative residual of a moment that is accepted.
-        best: relative residual at which it ends; above it, it ends once steps no longer reduce the residual.
-        max_steps: after which it is given up.
-        seek_proof: end also with a proof that the moments are out of reach.
-        w: see workspace_layout.py; ALL_LOWER, FREE_UPPER, P0, P1, P2 are given, BEST is the result.
-        s: TARGET, COMPLIANCE, SCALE and MULTIPLIER are given; MULTIPLIER is the result.
-        schur: (R, R) for work.
+    For the form and its exponent q see dual_form. The matrix (R, padded) has the `hard` rows of the moments and below
+    them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. It ends at the relative
+    residual `best` of the moments, or, once steps no longer reduce the residual, at `tolerance`; with `seek_proof` also
+    with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET, COMPLIANCE, SCALE
+    and MULTIPLIER of s are given; the result is in BEST and MULTIPLIER; schur (R, R) is for work.
     """
     steps: Any = np.int64(0)
     last, soft = np.inf, s[COMPLIANCE, 0] > 0.0

@@ -3,7 +3,7 @@
 The stages are those of sharing/solving.py: bounds within the domain of the cost; idle muscles fixed at rest; Newton's
 method on the dual; if that does not converge the interior point, after the nearest moments where there are reserves;
 the certificate from the problem's own arrays; where it fails, a proof of infeasibility; where there is none, the
-interior point at the edge of reach (reserve_weight.AtEdge); where reserves are allowed for an infeasible frame, a
+interior point at the edge of reach (solving.AtEdge); where reserves are allowed for an infeasible frame, a
 second time with them. A frame without certificate or proof is UNRESOLVED; the numpy method takes it.
 """
 
@@ -48,8 +48,7 @@ UNRESOLVED = int64(constants.UNRESOLVED)
 NEAREST_FIRST, MAIN, NEAREST_AFTER, DUAL = int64(0), int64(1), int64(2), int64(3)
 EDGE, STIFFER_EDGE = int64(4), int64(5)
 MISSING_TOLERANCE, MISSING_ITERATIONS = 1e-9, int64(250)
-ENOUGH = 10.0
-"""Certificate, in tolerances, at which a result of the dual method is accepted."""
+ENOUGH = 10.0  # certificate, in tolerances, at which a result of the dual method is accepted
 
 
 class Data(NamedTuple):
@@ -229,24 +228,10 @@ def run_interior_point(
     is in BEST of the muscles work.free, and in BEST_MULTIPLIER. Returns claim, iterations and number of free muscles.
     """
     count, rows, n, padded, curved = load_interior_point(data, t, work, with_cost, reserved)
-    claim, iterations = minimise(
-        data.terms,
-        count,
-        t,
-        curved,
-        work.matrix,
-        data.moment.shape[1],
-        rows,
-        n,
-        padded,
-        tolerance,
-        max_iterations,
-        not (with_cost and reserved),
-        work.w,
-        work.s,
-        work.schur,
-    )
-    return claim, iterations, n
+    sizes, arrays = (data.moment.shape[1], rows, n, padded), (work.w, work.s, work.schur)
+    limits = tolerance, max_iterations, not (with_cost and reserved)
+    claim, steps = minimise(data.terms, count, t, curved, work.matrix, *sizes, *limits, *arrays)
+    return claim, steps, n
 
 
 @compiled
@@ -292,23 +277,15 @@ def run_dual_newton(
     """
     invertible, cold = load_dual(data, t, work, reserved)
     hard, muscles, rows = data.moment.shape[1], data.lower.shape[1], work.schur.shape[0]
+    sizes, arrays = (
+        (hard, rows, muscles, (muscles + LANES - 1) // LANES * LANES),
+        (work.w, work.s, work.schur),
+    )
+    best = 1e-3 * tolerance if reserved else tolerance  # the reserves themselves are small beside the moments
+    limits = tolerance, best, min(MAX_STEPS, max_iterations) if invertible else ZERO
+    seek_proof, exponent = not reserved and rows == hard, data.terms.exponent[0]
     claim, steps = solve_dual(
-        data.form,
-        data.terms.exponent[0],
-        work.full_matrix,
-        hard,
-        rows,
-        muscles,
-        (muscles + LANES - 1) // LANES * LANES,
-        cold,
-        tolerance,
-        # the reserves themselves are small beside the moments
-        1e-3 * tolerance if reserved else tolerance,
-        min(MAX_STEPS, max_iterations) if invertible else ZERO,
-        not reserved and rows == hard,
-        work.w,
-        work.s,
-        work.schur,
+        data.form, exponent, work.full_matrix, *sizes, cold, *limits, seek_proof, *arrays
     )
     for r in range(hard):
         work.s[BEST_MULTIPLIER, r] = work.s[MULTIPLIER, r]
@@ -331,7 +308,7 @@ def reset_warm_start(s: Any) -> None:
 
 @compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
-    """reserve_weight.full_cost of one frame."""
+    """problem_scale.full_cost of one frame."""
     muscles = data.lower.shape[1]
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
     slope, at_lower = w[MARGINAL : MARGINAL + muscles], w[THETA : THETA + muscles]

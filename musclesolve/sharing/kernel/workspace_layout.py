@@ -20,9 +20,7 @@ from musclesolve._util.arrays import AnyArray, Array
 STRIDE = 1032
 MAX_MUSCLES = 1024
 LANES = 16
-PADDING_WIDTH = 1e-3
-"""Between the bounds of a padding muscle; no more than LEAST_REACH."""
-
+PADDING_WIDTH = 1e-3  # between the bounds of a padding muscle; no more than LEAST_REACH
 (
     # of the free muscles
     LOWER, UPPER, P0, P1, P2, ROW_CURVATURE, A,
@@ -44,31 +42,17 @@ PADDING_WIDTH = 1e-3
 
 
 class RateBounds(NamedTuple):
-    """Limits of the change of activations from frame to frame (rate_limits.py); none where `time` is empty.
+    """Limits of the change of activations from frame to frame (rate_limits.py); none where `time` is empty."""
 
-    Attributes:
-        time: (T,) [s].
-        activation_time: time constant [s].
-        deactivation_time: time constant [s].
-        before: (n,) activations of the last frame that was solved, updated in place.
-        since: (1,) its time [s], updated in place; NaN before the first one.
-    """
-
-    time: Array
-    activation_time: float
-    deactivation_time: float
-    before: Array
-    since: Array
+    time: Array  # (T,) [s]
+    activation_time: float  # time constant [s]
+    deactivation_time: float  # time constant [s]
+    before: Array  # (n,) activations of the last frame that was solved, updated in place
+    since: Array  # (1,) its time [s], updated in place; NaN before the first one
 
 
 def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...]:
-    """The arrays of a Workspace for problems of this size.
-
-    Args:
-        rows: R, moments and soft rows.
-        muscles: n.
-        terms: K, those of the cost.
-    """
+    """The arrays of a Workspace for problems of this size."""
     return (
         np.empty(int(OTHER_TERMS) + (terms + 1) * STRIDE),
         np.empty((int(SMALL_ROWS), rows)),

@@ -1,4 +1,4 @@
-"""The certificate of a motion whose frames are coupled by rate limits.
+"""The certificate of a motion whose frames are coupled by rate limits, and the proof where there is none.
 
 With multipliers y >= 0 of the limits G a - h >= 0 the pull on an activation is p = A^T lambda + G^T y. Stationarity,
 moments and reserves are those of single frames with this p. In addition
@@ -9,21 +9,33 @@ that is, a limit holds, and is met or has a zero multiplier; the smaller of the 
 Limits couple frames: the multipliers of a muscle's two neighbouring limits may be large and nearly cancel. Misses are
 therefore relative to the largest of all terms, S = max(|g|, |p|, theta, |y| of the muscle's own limits); between two
 frames, to the smaller one of the two.
+
+Whether a motion can be produced at all is a linear programme: the least total reserve sum |s_k| / max(1, |b_k|) subject
+to A a + s = b, the bounds and the limits. Its dual gives a combination y of the moments and multipliers v >= 0 of the
+limits G a >= h. The motion is infeasible (Farkas) if
+
+    y . b  >  max over lower <= a <= upper of (A^T y + G^T v) . a  -  v . h,
+
+which is checked here, whoever proposes y and v; the Farkas ratio is that of infeasibility.py, summed over frames.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.certificate import stationarity_miss, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import LEAST_REACH
+from musclesolve.sharing.kernel.constants import LEAST_REACH, TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.rate.rate_limits import RateLimits
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,18 +99,9 @@ def coupled_residual(
 ) -> Array:
     """The certificate of every frame of a coupled motion, (T,); the motion is solved where all are at most 1e-6.
 
-    Args:
-        problem: T frames.
-        coupling: the limits between them.
-        cost: the cost whose sum was minimised.
-        activation: (T, n).
-        reserve: (T, m) [N m].
-        multiplier: (T, m) [cost per N m].
-        limit_multiplier: (2, T-1, n) of falling and of rising [cost].
-        compliance: (T, m), one over the weight of a reserve, zero where there is none.
-
-    Returns:
-        (T,) without unit; infinite where the answer contains a number that is not finite.
+    `limit_multiplier` (2, T-1, n) are those of falling and of rising [cost]; the compliance (T, m) is one over the
+    weight of a reserve, zero where there is none. The residual has no unit; it is infinite where a number is not
+    finite.
     """
     problem = within_domain(problem, cost)
     matrix = problem.moment_matrix
@@ -127,11 +130,79 @@ def _limits(coupling: Coupling, activation: Array, y: Array, size: Array) -> Arr
     size = np.minimum(size[:-1], size[1:])
     size = np.maximum(size, 1e-9 * size.max(axis=1, keepdims=True))
     slack = coupling.slack(activation)
-    step = np.divide(
-        y,
-        size,
-        out=np.where(y == 0, 0.0, np.copysign(np.inf, y)),
-        where=size > 0,
-    )
+    step = np.divide(y, size, out=np.where(y == 0, 0.0, np.copysign(np.inf, y)), where=size > 0)
     miss: Array = np.abs(slack - np.maximum(slack - step, 0.0)).max(axis=(0, 2))
     return miss
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The least reserves of a motion."""
+
+    # (T, m) [N m] what the muscles lack, signed like the moments; zeros where they suffice. NaN where the
+    # programme was not solved.
+    shortage: Array
+    direction: Array  # y, (T, m)
+    proved: bool  # whether y and v prove that the motion is out of reach
+
+
+def least_reserves(problem: Problem, coupling: Coupling) -> Reach:
+    """The least reserves with which a motion can be produced within its limits."""
+    from scipy import sparse
+    from scipy.optimize import linprog
+
+    frames, dofs, muscles = problem.moment_arm.shape
+    scale = np.maximum(1.0, np.abs(problem.moment))
+    moments = sparse.block_diag(list(problem.moment_matrix / scale[:, :, None]), format="csr")
+    one = sparse.identity(frames * dofs, format="csr")
+    rows = limit_rows(coupling, (frames, muscles))
+    nothing = sparse.csr_matrix((rows.shape[0], 2 * frames * dofs))
+    found = linprog(
+        np.append(np.zeros(frames * muscles), np.ones(2 * frames * dofs)),
+        A_ub=-sparse.hstack([rows, nothing], format="csr"),
+        b_ub=coupling.slack(np.zeros((frames, muscles))).reshape(-1),
+        A_eq=sparse.hstack([moments, one, -one], format="csr"),
+        b_eq=(problem.moment / scale).reshape(-1),
+        bounds=np.concatenate(
+            [
+                np.stack([problem.lower.reshape(-1), problem.upper.reshape(-1)], axis=1),
+                np.tile([0.0, np.inf], (2 * frames * dofs, 1)),
+            ]
+        ),
+        method="highs",
+    )
+    if found.status != 0:
+        lost = np.full_like(problem.moment, np.nan)
+        return Reach(lost, lost, False)
+    more, less = found.x[frames * muscles :].reshape(2, frames, dofs)
+    direction = found.eqlin.marginals.reshape(frames, dofs) / scale
+    limit_multiplier = np.maximum(-found.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
+    margin = farkas_ratio(problem, coupling, direction, limit_multiplier)
+    return Reach((more - less) * scale, direction, margin > TOLERANCE)
+
+
+def farkas_ratio(problem: Problem, coupling: Coupling, direction: Array, limit_multiplier: Array) -> float:
+    """The Farkas ratio of a motion; above 1e-6 it proves that the motion is infeasible.
+
+    The direction is y, (T, m), the limit multiplier v, (2, T-1, n), never negative; reserves are left out of account.
+    """
+    pull = np.matmul(direction[:, None, :], problem.moment_matrix)[:, 0, :] + coupling.pull(limit_multiplier)
+    most = np.maximum(problem.lower * pull, problem.upper * pull).sum()
+    most += (limit_multiplier * coupling.slack(np.zeros_like(problem.lower))).sum()
+    size = (np.abs(direction) * np.maximum(1.0, np.abs(problem.moment))).sum()
+    return float(((direction * problem.moment).sum() - most) / size) if size > 0 else -np.inf
+
+
+def limit_rows(coupling: Coupling, shape: tuple[int, int]) -> sparse.csr_matrix:
+    """G as a sparse matrix, (2 (T-1) n, T n)."""
+    from scipy import sparse
+
+    frames, muscles = shape
+    count = (frames - 1) * muscles
+    here = np.arange(count)
+    e_d = np.broadcast_to(coupling.e_d, (frames - 1, muscles)).reshape(-1)
+    e_a = np.broadcast_to(coupling.e_a, (frames - 1, muscles)).reshape(-1)
+    values = np.concatenate([-e_d, np.ones(count), e_a, -np.ones(count)])
+    row = np.concatenate([here, here, here + count, here + count])
+    column = np.concatenate([here, here + muscles, here, here + muscles])
+    return sparse.csr_matrix((values, (row, column)), shape=(2 * count, frames * muscles))

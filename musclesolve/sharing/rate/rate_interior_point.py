@@ -75,21 +75,15 @@ def solve_coupled(
 ) -> CoupledAttempt:
     """Minimise the sum of the cost over the frames.
 
-    Args:
-        problem: T frames of finite numbers.
-        coupling: the limits between them.
-        cost: convex.
-        compliance: C, (T, m), zero where there is no reserve.
-        multiplier_size: (T,) order of magnitude of the largest multipliers; needed where stiff reserves make
-            A^T lambda far larger than the marginal costs.
-        tolerance: certificate at which it is done; 1e-7 will do where it gets no better.
-        max_iterations: after which it is given up; the best iterate is returned.
+    The compliance C (T, m) is zero where there is no reserve. `multiplier_size` (T,) is the order of magnitude of the
+    largest multipliers, needed where stiff reserves make A^T lambda far larger than the marginal costs. The tolerance
+    is a certificate; 1e-7 will do where it gets no better. The best iterate is returned.
     """
     method = _Method(problem, coupling, cost, compliance, multiplier_size)
-    best = CoupledAttempt(*method.answer(), np.inf, 0)
+    best = CoupledAttempt(*method.iterate(), np.inf, 0)
     with np.errstate(all="ignore"):
         for iteration in range(max_iterations + 1):
-            activation, multiplier, limit_multiplier = method.answer()
+            activation, multiplier, limit_multiplier = method.iterate()
             residual = method.residual(activation, multiplier, limit_multiplier)
             if not np.isfinite(residual):
                 break
@@ -153,7 +147,7 @@ class _Method:
             missing=self.coupling.slack(a) - slack,
         )
 
-    def answer(self) -> tuple[Array, Array, Array]:
+    def iterate(self) -> tuple[Array, Array, Array]:
         x = self.x
         return np.clip(x.a, self.problem.lower, self.problem.upper), x.multiplier.copy(), x.y.copy()
 

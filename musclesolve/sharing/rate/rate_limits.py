@@ -55,8 +55,8 @@ class RateLimits:
 
     def reach(self, activation: Array, step: ArrayLike) -> tuple[Array, Array]:
         """The least and the greatest activation a time later [s], of the shape of activation."""
-        rest, fade = self.decay(np.asarray(step, dtype=np.float64))
-        return fade * activation, 1.0 - rest * (1.0 - activation)
+        e_a, e_d = self.decay(np.asarray(step, dtype=np.float64))
+        return e_d * activation, 1.0 - e_a * (1.0 - activation)
 
     def excess(self, activation: Array, time: Array) -> Array:
         """How far each change of activation (T, n) is out of reach, (T-1, n); zero where the limits are kept."""

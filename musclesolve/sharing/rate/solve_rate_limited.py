@@ -1,4 +1,4 @@
-"""Solve a whole motion within rate limits and certify the answer."""
+"""Solve a whole motion within rate limits and certify the result."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ from musclesolve.sharing.infeasibility import empty_box
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
+from musclesolve.sharing.problem_scale import fallback_weight
+from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual, least_reserves
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
 from musclesolve.sharing.rate.rate_limits import RateLimits
-from musclesolve.sharing.rate.rate_reach import least_reserves
-from musclesolve.sharing.reserve_weight import fallback_weight
-from musclesolve.sharing.solution import Solution
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve
@@ -68,7 +66,7 @@ def solve_rate_limited(
     solver: str | Solver = "batch",
     on_infeasible: str = "report",
 ) -> RateLimited:
-    """The cheapest activations of a whole motion that change no faster than activation dynamics allows.
+    """The activations of least cost for a whole motion that change no faster than activation dynamics allows.
 
     Args:
         problem: T frames; no upper bound above 1, where excitation ends. Frames that are not finite are left out, and
@@ -91,12 +89,9 @@ def solve_rate_limited(
     """
     chosen, limits = _suitable(problem, cost), RateLimits() if limits is None else limits
     if not isinstance(limits, RateLimits):
-        raise InputError(
-            f"limits is {limits!r}",
-            code="bad_type",
-            where="limits",
-            expected="a RateLimits, for instance RateLimits(0.010, 0.040)",
-        )
+        fault = f"limits is {limits!r}"
+        expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
+        raise InputError(fault, code="bad_type", where="limits", expected=expected)
     check_choice(method, "the method", METHODS, where="method")
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     instant = _times(problem, time)
@@ -265,32 +260,21 @@ def _between(multiplier: Array, usable: Mask) -> Array:
 
 def _suitable(problem: Problem, cost: str | Cost) -> Cost:
     if check_problem(problem).single_frame:
-        raise InputError(
-            "the problem is a single frame without a frame axis",
-            code="bad_shape",
-            where="problem",
-            expected="the frames of a motion",
-        )
+        fault = "the problem is a single frame without a frame axis"
+        raise InputError(fault, code="bad_shape", where="problem", expected="the frames of a motion")
     chosen = check_smooth_convex_cost(cost, problem, "shared within rate limits", "cost")
     high = np.argwhere(np.nan_to_num(problem.upper) > 1.0)
     if high.size:
         t, i = (int(index) for index in high[0])
-        raise InputError(
-            f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
-            code="bad_number",
-            where="Problem.upper",
-            expected="at most 1: rate limits are those of excitations between 0 and 1",
-        )
+        fault = f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}"
+        expected = "at most 1: rate limits are those of excitations between 0 and 1"
+        raise InputError(fault, code="bad_number", where="Problem.upper", expected=expected)
     return chosen
 
 
 def _times(problem: Problem, time: ArrayLike) -> Array:
     instant = check_increasing(time, least=0)
     if len(instant) != problem.n_frames:
-        raise InputError(
-            f"there are {len(instant)} times",
-            code="bad_shape",
-            where="time",
-            expected=f"{problem.n_frames} [s]",
-        )
+        fault = f"there are {len(instant)} times"
+        raise InputError(fault, code="bad_shape", where="time", expected=f"{problem.n_frames} [s]")
     return instant

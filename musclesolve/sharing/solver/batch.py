@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -15,11 +15,44 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import KernelProblem, Options
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
+from musclesolve.sharing.nearest_moments import nearest_moments
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solution_arrays import SolutionArrays
+from musclesolve.sharing.solution import SolutionArrays
+from musclesolve.sharing.solver.interior_point import InteriorPoint
 from musclesolve.sharing.solver.solver_base import Attempt
-from musclesolve.sharing.solver.vectorised import Vectorised
 from musclesolve.sharing.status import Status
+
+
+@dataclass(frozen=True)
+class Vectorised:
+    """The interior-point method in numpy, in blocks of frames that fit a processor's cache."""
+
+    tolerance: float = 1e-9  # certificate at which a frame is done
+    max_iterations: int = 250  # after which a frame is given up
+    block: int = 512  # frames at a time
+
+    name: ClassVar[str] = "batch"
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver. A warm start is of no use to an interior-point method and is ignored."""
+        starts = range(0, max(problem.n_frames, 1), self.block)
+        numbers = [np.arange(i, min(i + self.block, problem.n_frames)) for i in starts]
+        return joined([self._block(problem.frames(part), cost) for part in numbers])
+
+    def _block(self, problem: Problem, cost: Cost) -> Attempt:
+        method = InteriorPoint(self.tolerance, self.max_iterations, seek_proof=problem.reserve_weight is None)
+        if problem.reserve_weight is None:
+            return method.solve(problem, cost)
+        # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
+        missing = nearest_moments(problem)
+        attempt = method.solve(problem, cost, problem.reserve_weight * missing.reserve)
+        return replace(attempt, iterations=attempt.iterations + missing.iterations)
+
+
+def joined(parts: list[Attempt]) -> Attempt:
+    """Attempts at consecutive blocks of frames as one."""
+    names = ("activation", "reserve", "multiplier", "iterations", "claim")
+    return Attempt(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 @dataclass(frozen=True)
@@ -30,21 +63,12 @@ class Batch:
     without certificate or proof. Newton's method starts from the multipliers of the frame before, in chains of 64
     frames: the number of threads and of frames at a time does not change the result, their order changes it within
     the tolerance.
-
-    Args:
-        tolerance: certificate at which a frame is done.
-        max_iterations: after which a frame is given up.
-        block: frames at a time, rounded up to whole chains.
-        threads: at most so many; one for each core, or as NUMBA_NUM_THREADS says, unless given.
-
-    Raises:
-        InputError: a number of frames or threads below one.
     """
 
-    tolerance: float = 1e-9
-    max_iterations: int = 250
-    block: int = 512
-    threads: int | None = None
+    tolerance: float = 1e-9  # certificate at which a frame is done
+    max_iterations: int = 250  # after which a frame is given up
+    block: int = 512  # frames at a time, rounded up to whole chains
+    threads: int | None = None  # at most so many; None: one for each core, or NUMBA_NUM_THREADS
 
     name: ClassVar[str] = "batch"
 

@@ -12,7 +12,7 @@ class BatchCholesky:
     """Solves S x = r for T symmetric positive semidefinite matrices S, (T, m, m), of a few rows each.
 
     The matrices are first brought to a unit diagonal. A ridge of 1e-14 keeps rows that depend on each other
-    harmless: in an iteration that works on the true residual it slows the step, it does not move the answer.
+    harmless: in an iteration that works on the true residual it slows the step, it does not move the solution.
     Arithmetic runs over rows and columns in Python and over the frames in numpy.
     """
 

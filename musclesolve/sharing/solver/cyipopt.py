@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame
+from musclesolve.sharing.solver.programme import Outcome, Reduced, frame_by_frame, ipopt_options
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -26,14 +26,10 @@ class Cyipopt:
     """Ipopt without symbolic expressions: a cost that has none can be solved as well.
 
     Each frame starts from the previous one unless a warm start is given. Threads wait for each other.
-
-    Args:
-        tolerance: Ipopt's `tol`, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-13
-    max_iterations: int = 300
+    tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
+    max_iterations: int = 300  # for each frame
 
     name: ClassVar[str] = "cyipopt"
 
@@ -53,25 +49,13 @@ class Cyipopt:
             cl=programme.moment,
             cu=programme.moment,
         )
-        for option, value in self._options().items():
+        for option, value in ipopt_options(self.tolerance, self.max_iterations).items():
             ipopt.add_option(option, value)
+        ipopt.add_option("jac_c_constant", "yes")
         x, report = ipopt.solve(guess)
         claim = CLAIMS.get(report["status"], Status.SOLVER_FAILED)
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
         return Outcome(np.asarray(x), -np.asarray(report["mult_g"]), functions.iterations, claim)
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "print_level": 0,
-            "sb": "yes",
-            "tol": self.tolerance,
-            "max_iter": self.max_iterations,
-            "bound_relax_factor": 0.0,
-            "constr_viol_tol": 1e-9,
-            "compl_inf_tol": self.tolerance,
-            "nlp_scaling_method": "none",
-            "jac_c_constant": "yes",
-        }
 
 
 class _Functions:

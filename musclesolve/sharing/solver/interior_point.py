@@ -77,25 +77,16 @@ class _Frames:
 
 @dataclass(frozen=True)
 class InteriorPoint:
-    """The iteration on one block of frames.
+    """The iteration on one block of frames."""
 
-    Args:
-        tolerance: certificate at which a frame is done; a hundred times as much after 40 iterations.
-        max_iterations: after which it is given up.
-        seek_proof: also end a frame whose multiplier proves infeasibility, and one whose reserves are negligible.
-    """
-
-    tolerance: float
-    max_iterations: int
-    seek_proof: bool
+    tolerance: float  # certificate at which a frame is done; a hundred times as much after 40 iterations
+    max_iterations: int  # after which it is given up
+    seek_proof: bool  # also end a frame with a proof of infeasibility, or with negligible reserves
 
     def solve(self, problem: Problem, cost: Cost, multiplier: Array | None = None) -> Attempt:
         """Minimise; bounds are within the domain of the cost and lower <= upper everywhere.
 
-        Args:
-            problem: one block of frames.
-            cost: convex and separable, with or without soft rows.
-            multiplier: (T, m) a guess that gives the right order of magnitude.
+        The multiplier (T, m) is a guess that gives the right order of magnitude.
         """
         guess = np.zeros_like(problem.moment) if multiplier is None else multiplier
         # a frame that breaks down turns into NaN and leaves; it must not disturb the others

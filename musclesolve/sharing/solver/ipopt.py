@@ -12,10 +12,10 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.one_thread import CASADI
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.soft_rows import SoftRows
+from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.programme import independent_rows
+from musclesolve.sharing.solver.programme import independent_rows, ipopt_options
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -33,14 +33,10 @@ class Ipopt:
 
     Cost and moments are scaled to order one before Ipopt sees them, and rows that repeat others are left out. Each
     frame starts from the previous one unless a warm start is given. Threads wait for each other.
-
-    Args:
-        tolerance: Ipopt's `tol`, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-13
-    max_iterations: int = 300
+    tolerance: float = 1e-13  # Ipopt's `tol`, on the scaled problem
+    max_iterations: int = 300  # for each frame
 
     name: ClassVar[str] = "ipopt"
 
@@ -62,15 +58,15 @@ class Ipopt:
             sizes = (combination.shape[1], problem.n_muscles, numbers, n_soft_rows)
             programme = _programme(cost, sizes, soft, self.tolerance, self.max_iterations)
             guess = np.clip(guess, problem.lower[t], problem.upper[t])
-            answer, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
+            found, status = _call(programme, problem, scaled.parameters(t, combination), t, guess)
             attempt.claim[t] = CLAIMS.get(status["return_status"], Status.SOLVER_FAILED)
             attempt.iterations[t] = status.get("iter_count", 0)
-            x = np.asarray(answer["x"])[:, 0]
+            x = np.asarray(found["x"])[:, 0]
             attempt.activation[t] = np.clip(x[: problem.n_muscles], problem.lower[t], problem.upper[t])
             if soft:
                 attempt.reserve[t] = x[problem.n_muscles :] * scaled.row[t]
             # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-            multiplier = -combination @ np.asarray(answer["lam_g"])[:, 0]
+            multiplier = -combination @ np.asarray(found["lam_g"])[:, 0]
             attempt.multiplier[t] = multiplier * scaled.cost[t] / scaled.row[t]
             if attempt.claim[t] == Status.SOLVED:
                 start = attempt.activation[t : t + 1]
@@ -98,13 +94,13 @@ class _Scaled:
         if problem.reserve_weight is not None:
             rest.append(problem.reserve_weight * row**2 / steepest[:, None])
         if rows is not None:
-            rest += [_columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
+            rest += [columns_first(rows.matrix), rows.target, rows.weight / steepest[:, None]]
         return cls(
             row,
             steepest,
             problem.moment_matrix / row[:, :, None],
             problem.moment / row,
-            _columns_first(cost.parameters(problem)),
+            columns_first(cost.parameters(problem)),
             np.concatenate(rest, axis=1),
         )
 
@@ -125,7 +121,7 @@ class _Scaled:
         return np.concatenate([self.numbers[t], matrix.ravel(order="F"), moment, self.rest[t]])
 
 
-def _columns_first(matrices: Array) -> Array:
+def columns_first(matrices: Array) -> Array:
     """Every matrix as a row of numbers in the order of CasADi."""
     return matrices.transpose(0, 2, 1).reshape(len(matrices), -1)
 
@@ -154,23 +150,20 @@ def _programme(cost: Cost, sizes: tuple[int, int, int, int], soft: bool, toleran
         "f": objective,
         "g": rows,
     }
-    ipopt: dict[str, Any] = {
-        "print_level": 0,
-        "sb": "yes",
-        "tol": tolerance,
-        "max_iter": limit,
-        "bound_relax_factor": 0.0,
-    }
-    ipopt |= {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
-    quiet: dict[str, Any] = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
-    return casadi.nlpsol("sharing", "ipopt", problem, quiet | {"ipopt": ipopt})
+    return casadi_ipopt("sharing", problem, ipopt_options(tolerance, limit))
+
+
+def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Ipopt for a programme of CasADi; it prints and raises nothing."""
+    quiet = {"print_time": False, "show_eval_warnings": False, "error_on_fail": False}
+    return casadi.nlpsol(name, "ipopt", problem, {**quiet, "ipopt": options})
 
 
 def _call(
     programme: Any, problem: Problem, parameters: Array, t: int, guess: Array
 ) -> tuple[Any, dict[str, Any]]:
     free = np.full(0 if problem.reserve_weight is None else problem.n_dof, np.inf)
-    answer = programme(
+    found = programme(
         x0=np.concatenate([guess, np.zeros_like(free)]),
         p=parameters,
         lbx=np.concatenate([problem.lower[t], -free]),
@@ -178,4 +171,4 @@ def _call(
         lbg=0.0,
         ubg=0.0,
     )
-    return answer, programme.stats()
+    return found, programme.stats()

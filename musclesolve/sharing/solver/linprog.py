@@ -39,14 +39,10 @@ class Linprog:
     Reserves are quadratic, which no linear programme is. Beside levels they have priority: the interior-point method
     of the project makes them as small as possible, the levels share what is left. A linear cost with reserves is
     refused.
-
-    Args:
-        tolerance: primal and dual feasibility, on scaled rows.
-        max_iterations: of each linear programme.
     """
 
-    tolerance: float = 1e-10
-    max_iterations: int = 10000
+    tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
+    max_iterations: int = 10000  # of each linear programme
 
     name: ClassVar[str] = "linprog"
 
@@ -84,9 +80,8 @@ class Linprog:
             work = _Levels(problem.frames(np.array([t])), load[t], attempt.reserve[t], start[t], ~held[t])
             while work.going:
                 found = self._call(*work.programme(), work.rows())
-                if (
-                    work.multipliers and found.x is None
-                ):  # what is held leaves the others no room but that of rounding
+                if work.multipliers and found.x is None:
+                    # what is held leaves the others no room but that of rounding
                     loose = replace(self, tolerance=LOOSE)
                     found = loose._call(*work.programme(), work.rows())
                 work.take(found)
@@ -111,6 +106,7 @@ class Linprog:
         """SciPy's linprog with rows of order one; `multiplier` is d cost / d moment."""
         size = np.abs(matrix).max(axis=1, initial=0.0)
         size = np.where(size > 0, size, 1.0)
+        limits = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), self.tolerance)
         found = linprog(
             slope,
             *(rows or (None, None)),
@@ -118,11 +114,7 @@ class Linprog:
             b_eq=moment / size,
             bounds=bounds,
             method="highs",
-            options={
-                "primal_feasibility_tolerance": self.tolerance,
-                "dual_feasibility_tolerance": self.tolerance,
-                "maxiter": self.max_iterations,
-            },
+            options=limits | {"maxiter": self.max_iterations},
         )
         if found.x is not None:
             found.multiplier = found.eqlin.marginals / size
@@ -168,10 +160,8 @@ class _Levels:
         if self.multipliers:  # rows that only repeat others would contradict them by rounding
             matrix, rest = self.basis.T @ matrix, self.basis.T @ rest
         matrix = np.hstack([matrix, np.zeros((len(rest), 1))])
-        lower, upper = (
-            np.append(load * self.lower[self.open], 0.0),
-            np.append(load * self.upper[self.open], np.inf),
-        )
+        lower = np.append(load * self.lower[self.open], 0.0)
+        upper = np.append(load * self.upper[self.open], np.inf)
         return np.append(np.zeros(len(load)), 1.0), matrix, rest, np.stack([lower, upper], axis=1)
 
     def rows(self) -> tuple[Array, Array]:

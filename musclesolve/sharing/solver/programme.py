@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load
-from musclesolve.sharing.solver.multiplier_recovery import least_squares_multiplier
-from musclesolve.sharing.solver.polish import polished
+from musclesolve.sharing.solver.polish import least_squares_multiplier, polished
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
@@ -39,12 +39,7 @@ class Outcome:
 
 
 class Programme:
-    """The functions of one frame and their exact derivatives.
-
-    Args:
-        problem: a single frame.
-        cost: what is minimised; convexity is not needed.
-    """
+    """The functions of one frame and their exact derivatives."""
 
     def __init__(self, problem: Problem, cost: Cost) -> None:
         self.problem, self.cost, self.muscles = problem, cost, problem.n_muscles
@@ -100,9 +95,6 @@ class Reduced:
 
     With A_y the columns of the free unknowns y, and U the left singular vectors of its singular values that are not
     zero, its rows are U^T A_y y = U^T (b - A_fixed x_fixed). Multipliers p of these are multipliers U p of all rows.
-
-    Args:
-        programme: one with at least one unknown that is free.
     """
 
     def __init__(self, programme: Programme) -> None:
@@ -134,6 +126,12 @@ class Reduced:
         return self.programme.hessian(self.whole(y))[np.ix_(self.free, self.free)]
 
 
+def ipopt_options(tolerance: float, limit: int) -> dict[str, Any]:
+    """Options of Ipopt for a scaled problem, silent."""
+    options = {"print_level": 0, "sb": "yes", "tol": tolerance, "max_iter": limit, "bound_relax_factor": 0.0}
+    return options | {"constr_viol_tol": 1e-9, "compl_inf_tol": tolerance, "nlp_scaling_method": "none"}
+
+
 def room(programme: Programme) -> Mask:
     """Which unknowns their bounds leave free."""
     return programme.upper - programme.lower > NO_ROOM
@@ -152,12 +150,6 @@ def frame_by_frame(
     """Every frame by `call(programme, first guess)`, the last digits by Newton's method (polish.py).
 
     Without a warm start each frame starts from the one before it.
-
-    Args:
-        problem: many frames.
-        cost: what is minimised.
-        warm_start: (T, n) or None.
-        call: the backend, called only where some unknown is free.
     """
     attempt = Attempt.blank(problem)
     previous = 0.5 * (problem.lower[:1] + problem.upper[:1])

@@ -72,16 +72,11 @@ class QuadraticProgramme:
 
     A result whose certificate is between 1e-9 and 0.1 goes through Newton's method on the bounds at which it has
     arrived (polish.py), as the results of the other solvers for one frame do.
-
-    Args:
-        name: of the backend.
-        tolerance: of the backend, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    name: str
-    tolerance: float = 1e-10
-    max_iterations: int = 10000
+    name: str  # of the backend
+    tolerance: float = 1e-10  # of the backend, on the scaled problem
+    max_iterations: int = 10000  # for each frame
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is ignored."""

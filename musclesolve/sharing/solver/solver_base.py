@@ -16,23 +16,15 @@ from musclesolve.sharing.status import Status
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What a solver claims; it counts only once the certificate is recomputed.
+    """What a solver claims; it counts only once the certificate is recomputed."""
 
-    Attributes:
-        activation: (T, n).
-        reserve: (T, m) [N m]; zero without reserves.
-        multiplier: (T, m) [cost per N m]; for a claim of INFEASIBLE the direction of the proof.
-        iterations: (T,).
-        claim: (T,) members of Status: SOLVED, INFEASIBLE, MAX_ITERATIONS or SOLVER_FAILED.
-        level_multiplier: (T, L, m) for a cost of levels: the combination of moments that proves each level, from the
-            highest down; zero where a bound alone is the proof, NaN below the last.
-    """
-
-    activation: Array
-    reserve: Array
-    multiplier: Array
-    iterations: NDArray[np.int64]
-    claim: NDArray[np.int8]
+    activation: Array  # (T, n)
+    reserve: Array  # (T, m) [N m]; zero without reserves
+    multiplier: Array  # (T, m) [cost per N m]; for a claim of INFEASIBLE the direction of the proof
+    iterations: NDArray[np.int64]  # (T,)
+    claim: NDArray[np.int8]  # (T,) members of Status: SOLVED, INFEASIBLE, MAX_ITERATIONS or SOLVER_FAILED
+    # (T, L, m) for a cost of levels: the combination of moments that proves each level, from the highest down;
+    # zero where a bound alone is the proof, NaN below the last
     level_multiplier: Array | None = None
 
     @classmethod
@@ -68,10 +60,7 @@ class Solver(Protocol):
         """The name in the registry."""
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
-        """Minimise the cost in every frame.
+        """Minimise the cost in every frame; numbers are finite, bounds within the domain of the cost and in order.
 
-        Args:
-            problem: finite numbers only, upper bounds within the domain of the cost, lower <= upper.
-            cost: one whose `needs` the solver can satisfy.
-            warm_start: (T, n) activations to start from, for solvers that can use them.
+        `warm_start` (T, n) are activations to start from, for solvers that can use them.
         """

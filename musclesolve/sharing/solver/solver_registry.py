@@ -27,33 +27,21 @@ class SolverNotInstalledError(InputError):
 
 @dataclass(frozen=True)
 class SolverRecord:
-    """A registered solver.
+    """A registered solver."""
 
-    Attributes:
-        name: what to ask for.
-        summary: what it is.
-        module: where its class is.
-        kind: the name of the class.
-        packages: the packages that have to be installed.
-        install: how to install them.
-        batched: whether all frames are solved at once.
-        warm_start: whether it can start from given activations.
-        proves_infeasibility: whether it proves itself that moments are out of reach (otherwise it is done for it).
-        can: which words of `Cost.needs` it can satisfy; `quadratic_programme` stands for quadratic costs and no others.
-        arguments: of its class.
-    """
-
-    name: str
-    summary: str
-    module: str
-    kind: str
-    packages: tuple[str, ...]
-    install: str
+    name: str  # by which `solve` finds it
+    summary: str  # what it is
+    module: str  # where its class is
+    kind: str  # the name of the class
+    packages: tuple[str, ...]  # the packages that have to be installed
+    install: str  # how to install them
+    # which words of `Cost.needs` it can satisfy; `quadratic_programme` stands for quadratic costs and no others
     can: frozenset[str]
-    batched: bool = False
-    warm_start: bool = False
+    batched: bool = False  # whether all frames are solved at once
+    warm_start: bool = False  # whether it can start from given activations
+    # whether it proves itself that moments are out of reach (otherwise it is done for it)
     proves_infeasibility: bool = False
-    arguments: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()  # of its class
 
     @property
     def package(self) -> str:
@@ -128,13 +116,13 @@ _RECORDS = (
     _record(
         "slsqp",
         "sequential least squares of SciPy, frame by frame",
-        *("slsqp", "Slsqp", "scipy"),
+        *("scipy_solvers", "Slsqp", "scipy"),
         warm_start=True,
     ),
     _record(
         "trust-constr",
         "trust-region interior-point method of SciPy, frame by frame; slow",
-        *("trust_constr", "TrustConstr", "scipy"),
+        *("scipy_solvers", "TrustConstr", "scipy"),
     ),
     _record(
         "linprog",
@@ -161,12 +149,7 @@ def solvers() -> dict[str, SolverRecord]:
 
 
 def find_solver(solver: str | Solver) -> Solver:
-    """The solver object for a name; an object is returned as it is.
-
-    Raises:
-        UnknownSolverError: there is no such solver.
-        SolverNotInstalledError: there is, but a package that it needs is missing.
-    """
+    """The solver object for a name; an object is returned as it is."""
     if not isinstance(solver, str):
         if callable(getattr(solver, "solve", None)) and hasattr(solver, "name"):
             return solver
@@ -174,19 +157,14 @@ def find_solver(solver: str | Solver) -> Solver:
             f"{solver!r} is no solver", code="bad_type", expected="a name, or an object with name and solve"
         )
     if solver not in REGISTRY:
-        raise UnknownSolverError(
-            f"there is no solver {solver!r}",
-            code="unknown_name",
-            expected="one of " + ", ".join(REGISTRY),
-            remedy=suggestion(solver, REGISTRY),
-        )
+        fault = f"there is no solver {solver!r}"
+        expected = "one of " + ", ".join(REGISTRY)
+        remedy = suggestion(solver, REGISTRY)
+        raise UnknownSolverError(fault, code="unknown_name", expected=expected, remedy=remedy)
     record = REGISTRY[solver]
     if record.missing:
-        raise SolverNotInstalledError(
-            f"the solver {solver!r} needs {' and '.join(record.missing)}, not installed",
-            code="missing_package",
-            remedy=record.install,
-        )
+        fault = f"the solver {solver!r} needs {' and '.join(record.missing)}, not installed"
+        raise SolverNotInstalledError(fault, code="missing_package", remedy=record.install)
     found: Solver = getattr(importlib.import_module(record.module), record.kind)(*record.arguments)
     return found
 
@@ -202,11 +180,7 @@ def fits(solver: Solver, cost: Cost, reserves: bool = False) -> bool:
 
 
 def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
-    """See that the solver can minimise the cost, beside reserves where there are or may be some.
-
-    Raises:
-        UnfitSolverError: it cannot; lists those that can.
-    """
+    """See that the solver can minimise the cost, beside reserves where there are or may be some."""
     if fits(solver, cost, reserves):
         return
     can = _can(solver)
@@ -216,10 +190,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = [f"costs that are not quadratic, such as {cost.formula or cost.name}"]
     if _fits(can, cost):
         lacking = ["the quadratic cost of reserves"]
-    raise UnfitSolverError(
-        f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}",
-        code="unfit_solver",
-        where="solve",
-        expected="one of " + ", ".join(able) if able else "a solver of your own with these words in `can`",
-        remedy=f"solver={able[0]!r}" if able else None,
-    )
+    fault = f"the solver {solver.name!r} cannot minimise {cost.name}: it does not take {', '.join(lacking)}"
+    expected = "one of " + ", ".join(able) if able else "a solver of your own with these words in `can`"
+    remedy = f"solver={able[0]!r}" if able else None
+    raise UnfitSolverError(fault, code="unfit_solver", where="solve", expected=expected, remedy=remedy)

@@ -50,7 +50,7 @@ def test_every_end_is_that_of_a_linear_programme(make_leg):
     assert (gaps >= 0).all() and (gaps <= 2e-6 * problem.force_capacity).all()
 
 
-def test_no_admissible_answer_is_outside(make_leg):
+def test_no_admissible_solution_is_outside(make_leg):
     problem = make_leg(20, seed=6)
     span = feasible_range(problem, muscles=problem.muscle[:6])
     for cost in COSTS:

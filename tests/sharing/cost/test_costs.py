@@ -224,7 +224,7 @@ def test_only_positive_multiples(factor):
         factor * ForceSquared()
 
 
-def test_a_label_says_what_differs_from_the_defaults():
+def test_a_label_shows_what_differs_from_the_defaults():
     assert ActivationPower().label == "activation_power"
     assert ActivationPower(3.0).label == "activation_power(exponent=3.0)"
     assert (

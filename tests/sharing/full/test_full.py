@@ -147,7 +147,7 @@ def test_a_cost_of_levels_is_refused():
         solve_full(mechanism(), "min_max")
 
 
-def test_data_that_a_cost_needs_is_asked_for():
+def test_data_that_a_cost_needs_is_required():
     with refused("missing_argument", "Problem.fiber_velocity"):
         solve_full(mechanism(), "muscle_power")
 

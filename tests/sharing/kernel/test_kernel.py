@@ -23,8 +23,7 @@ from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate.rate_limits import RateLimits
 from musclesolve.sharing.rate.solve_rate_limited import solve_rate_limited
-from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.vectorised import Vectorised
+from musclesolve.sharing.solver.batch import Batch, Vectorised
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
@@ -198,7 +197,7 @@ def test_frame_by_frame_within_rate_limits_is_the_same_compiled(make_leg, cost, 
     np.testing.assert_allclose(fast.reserve, slow.reserve, atol=1e-5)
 
 
-def test_an_unresolved_frame_in_the_middle_is_solved_and_the_rest_follows_it(make_leg, monkeypatch):
+def test_an_unresolved_frame_in_the_middle_is_solved_and_the_others_follow_it(make_leg, monkeypatch):
     problem = make_leg(8, seed=4, effort=0.3, dofs=3, muscles=15)
     time = 0.02 * np.arange(8)
     whole = solve_rate_limited(problem, time, method="frame_by_frame").solution
@@ -242,7 +241,7 @@ def test_a_forked_process_has_threads_of_its_own():
 
 
 @pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "soft_saturation"])
-def test_the_frame_before_saves_steps_and_changes_no_answer(make_leg, cost):
+def test_the_frame_before_saves_steps_and_changes_no_solution(make_leg, cost):
     """Also where some frames are out of reach in between."""
     problem = make_leg(90, seed=5)
     moment = problem.moment.copy()

@@ -11,8 +11,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.infeasibility import farkas_ratio
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.vectorised import Vectorised
+from musclesolve.sharing.solver.batch import Batch, Vectorised
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

@@ -11,10 +11,15 @@ from scipy.optimize import minimize
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.rate.rate_certificate import Coupling, coupled_residual
+from musclesolve.sharing.rate.rate_certificate import (
+    Coupling,
+    coupled_residual,
+    farkas_ratio,
+    least_reserves,
+    limit_rows,
+)
 from musclesolve.sharing.rate.rate_interior_point import solve_coupled
 from musclesolve.sharing.rate.rate_limits import RateLimits
-from musclesolve.sharing.rate.rate_reach import farkas_ratio, least_reserves, limit_rows
 from musclesolve.sharing.rate.solve_rate_limited import solve_rate_limited
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -285,7 +290,7 @@ def test_a_single_frame_has_nothing_to_limit(make_leg):
 
 
 @pytest.mark.parametrize("method", ["together", "frame_by_frame"])
-def test_no_frames_no_answer(method):
+def test_no_frames_no_solution(method):
     problem, time = burst()
     answer = solve_rate_limited(problem.frames(np.arange(0)), time[:0], method=method)
     assert answer.solution.activation.shape == (0, 6) and answer.method == method

@@ -14,8 +14,8 @@ import pytest
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.infeasibility import farkas_ratio
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.solver.batch import Vectorised
 from musclesolve.sharing.solver.solver_registry import solvers
-from musclesolve.sharing.solver.vectorised import Vectorised
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 

@@ -35,7 +35,7 @@ def test_frames_do_not_depend_on_their_neighbours(make_leg):
     np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
 
 
-def test_a_warm_start_does_not_change_the_answer(make_leg):
+def test_a_warm_start_does_not_change_the_solution(make_leg):
     problem = make_leg(5, seed=8)
     cold = solve(problem, solver="ipopt")
     warm = solve(problem, solver="ipopt", warm_start=cold.activation)
@@ -151,12 +151,7 @@ def test_more_moments_than_muscles(solver, dofs, muscles, held, capfd):
     moment = arm @ (strongest * activation) + np.array([[0.0], [5.0]]) * random.uniform(-1.0, 1.0, dofs)
     fixed = np.arange(muscles) < held
     problem = Problem(
-        arm,
-        moment,
-        strongest,
-        strongest,
-        np.where(fixed, activation, 0.0),
-        np.where(fixed, activation, 1.0),
+        arm, moment, strongest, strongest, np.where(fixed, activation, 0.0), np.where(fixed, activation, 1.0)
     )
     answer = solve(problem, "stress_cubed", solver)
     assert answer.status.tolist() == [Status.SOLVED, Status.INFEASIBLE]

@@ -12,8 +12,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.errors import InputError
+from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.cost.power_sum import PowerSum, relative_force, relative_force_change
-from musclesolve.sharing.cost.soft_rows import SoftRows
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_change import ProblemChange
 
@@ -122,12 +122,9 @@ def _pairs_of(cost: str, weights: Weights) -> tuple[tuple[str, float], ...]:
     try:
         pairs = tuple(dict(weights).items())
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"the weights of {cost} are {weights!r}",
-            code="bad_type",
-            expected="names of reactions with a number each",
-            remedy='{"knee": 1.0}',
-        ) from error
+        fault = f"the weights of {cost} are {weights!r}"
+        expected = "names of reactions with a number each"
+        raise InputError(fault, code="bad_type", expected=expected, remedy='{"knee": 1.0}') from error
     for key, weight in pairs:
         _check_weight(cost, f"the weight of {key!r}", weight)
     return tuple((str(key), float(weight)) for key, weight in pairs)

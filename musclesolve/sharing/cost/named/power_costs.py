@@ -205,7 +205,7 @@ class MusclePower(PowerSum):
     among muscles; `exponent=1` is the sum of the magnitudes, a linear cost.
 
     Assumes that absorbing power costs as much as producing it. A muscle of constant length has no power, and nothing
-    would say how active it is; v_0 makes it cost as much as one that moves at that speed. F_i is the force at the
+    would determine how active it is; v_0 makes it cost as much as one that moves at that speed. F_i is the force at the
     tendon, of which the fibers bear slightly more when pennate.
 
     Args:

@@ -1,4 +1,4 @@
-"""The trust-region interior-point method of SciPy."""
+"""Solvers of SciPy: sequential least-squares programming, and the trust-region interior-point method."""
 
 from __future__ import annotations
 
@@ -16,6 +16,44 @@ from musclesolve.sharing.solver.programme import LARGE, Outcome, Reduced, frame_
 from musclesolve.sharing.solver.solver_base import Attempt
 from musclesolve.sharing.status import Status
 
+ITERATION_LIMIT, INCOMPATIBLE = 9, 4  # SciPy's codes
+
+
+@dataclass(frozen=True)
+class Slsqp:
+    """SLSQP (Kraft 1988) with exact gradients; curvature is estimated from the iterates, anew in every frame.
+
+    Its multipliers are found from its result by least squares. Each frame starts from the previous one.
+    """
+
+    tolerance: float = 1e-16  # SciPy's `ftol`, on the scaled cost
+    max_iterations: int = 500  # for each frame
+
+    name: ClassVar[str] = "slsqp"
+
+    def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
+        """See Solver."""
+        return frame_by_frame(problem, cost, warm_start, self._call)
+
+    def _call(self, programme: Reduced, guess: Array) -> Outcome:
+        matrix, moment = programme.matrix, programme.moment
+        free = programme.upper >= LARGE
+        bounds = np.stack([programme.lower, programme.upper], axis=1)
+        bounds[free] = (-np.inf, np.inf)
+        found = minimize(
+            programme.value,
+            guess,
+            jac=programme.gradient,
+            method="SLSQP",
+            bounds=bounds,
+            constraints={"type": "eq", "fun": lambda x: matrix @ x - moment, "jac": lambda x: matrix},
+            options={"ftol": self.tolerance, "maxiter": self.max_iterations},
+        )
+        claims = {0: Status.SOLVED, ITERATION_LIMIT: Status.MAX_ITERATIONS, INCOMPATIBLE: Status.INFEASIBLE}
+        claim = claims.get(found.status, Status.SOLVER_FAILED)
+        return Outcome(found.x, None, found.nit, claim)
+
+
 INSIDE = 1e-6
 SLOPE_MET, NO_WAY_LEFT = 1, 2  # SciPy's codes
 FIRST_BARRIER, DECAY, LOW_BARRIER = 0.1, 0.2, 1e-9
@@ -27,14 +65,10 @@ class TrustConstr:
 
     Each frame starts far from its bounds, where the moments are met: near a bound this method makes no way.
     It goes on from where SciPy stops until the barrier that keeps it off the bounds is low.
-
-    Args:
-        tolerance: SciPy's `gtol`, `xtol` and `barrier_tol`, on the scaled problem.
-        max_iterations: for each frame.
     """
 
-    tolerance: float = 1e-12
-    max_iterations: int = 1000
+    tolerance: float = 1e-12  # SciPy's `gtol`, `xtol` and `barrier_tol`, on the scaled problem
+    max_iterations: int = 1000  # for each frame
 
     name: ClassVar[str] = "trust-constr"
 
