@@ -21,15 +21,10 @@ MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives n
 
 
 class TendonForce(NamedTuple):
-    """Forces of a muscle at its tendon; unpacks as `capacity, passive`.
+    """Forces of a muscle at its tendon; unpacks as `capacity, passive`."""
 
-    Attributes:
-        capacity: (T, n) tendon force of the contractile element at activation 1 [N].
-        passive: (T, n) tendon force of the passive element [N].
-    """
-
-    capacity: Array
-    passive: Array
+    capacity: Array  # (T, n) of the contractile element at activation 1 [N]
+    passive: Array  # (T, n) of the passive element [N]
 
 
 def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus_quadratic") -> Array:
@@ -77,9 +72,6 @@ def capacity_and_passive(
 
     capacity = F0 f_l(l) f_v(v) cos(a), passive = F0 f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
     (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s].
-
-    Raises:
-        InputError: a parameter is not positive.
     """
     force = check_positive(max_isometric_force, "maximum isometric force", "N")
     optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")

@@ -42,9 +42,6 @@ def fiber_state(
     curves, where most muscles would have no force at all in quiet standing.
 
     mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; (n,) L0 [m], L_T [m] and a0 [rad].
-
-    Raises:
-        InputError: a parameter is not a possible one.
     """
     optimal, tendon, angle = _checked(optimal_fiber_length, tendon_slack_length, pennation_angle)
     along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)

@@ -17,11 +17,7 @@ def contained(
 ) -> Iterator[None]:
     """Turn whatever is raised into a finding, and go on.
 
-    Args:
-        findings: the finding is added to it.
-        what: what is done meanwhile, "reading of the files" and the like.
-        case: the recording under examination, None before it is read.
-        code: of the finding where the input is refused.
+    what: the action, as "reading of the files". case: None before it is read. code: that of an input that is refused.
     """
     try:
         yield

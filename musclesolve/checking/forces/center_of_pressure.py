@@ -40,25 +40,15 @@ WHOLE = 0.75
 
 @dataclass(frozen=True)
 class Track:
-    """The center of pressure during one contact, S samples while the foot is on the ground and loaded.
+    """The center of pressure during one contact, S samples while the foot is on the ground and loaded."""
 
-    Args:
-        time: (S,) [s].
-        point: (S, 2) horizontal place [m].
-        along: (S,) from the heel marker towards the toe marker, horizontally [m].
-        across: (S,) to the left of the line from heel to toe [m].
-        length: (S,) from heel to toe marker, horizontally [m].
-        axis: (2,) mean horizontal direction from heel to toe.
-        whole: whether it runs from the beginning to the end of a contact.
-    """
-
-    time: Array
-    point: Array
-    along: Array
-    across: Array
-    length: Array
-    axis: Array
-    whole: bool
+    time: Array  # (S,) [s]
+    point: Array  # (S, 2) horizontal place [m]
+    along: Array  # (S,) from the heel marker towards the toe marker, horizontally [m]
+    across: Array  # (S,) to the left of the line from heel to toe [m]
+    length: Array  # (S,) from heel to toe marker, horizontally [m]
+    axis: Array  # (2,) mean horizontal direction from heel to toe
+    whole: bool  # whether it runs from the beginning to the end of a contact
 
 
 def tracks(case: Case, plate: PlateForce) -> list[Track]:

@@ -23,27 +23,18 @@ HIP_DROP = 0.08
 
 @dataclass(frozen=True)
 class Law:
-    """What the forces must be, per kilogram, and what they are.
+    """What the forces must be, per kilogram, and what they are."""
 
-    Args:
-        time: (T,) [s].
-        due: (T, 3) acceleration of the center of mass less gravity [m/s^2].
-        frames: (T,) where all contacts are measured.
-        ahead: (T, 3) horizontal unit vector of the walking direction.
-    """
-
-    time: Array
-    due: Array
-    frames: Mask
-    ahead: Array
+    time: Array  # (T,) [s]
+    due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]
+    frames: Mask  # (T,) where all contacts are measured
+    ahead: Array  # (T, 3) horizontal unit vector of the walking direction
 
 
 def law(case: Case, *, whole_range: bool = False) -> Law | None:
     """Return Newton's law for a case, None where markers or measured time do not suffice.
 
-    Args:
-        case: the case.
-        whole_range: take all of the time range, also where the feet show that the plates do not hold everything.
+    whole_range: use all of the time range, also where the feet show that the plates do not measure all contacts.
     """
     center = center_of_mass(case.trial)
     if center is None or not case.trial.forces:

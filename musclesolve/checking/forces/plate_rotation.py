@@ -31,19 +31,12 @@ FAINT, FEWEST = 0.1, 5
 
 @dataclass(frozen=True)
 class PlateRotation:
-    """A rotation of plates about the vertical that explains the forces.
+    """A rotation of plates about the vertical that explains the forces."""
 
-    Args:
-        plates: which plates.
-        angle: by which their forces must be rotated, to the left [rad].
-        explained: share of what is unexplained without it that it explains.
-        sure: whether this is beyond what errors of sound recordings can imitate.
-    """
-
-    plates: Group
-    angle: float
-    explained: float
-    sure: bool
+    plates: Group  # which plates
+    angle: float  # by which their forces must be rotated, to the left [rad]
+    explained: float  # share of what is unexplained without it that it explains
+    sure: bool  # whether this is beyond what errors of sound recordings can imitate
 
     @property
     def change(self) -> Array:
@@ -58,12 +51,9 @@ def rotation_matrix(angle: float) -> Array:
 
 
 def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateRotation | None:
-    """Return the rotation of some plates that explains the forces best, None where none does clearly.
+    """Return the rotation of one of the groups of plates that explains the forces best, None where none does clearly.
 
-    Args:
-        force: horizontal force (T, 2) of every plate [N].
-        due: (T, 2) what their sum must be by the motion [N].
-        groups: which plates may be rotated together.
+    force: horizontal force (T, 2) of every plate [N]; due (T, 2): what their sum must be by the motion [N].
     """
     # Along the axes of the motion: it is the small variation across the way in which a rotation shows.
     variation, axes = np.linalg.eigh(np.cov(due.T))

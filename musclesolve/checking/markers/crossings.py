@@ -16,13 +16,10 @@ NEARER = 0.4
 
 
 def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
-    """Return pair of markers -> the frames at which they take each other's place, whatever body they are on.
+    """Return pair of markers -> the frames at which they take each other's place; position (T, n, 3) [m], NaN in gaps.
 
     A marker is expected where the two frames before, or the two frames after, lead along a straight line; on a
     moving subject it is within centimetres of that.
-
-    Args:
-        position: (T, n, 3) [m], NaN in gaps.
     """
     found: dict[Pair, set[int]] = {}
     count = position.shape[0]

@@ -28,15 +28,10 @@ def marker_mapping_of(
     unread: bool,
     findings: list[Finding],
 ) -> MarkerMapping:
-    """Return the landmarks, clusters and carried markers that the files serve.
+    """Return the landmarks, clusters and carried markers that the files provide; what is wrong is added to the
+    findings.
 
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        walk: markers of the motion.
-        static: markers of the standing trial, if it could be read.
-        unread: whether a standing trial is named that could not be read.
-        findings: what is wrong is added to it.
+    unread: whether a standing trial is named that could not be read.
     """
     try:
         return read_marker_mapping(document, content, walk, static)

@@ -32,17 +32,11 @@ Event = tuple[int, int, Array, float]
 
 @dataclass(frozen=True)
 class Jumps:
-    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3.
+    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3."""
 
-    Args:
-        size: marker -> how far it jumps [m].
-        single: marker -> which of its steps stand out among the steps around them.
-        noisy: marker -> which of its steps are high among others that are as high.
-    """
-
-    size: dict[str, Array]
-    single: dict[str, Mask]
-    noisy: dict[str, Mask]
+    size: dict[str, Array]  # marker -> how far it jumps [m]
+    single: dict[str, Mask]  # marker -> which of its steps stand out among the steps around them
+    noisy: dict[str, Mask]  # marker -> which of its steps are high among others that are as high
 
 
 def _find_jumps(case: Case) -> Jumps:

@@ -43,11 +43,7 @@ class JointReactions:
     moments: Array
 
     def joint(self, distal: str) -> int:
-        """Index of the joint before a body.
-
-        Raises:
-            InputError: no joint leads to it.
-        """
+        """Index of the joint before a body."""
         bodies = [names[0] for names in self.joints]
         if distal not in bodies:
             raise unknown_name(distal, "joint before a body", bodies)

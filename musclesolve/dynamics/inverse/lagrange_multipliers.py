@@ -70,7 +70,7 @@ def actuated_moments(
     drivers: Collection[str] = (),
     couples: Collection[str] | None = None,
 ) -> Multipliers:
-    """Inverse dynamics with each degree of freedom has a driver or an unknown couple.
+    """Inverse dynamics in which each degree of freedom has a driver or an unknown couple.
 
     `couples` (on the base forces and couples) are all degrees of freedom that are not in `drivers` unless given.
 

@@ -50,9 +50,6 @@ def differentiate_points(model: Model, time: Array, coordinates: Array, q: Array
     Phi_q qd = 0 and Phi_q qdd = gamma hold but to the error of the splines, see `Constraints.rate_violation`. qd and
     qdd go into the equations of motion as they are; the speeds of the joints are those nearest to them (least
     squares).
-
-    Raises:
-        InputError: fewer than six frames, or time that does not increase.
     """
     from scipy.interpolate import make_interp_spline
 

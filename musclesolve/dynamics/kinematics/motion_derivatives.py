@@ -93,11 +93,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
 
 
 def check_fits(model: Model, motion: Motion) -> None:
-    """Refuse the motion of another model.
-
-    Raises:
-        InputError: it has other numbers of coordinates or degrees of freedom.
-    """
+    """Refuse the motion of another model."""
     have = motion.q.shape[1], motion.coordinates.shape[1]
     want = len(model.topology.coordinate_names), len(model.topology.dof_names)
     if have != want:

@@ -119,9 +119,6 @@ class NearestPose:
         """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
 
         Steps are damped where the fit gets worse.
-
-        Raises:
-            PoseError: frames that do not converge.
         """
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.

@@ -68,11 +68,7 @@ class HasClosureErrors(Protocol):
 
 
 def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array | None = None) -> Rows:
-    """The rows of several constraints under each other; velocities are zero unless given.
-
-    Raises:
-        InputError: a row is no finite number, as of a course that is not; names it.
-    """
+    """The rows of several constraints under each other; velocities are zero unless given."""
     qd = np.zeros_like(q) if qd is None else qd
     parts = [constraint.rows(time, q, qd) for constraint in constraints]
     names = tuple(name for part in parts for name in part.names)

@@ -25,11 +25,7 @@ _TURN = 0.3
 
 
 def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array, Array]:
-    """What a course gives, each (T,).
-
-    Raises:
-        InputError: it is not three numbers, or arrays of one number per time.
-    """
+    """What a course gives, each (T,)."""
     try:
         value, rate, second = (
             np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
@@ -63,8 +59,8 @@ class AngleDriver:
         """Driver by names.
 
         Raises:
-            InputError: v or u is not perpendicular to the axis, so that no angle about it can be driven, or has no
-            length.
+            InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
+            driven.
         """
         lines = {
             key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)

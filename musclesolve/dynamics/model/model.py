@@ -56,11 +56,7 @@ class Model:
         return basic_mass_matrix(self.rigid_bodies, self.mass)
 
     def body(self, name: str) -> int:
-        """Index of a body.
-
-        Raises:
-            InputError: the model has no such body; so with the other names below.
-        """
+        """Index of a body; an unknown name is an InputError here and below."""
         return self.topology.body_index[name]
 
     def slot(self, name: str) -> int:

@@ -24,11 +24,7 @@ _UNIT = 1e-6
 
 
 def check_layout(topology: Topology, standing: Array, gravity: Array, mass: MassProperties) -> None:
-    """Check a topology with the standing positions (N, 3), gravity (3,) and masses given for it.
-
-    Raises:
-        InputError: parts that do not fit together, numbers that are missing or not finite; says which.
-    """
+    """Check a topology with the standing positions (N, 3), gravity (3,) and masses given for it."""
     check_topology(topology)
     names = topology.coordinate_names
     standing = check_array(standing, "the standing position", (len(names), 3), names, axis=0)
@@ -54,9 +50,6 @@ def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> No
     """The allowed directions D must satisfy the constraints and be all that they allow, in a general pose.
 
     Phi_q D = 0, rank D = K + 6 and rank Phi_q = 3 N - (K + 6).
-
-    Raises:
-        InputError: names the degree of freedom that breaks a constraint, or what moves without one.
     """
     dofs = topology.dof_names
     angles = 0.3 + 0.1 * np.sin(np.arange(tree.joint_count))[None]

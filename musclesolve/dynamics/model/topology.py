@@ -134,11 +134,7 @@ class Topology:
         return len(self.points)
 
     def slots_of(self, direction: Direction) -> tuple[int, int]:
-        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot after all others.
-
-        Raises:
-            InputError: a point or vector that the model does not have.
-        """
+        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot after all others."""
         (start, end), none = direction, len(self.coordinate_names)
         return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 

@@ -22,11 +22,7 @@ _PERPENDICULAR = 1e-6
 
 
 def check_topology(topology: Topology, file: Path | None = None) -> None:
-    """Refuse a definition whose parts do not fit together.
-
-    Raises:
-        InputError: says which point, vector, body or degree of freedom, and what is wrong with it.
-    """
+    """Refuse a definition whose parts do not fit together."""
     try:
         _check_unique(topology)
         _check_layout(topology)
@@ -39,11 +35,7 @@ def check_topology(topology: Topology, file: Path | None = None) -> None:
 
 
 def check_drivers(topology: Topology, standing: Array, file: Path | None = None) -> None:
-    """Check that driver directions are of the body that they are given for, and perpendicular to the axis.
-
-    Raises:
-        InputError: says which degree of freedom.
-    """
+    """Check that driver directions are of the body that they are given for, and perpendicular to the axis."""
     padded = np.vstack([standing, np.zeros(3)])
     try:
         for dof in (dof for dof in topology.dofs if dof.fixed_axis is None):

@@ -104,11 +104,7 @@ class PlanarTree:
         return reach
 
     def segment(self, name: str) -> int:
-        """Index of a segment.
-
-        Raises:
-            InputError: there is none of this name.
-        """
+        """Index of a segment."""
         if name not in self.names:
             raise unknown_name(name, "segment", self.names)
         return self.names.index(name)

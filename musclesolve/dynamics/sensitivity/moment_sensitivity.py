@@ -37,11 +37,7 @@ class Sensitivity:
     values: Array
 
     def of(self, dof: str, source: str) -> Array:
-        """One derivative over the frames, (T,).
-
-        Raises:
-            InputError: no such degree of freedom or source.
-        """
+        """One derivative over the frames, (T,)."""
         for name, known, what in ((dof, self.dofs, "degree of freedom"), (source, self.sources, "source")):
             if name not in known:
                 raise unknown_name(name, what, known)

@@ -12,19 +12,12 @@ Spoil = Callable[[Copy], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault.
+    """One fault."""
 
-    Args:
-        name: of the fault.
-        about: what was done wrong.
-        code: the finding of ``musclesolve.check`` that it should lead to.
-        spoil: does it to a copy.
-    """
-
-    name: str
-    about: str
-    code: str
-    spoil: Spoil
+    name: str  # of the fault
+    about: str  # what was done wrong
+    code: str  # the finding of `musclesolve.check` that it should lead to
+    spoil: Spoil  # does it to a copy
 
 
 _FAULTS: dict[str, dict[str, Fault]] = {}

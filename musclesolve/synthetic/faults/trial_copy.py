@@ -24,24 +24,15 @@ WALK, STATIC, FORCES, TRIAL = "walk.trc", "static.trc", "forces.mot", "trial.tom
 
 @dataclass
 class Copy:
-    """The files of a trial, free to be changed before they are written.
+    """The files of a trial, free to be changed before they are written."""
 
-    Args:
-        lines: of the trial file.
-        content: of the trial file, as it was read.
-        walk: the motion, in the axes of its file [m].
-        static: the standing trial, None where there is none.
-        forces: the table of the plates.
-        mapping: landmark -> marker -> weight.
-        afterwards: what is done to the text of files once they are written: (name of the file, text -> text).
-    """
-
-    lines: list[str]
-    content: dict[str, Any]
-    walk: Markers
-    static: Markers | None
-    forces: Table
-    mapping: Mapping[str, Mapping[str, float]]
+    lines: list[str]  # of the trial file
+    content: dict[str, Any]  # of the trial file, as it was read
+    walk: Markers  # the motion, in the axes of its file [m]
+    static: Markers | None  # the standing trial, None where there is none
+    forces: Table  # the table of the plates
+    mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
+    # what is done to the text of files once they are written: (name of the file, text -> text)
     afterwards: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     @property
@@ -56,11 +47,7 @@ class Copy:
         return in_file
 
     def marker(self, landmark: str) -> str:
-        """Return the marker that shows a landmark; the first where there are several.
-
-        Raises:
-            InputError: no marker of the motion shows it, so that nothing can be done to it.
-        """
+        """Return the marker that shows a landmark; the first where there are several."""
         shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
         if not shown:
             raise InputError(
@@ -146,11 +133,7 @@ class Copy:
 
 
 def open_copy(trial_path: Path) -> Copy:
-    """Read a trial for copying.
-
-    Raises:
-        InputError: the trial cannot be read.
-    """
+    """Read a trial for copying."""
     document = Document(trial_path)
     content = validated(document)
     files = content["files"]

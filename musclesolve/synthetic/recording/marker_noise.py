@@ -20,15 +20,10 @@ def white(rng: np.random.Generator, shape: tuple[int, int, int], phase: Array) -
 
 
 def skin(rng: np.random.Generator, shape: tuple[int, int, int], phase: Array) -> Array:
-    """A marker that slides with the stride, (T, n, 3) of root mean square one over many markers.
+    """A marker that slides with the stride, (T, n, 3) of root mean square one over many markers; phase (T,).
 
     A sum of the first four harmonics with random amplitudes that fall with the harmonic and random phases, the same
-    in every stride. No filter can take it away: it lies where the motion lies.
-
-    Args:
-        rng: the random numbers.
-        shape: frames, markers, 3.
-        phase: (T,) phase of the stride.
+    in every stride. No filter can remove it: it lies where the motion lies.
     """
     harmonics = np.arange(1, SKIN_HARMONICS + 1)
     waves = 2.0 * np.pi * harmonics * phase[:, None]

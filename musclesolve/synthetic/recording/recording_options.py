@@ -216,11 +216,7 @@ def _are_steps(value: Any) -> bool:
 
 
 def parse_gap(text: str) -> Gap:
-    """A gap written as MARKER:FROM:TO.
-
-    Raises:
-        InputError: it is written otherwise.
-    """
+    """A gap written as MARKER:FROM:TO."""
     parts = text.rsplit(":", 2)
     try:
         marker, first, last = parts[0], float(parts[1]), float(parts[2])

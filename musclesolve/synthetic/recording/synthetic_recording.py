@@ -111,11 +111,7 @@ def on_path(stride: Stride, options: RecordingOptions) -> Stride:
 
 
 def check_free(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it.
-
-    Raises:
-        InputError: files of these names are there, and no truth.
-    """
+    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it."""
     there = [name for name in names if (folder / name).exists()]
     if there and not (folder / TRUTH).is_file():
         raise InputError(

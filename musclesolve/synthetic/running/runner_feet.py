@@ -32,10 +32,9 @@ PLANTED = np.linspace(-1.0, 1.0, 15)
 
 
 def foot_path(person: Person, ground: RunGround) -> CubicSpline:
-    """Ankle ahead of where the mean speed has led, its height, and the pitch of the foot over a stride.
+    """Ankle ahead of where the mean speed has led [m], its height [m], and the pitch of the foot [rad] over a stride.
 
-    Returns:
-        Spline of (3,) [m, m, rad] over the time from right foot strike to the next one [s].
+    A spline (3,) over the time from right foot strike to the next one [s].
     """
     middle, reach = 0.5 * ground.contact, ground.speed * ground.contact
     center = float(ground.center(np.array([middle]))[0][0, 0])

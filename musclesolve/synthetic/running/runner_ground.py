@@ -31,23 +31,14 @@ MIRROR = np.array([1.0, -1.0, 1.0])
 
 @dataclass(frozen=True)
 class RunGround:
-    """Ground forces and path of the center of mass of a run.
+    """Ground forces and path of the center of mass of a run."""
 
-    Args:
-        mass: of the runner [kg].
-        speed: mean speed [m/s].
-        period: of a stride [s].
-        stance: share of the stride in which a foot is on the ground, below one half.
-        height: mean height of the center of mass [m].
-        pressure_travel: how far the center of pressure travels under the foot [m].
-    """
-
-    mass: float
-    speed: float
-    period: float
-    stance: float
-    height: float
-    pressure_travel: float
+    mass: float  # of the runner [kg]
+    speed: float  # mean speed [m/s]
+    period: float  # of a stride [s]
+    stance: float  # share of the stride in which a foot is on the ground, below one half
+    height: float  # mean height of the center of mass [m]
+    pressure_travel: float  # how far the center of pressure travels under the foot [m]
 
     @property
     def contact(self) -> float:

@@ -32,18 +32,12 @@ PRECISE, NEARBY = 1e-11, 1e-3
 
 @dataclass(frozen=True)
 class Carried:
-    """What a body has in the axes of its pelvis while the joints move, T instants.
+    """What a body has in the axes of its pelvis while the joints move, T instants."""
 
-    Args:
-        center: (T, 3) center of mass from mid-hip [m], and its rate `drift` (T, 3) [m/s].
-        inertia: (T, 3, 3) about it [kg m2].
-        spin: (T, 3) angular momentum of the joints' motion about it [kg m2/s].
-    """
-
-    center: Array
-    drift: Array
-    inertia: Array
-    spin: Array
+    center: Array  # (T, 3) center of mass from mid-hip [m]
+    drift: Array  # (T, 3) its rate [m/s]
+    inertia: Array  # (T, 3, 3) about it [kg m2]
+    spin: Array  # (T, 3) angular momentum of the joints' motion about it [kg m2/s]
 
     @classmethod
     def of(cls, model: Model, joints: tuple[Array, Array, Array]) -> Carried:
@@ -63,17 +57,11 @@ class Carried:
 
 @dataclass(frozen=True)
 class Base:
-    """Rotation of the pelvis over a stride, and the angular momentum that goes with it.
+    """Rotation of the pelvis over a stride, and the angular momentum that goes with it."""
 
-    Args:
-        ground: what the ground does.
-        amount: (3,) angular momentum in the flight before the right foot strikes [kg m2/s].
-        turns: spline of the rotation matrices (9,) over a stride.
-    """
-
-    ground: RunGround
-    amount: Array
-    turns: Callable[[Array], Array]
+    ground: RunGround  # what the ground does
+    amount: Array  # (3,) angular momentum in the flight before the right foot strikes [kg m2/s]
+    turns: Callable[[Array], Array]  # spline of the rotation matrices (9,) over a stride
 
     def rotation(self, time: Array) -> Array:
         """R (T, 3, 3)."""
@@ -88,14 +76,7 @@ class Base:
 
 
 def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -> Base:
-    """The pelvis that goes with joint angles.
-
-    Args:
-        model: the runner.
-        ground: what the ground does.
-        joints: the angles.
-        tilt: of the pelvis at right foot strike [rad].
-    """
+    """The pelvis that goes with joint angles; `tilt` is that of the pelvis at right foot strike [rad]."""
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
     fine = np.linspace(0.0, half, 2 * STEPS + 1)

@@ -54,15 +54,10 @@ HEIGHT = 0.53
 
 @dataclass(frozen=True)
 class RunningStride(Stride):
-    """A periodic stride of a run.
+    """A periodic stride of a run."""
 
-    Args:
-        contact: what the ground does to the feet.
-        base: how the pelvis turns.
-    """
-
-    contact: RunGround
-    base: Base
+    contact: RunGround  # what the ground does to the feet
+    base: Base  # how the pelvis turns
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
     shortfall: ClassVar[str] = (
@@ -156,15 +151,10 @@ class RunningStride(Stride):
 
 @cache
 def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.36) -> RunningStride:
-    """A run of the subject of the reference stride.
+    """A run of the subject of the reference stride at a mean speed [m/s]; period of a stride [s].
 
-    Args:
-        speed: mean speed [m/s].
-        period: of a stride [s].
-        stance: share of the stride in which a foot is on the ground, below one half.
-
-    Raises:
-        InputError: the legs of this subject do not reach from one place to the next like that.
+    stance: share of the stride in which a foot is on the ground, below one half. A run that the legs of this subject
+    cannot perform is an InputError.
     """
     given = f"{speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance"
     if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):

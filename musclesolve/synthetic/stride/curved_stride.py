@@ -28,15 +28,10 @@ _FORWARD, _, _UP = np.eye(3)
 
 @dataclass(frozen=True)
 class CurvedStride(Stride):
-    """A stride whose path is an arc of a circle, or straight in any direction.
+    """A stride whose path is an arc of a circle, or straight in any direction."""
 
-    Args:
-        heading: direction of walking at time 0, to the left of x [rad].
-        curvature: one over the radius, positive to the left [1/m].
-    """
-
-    heading: float = 0.0
-    curvature: float = 0.0
+    heading: float = 0.0  # direction of walking at time 0, to the left of x [rad]
+    curvature: float = 0.0  # one over the radius, positive to the left [1/m]
 
     @classmethod
     def of(cls, stride: Stride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:

@@ -21,15 +21,10 @@ PERSON = Path(__file__).with_name("person.toml")
 
 @dataclass(frozen=True)
 class Person:
-    """Model and settings of the subject.
+    """Model and settings of the subject."""
 
-    Args:
-        model: the standing model, feet turned out.
-        settings: the tables of person.toml.
-    """
-
-    model: Model
-    settings: dict[str, Any]
+    model: Model  # the standing model, feet turned out
+    settings: dict[str, Any]  # the tables of person.toml
 
     @classmethod
     def load(cls) -> Person:
@@ -115,13 +110,9 @@ def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
 
 
 def carried(person: Person, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
-    """Points (T, n, 3) [m] that ride rigidly on bodies.
+    """Points (T, n, 3) [m] that move rigidly with bodies, n by name, in joint and base coordinates (T, 44).
 
-    Args:
-        person: whose bodies.
-        coordinates: joint and base coordinates (T, 44).
-        places: the points' standing positions (n, 3) from the middle of the hips [m].
-        bodies: the n bodies by name.
+    places: standing positions (n, 3) of the points from the middle of the hips [m].
     """
     tree = person.model.tree
     joints = tree.joint_count

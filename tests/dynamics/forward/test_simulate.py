@@ -231,10 +231,7 @@ def refusals():
         (lambda m, q, v: simulate(m, q, v, 0.1, held=("tail",)), ("unknown_name", "tail")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: np.zeros(4)]), ("bad_shape", "(4,)")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: nan * q]), (None, "0.0000")),
-        (
-            lambda m, q, v: JointMoments.build(m, {"knee_flexoin_r": 1.0}),
-            ("unknown_name", "knee_flexoin_r"),
-        ),
+        (lambda m, q, v: JointMoments.build(m, {"knee_flexoin_r": 1.0}), ("unknown_name", "knee_flexoin_r")),
         (lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.zeros(4)}), ("bad_shape", "4")),
         (
             lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.full(2, nan)}, np.arange(2.0)),

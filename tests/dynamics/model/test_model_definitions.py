@@ -167,10 +167,7 @@ def test_masses_must_be_those_of_the_bodies(load):
     [
         (lambda s: s[:-1], ("bad_shape", "(6, 3)")),
         (lambda s: np.where(np.arange(7)[:, None] == 2, np.nan, s), ("not_finite", "c")),
-        (
-            lambda s: s * np.where(np.arange(7)[:, None] == 4, 1.1, 1.0),
-            ("bad_model", "axis", "1.1"),
-        ),
+        (lambda s: s * np.where(np.arange(7)[:, None] == 4, 1.1, 1.0), ("bad_model", "axis", "1.1")),
     ],
 )
 def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):
