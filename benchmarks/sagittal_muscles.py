@@ -12,11 +12,11 @@ import numpy as np
 import muscle_db
 from muscle_db import Muscle, MuscleDatabase, PathPoint
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_joints import place
+from musclesolve.dynamics.planar.planar_kinematics import place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
-from musclesolve.muscles.via_point_switches import search_grid, settled
+from musclesolve.muscles.muscle_placement import search_grid, settled
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.hill_model import capacity_and_passive
+from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.muscle_paths import PathState
 from musclesolve.muscles.muscle_placement import LegMuscles
-from musclesolve.muscles.rigid_tendon import fiber_state
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,7 @@ _RATE_TOLERANCE = 0.01
 def read_leniently(
     path: Path, reader: Callable[[Path], Recorded], findings: list[Finding]
 ) -> Recorded | None:
-    """Read a file, None where no repair helps; faults are repaired in a copy as far as possible and added to the
-    findings.
-    """
+    """Read a file, None where no repair helps; faults are repaired in a copy and added to the findings."""
     try:
         return reader(path)
     except InputError as refused:

@@ -28,8 +28,7 @@ def marker_mapping_of(
     unread: bool,
     findings: list[Finding],
 ) -> MarkerMapping:
-    """Return the landmarks, clusters and carried markers that the files provide; what is wrong is added to the
-    findings.
+    """Return the landmarks, clusters and carried markers that the files provide; faults are added to the findings.
 
     unread: whether a standing trial is named that could not be read.
     """

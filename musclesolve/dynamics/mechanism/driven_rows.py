@@ -60,7 +60,7 @@ class AngleDriver:
 
         Raises:
             InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
-            driven.
+                driven.
         """
         lines = {
             key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)

@@ -27,7 +27,7 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     inverse_dynamics,
     torque_matrix,
 )
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
+from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion
 from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
 from musclesolve.errors import InputError, MuscleSolveError
 

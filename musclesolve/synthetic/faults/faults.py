@@ -7,8 +7,7 @@ from pathlib import Path
 
 from musclesolve._util.names import unknown_name
 from musclesolve.synthetic.faults import force_faults, marker_faults, trial_faults
-from musclesolve.synthetic.faults.fault import Fault, registered
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.faults.trial_copy import Fault, open_copy, registered, write_copy
 
 
 def faults() -> dict[str, Fault]:

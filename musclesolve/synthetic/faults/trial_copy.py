@@ -1,4 +1,4 @@
-"""A copy of a trial that can be spoiled: its files in memory, in their own axes, and writing them elsewhere."""
+"""A copy of a trial in memory, in the axes of its files, the faults that change it, and writing it elsewhere."""
 
 from __future__ import annotations
 
@@ -172,3 +172,36 @@ def write_copy(copy: Copy, folder: Path) -> Path:
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(change(text), encoding="utf-8")
     return path
+
+
+Spoil = Callable[[Copy], None]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault."""
+
+    name: str  # of the fault
+    about: str  # what was done wrong
+    code: str  # the finding of `musclesolve.check` that it should lead to
+    spoil: Spoil  # does it to a copy
+
+
+_FAULTS: dict[str, dict[str, Fault]] = {}
+
+
+def fault(code: str) -> Callable[[Spoil], Spoil]:
+    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong."""
+
+    def register(spoil: Spoil) -> Spoil:
+        name = spoil.__name__
+        about = (spoil.__doc__ or "").strip()
+        _FAULTS.setdefault(spoil.__module__, {})[name] = Fault(name, about, code, spoil)
+        return spoil
+
+    return register
+
+
+def registered(module: str) -> dict[str, Fault]:
+    """Return the faults that a module has registered, by name."""
+    return dict(_FAULTS[module])

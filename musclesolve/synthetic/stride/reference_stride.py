@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from musclesolve import data
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -23,7 +22,7 @@ from musclesolve.recording.data import SIDES, Event, Side
 from musclesolve.synthetic.stride.stride_series import MIRROR, WRENCH, Layout
 from musclesolve.synthetic.stride.stride_subject import Person, carried
 
-COEFFICIENTS = Path(data.__file__).with_name("reference_stride") / "coefficients.toml"
+COEFFICIENTS = Path(__file__).parents[2] / "data" / "reference_stride" / "coefficients.toml"
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from musclesolve.dynamics.forward.simulate import Integration, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError

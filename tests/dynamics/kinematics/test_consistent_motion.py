@@ -9,15 +9,15 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics import driven_pose as driven_pose_module
+from musclesolve.dynamics.kinematics import consistent_motion as consistent_motion_module
 from musclesolve.dynamics.kinematics import pose_fit as fit_module
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
     METHODS,
     consistent_motion,
     differentiate_points,
+    drive_pose,
 )
-from musclesolve.dynamics.kinematics.driven_pose import drive_pose
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
@@ -171,7 +171,7 @@ def test_frames_are_found_together_or_in_blocks_alike(method, monkeypatch):
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))
     together = method(chain, targets, motion.time)
-    for module in (fit_module, driven_pose_module):
+    for module in (fit_module, consistent_motion_module):
         monkeypatch.setattr(module, "blocks", lambda frames: blocks(frames, 7))
     np.testing.assert_allclose(method(chain, targets, motion.time).q, together.q, atol=1e-12)
 

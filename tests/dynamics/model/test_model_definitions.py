@@ -8,8 +8,7 @@ from refusals import refused
 
 from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import standing_layout

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
-from musclesolve.dynamics.planar.planar_joints import place
-from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve.dynamics.planar.planar_kinematics import place
+from musclesolve.dynamics.planar.planar_tree import MODELS, PlanarTree, planar_body
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -6,9 +6,16 @@ from planar_bodies import complex_step, random_motion
 from planar_closed_forms import constraint_bias, constraint_jacobian, open_coordinates
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
-from musclesolve.dynamics.planar.planar_joints import allowed, bias, open_directions, place
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
+from musclesolve.dynamics.planar.planar_kinematics import (
+    PlanarMotion,
+    allowed,
+    angles_between,
+    bias,
+    open_directions,
+    place,
+    planar_motion,
+)
+from musclesolve.dynamics.planar.planar_tree import MODELS, planar_body
 
 
 @pytest.fixture(params=MODELS)
