@@ -71,7 +71,7 @@ def _stretches(times: tuple[Run, ...], most: int = 3) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or worth knowing."""
+    """One thing that is wrong, or of interest."""
 
     code: str  # short stable name, one of `codes()`
     # "error": the recording cannot be analysed, or its results would be wrong; "warning": results would be

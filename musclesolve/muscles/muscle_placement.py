@@ -163,7 +163,7 @@ def adjust_switches(model: Model, paths: Paths) -> Paths:
         for c in own:
             muscle = paths.muscle[paths.switched[c]]
             for edges in (lower, upper):
-                edges[c] = settled(edges[c], angles, gap[:, muscle])
+                edges[c] = refined_edge(edges[c], angles, gap[:, muscle])
     return replace(paths, switch_lower=lower, switch_upper=upper)
 
 
@@ -186,7 +186,7 @@ def _gaps(model: Model, paths: Paths, dof: int, angles: Array) -> Array:
     return paths.lengths(q, every) - paths.lengths(q, ~every)
 
 
-def settled(edge: float, angles: Array, gap: Array) -> float:
+def refined_edge(edge: float, angles: Array, gap: Array) -> float:
     """Angle of the smallest gap within the search range, by a parabola; the edge itself where there is no minimum."""
     near = np.flatnonzero(np.abs(angles - edge) <= SEARCH)
     if not _REACHABLE[0] < edge < _REACHABLE[1] or near.size < 3:

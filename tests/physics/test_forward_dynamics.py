@@ -6,8 +6,7 @@ from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.energy import kinetic_energy, mass_center, momentum
-from musclesolve.dynamics.forward.simulate import Integration, simulate
+from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, mass_center, momentum, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples

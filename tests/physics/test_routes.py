@@ -1,4 +1,4 @@
-"""Four routes of inverse dynamics, one answer."""
+"""Four routes of inverse dynamics, one result."""
 
 from __future__ import annotations
 

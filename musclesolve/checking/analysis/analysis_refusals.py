@@ -91,10 +91,10 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
 @asked_at(Stage.ANALYSIS)
 def refused_plates(case: Case) -> Iterator[Finding]:
     """Test every plate of which nothing is known to be wrong: an error that was found may be why."""
-    blamed = {f.where.plate for f in case.findings if f.severity == "error"}
+    faulty = {f.where.plate for f in case.findings if f.severity == "error"}
     for index, plate in enumerate(case.trial.forces):
         found = plate_error(case.trial, plate, index, case.document)
-        if found is not None and SIDE_NAMES[plate.side] not in blamed:
+        if found is not None and SIDE_NAMES[plate.side] not in faulty:
             yield finding_of(PLATE_CODES[found[0]], found[1])
 
 

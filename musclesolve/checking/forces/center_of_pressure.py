@@ -29,7 +29,7 @@ BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # stride (0.081). The toe marker is put in too many places to count from it.
 USUAL = 0.078
 ENDS = (0.05, 0.95)
-# How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
+# How far off it may be before a plate counts as displaced, and before its moments are wrong [m].
 DISPLACED, FAR = 0.05, 0.08
 SHORTEST = 0.02
 # A shorter piece of a contact does not show where the whole of it lies under the foot [s].

@@ -90,8 +90,7 @@ def center_of_mass(trial: Trial) -> Array | None:
     parts += [("whole_trunk", neck, hip), ("head", neck + 0.5 * (neck - hip), neck)]
     mass = np.array([table[name]["mass_fraction"] for name, _, _ in parts])
     places = [a + table[name]["com_fraction"] * (b - a) for name, a, b in parts]
-    center: Array = np.tensordot(mass, places, axes=1) / mass.sum()
-    return center
+    return np.asarray(np.tensordot(mass, places, axes=1) / mass.sum())
 
 
 def _hip(trial: Trial, side: str) -> Array | None:

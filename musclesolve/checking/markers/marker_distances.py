@@ -50,17 +50,15 @@ class Distances:
     one: Indices  # (P,) index of the first marker of each pair
     other: Indices  # (P,) index of the second
     usual: Array  # (P,) median distance in the motion [m]
-    standing: Array  # (P,) median distance in the standing trial [m], NaN where it says nothing
+    standing: Array  # (P,) median distance in the standing trial [m], NaN where it is not known
 
     def measured(self, position: Array) -> Array:
         """Return the distances (T, P) [m] of positions (T, n, 3)."""
-        length: Array = np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1)
-        return length
+        return np.asarray(np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1))
 
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
-        belongs: Mask = (self.one == marker) | (self.other == marker)
-        return belongs
+        return np.asarray((self.one == marker) | (self.other == marker))
 
     @property
     def markers(self) -> Indices:

@@ -145,7 +145,7 @@ def _sorted_events(time: Array, events: list[Event]) -> tuple[list[tuple[Run, fl
 def _events(path: Array, jumped: Mask) -> list[Event]:
     """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
 
-    The steps of the path around tell how far it would have gone without; the marker leaves the frame ``first`` and is
+    The steps of the path around show how far it would have gone without; the marker leaves the frame ``first`` and is
     at its new place in ``stop``.
     """
     step = np.diff(path, axis=0)

@@ -24,8 +24,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 DAMPING, FREQUENCY = 1.0, 10.0
 """mu and omega [1/s] of (2.30): the stabilisation within a step."""
 
-_START = 1e-6
-"""A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]."""
+_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12

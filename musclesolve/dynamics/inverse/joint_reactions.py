@@ -25,8 +25,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 
-_BLOCK = 32
-"""Frames solved together; a frame of the expanded human takes a few megabytes."""
+_BLOCK = 32  # Frames solved together; a frame of the expanded human takes a few megabytes
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     fit_pose,
     generic_directions,
     observable_dofs,
-    resting,
+    rest_weights,
 )
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan
@@ -55,7 +55,7 @@ def drive_pose(
     Arguments and exceptions are those of `fit_pose`.
     """
     frames, joints = len(targets.values), model.tree.joint_count
-    free, rest = observable_dofs(model, targets), resting(model, targets)
+    free, rest = observable_dofs(model, targets), rest_weights(model, targets)
     nearest = fit_pose(model, targets, time, tolerance, max_iterations, start)
     plan = _plan(model, targets, free)
     base = nearest.coordinates[:, joints:]
@@ -119,7 +119,7 @@ def _plan(model: Model, targets: Targets, free: Mask) -> list[_Step]:
 def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
     """Whether points that the speeds move by (n, 3, K+6) show all pending joints, and the orientation of the body."""
     flat = moved.reshape(-1, moved.shape[2])
-    shift, turn = flat[:, -6:-3], flat[:, -3:]
+    shift, rotation = flat[:, -6:-3], flat[:, -3:]
 
     def rank(columns: Array) -> int:
         # What a shift of the body does as well does not count.
@@ -128,7 +128,7 @@ def _seen(moved: Array, pending: Indices) -> tuple[bool, bool]:
             np.linalg.matrix_rank(both, _SEEN * np.abs(both).max()) - np.linalg.matrix_rank(shift, _SEEN)
         )
 
-    return bool(pending.size) and rank(flat[:, pending]) == pending.size, rank(turn) == 3
+    return bool(pending.size) and rank(flat[:, pending]) == pending.size, rank(rotation) == 3
 
 
 def _driven(every: NearestPose, plan: list[_Step], start: Pose, tolerance: float, limit: int) -> Pose:
@@ -142,8 +142,8 @@ def _driven(every: NearestPose, plan: list[_Step], start: Pose, tolerance: float
     for step in plan:
         pose, local = lying[step.before], replace(every, targets=every.targets.among(step.places))
         if step.joints:
-            turning = replace(local, free=_only(every.free, [*step.joints, *base[:3]]))
-            pose = turning.converge(pose, tolerance, limit)
+            rotating = replace(local, free=_only(every.free, [*step.joints, *base[:3]]))
+            pose = rotating.converge(pose, tolerance, limit)
             angles[:, step.joints] = pose.angles[:, step.joints]
         lying |= dict.fromkeys(step.between, pose)
         lying[step.body] = replace(local, free=_only(every.free, base)).converge(pose, tolerance, limit)
@@ -174,7 +174,7 @@ def consistent_motion(
         time: (T,) [s].
         method: "nearest" (`fit_pose`) or "joint_angles" (`drive_pose`).
         derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`).
-        start: (T, K+6) coordinates near the answer, as in `fit_pose`.
+        start: (T, K+6) coordinates near the solution, as in `fit_pose`.
 
     Raises:
         InputError: an unknown method; fewer than six frames; no point of the base was measured.

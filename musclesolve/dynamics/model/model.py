@@ -79,11 +79,8 @@ class Model:
         return self.topology.joint_index[name]
 
 
-_MET = 1e-9
-"""Largest share of a joint's motion along the gradient of a constraint."""
-
-_RANK = 1e-12
-"""Eigenvalues (squares) below this share of the largest are zero."""
+_MET = 1e-9  # Largest share of a joint's motion along the gradient of a constraint
+_RANK = 1e-12  # Eigenvalues (squares) below this share of the largest are zero
 
 _SHOWN = 4
 _UNIT = 1e-6

@@ -27,6 +27,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
 from musclesolve.dynamics.model.topology import Direction, Topology
+from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import InputError
 
 
@@ -86,12 +87,7 @@ class Constraints:
         )
 
     def _directions(self, q: Array) -> tuple[Array, Array]:
-        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
-        first, second = (
-            padded.take(slots[:, 1], axis=1) - padded.take(slots[:, 0], axis=1)
-            for slots in (self.first, self.second)
-        )
-        return first, second
+        return lines_of(q, self.first), lines_of(q, self.second)
 
     def value(self, q: Array) -> Array:
         """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
@@ -101,8 +97,7 @@ class Constraints:
 
     def handedness(self, q: Array) -> Array:
         """Determinant of the three lines of each body whose rows its mirror image meets as well, (T, b)."""
-        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
-        lines = padded[:, self.triads[..., 1]] - padded[:, self.triads[..., 0]]
+        lines = lines_of(q, self.triads)
         return np.einsum("tbx,tbx->tb", lines[:, :, 0], np.cross(lines[:, :, 1], lines[:, :, 2]))
 
     def violation(self, q: Array) -> Array:

@@ -14,11 +14,8 @@ from musclesolve._util.names import suggestion, unknown_name
 from musclesolve.dynamics.model.topology import BASE_DOFS, BODY_KINDS, Direction, Dof, Topology
 from musclesolve.errors import InputError
 
-_UNIT = 1e-6
-"""A direction's length may differ from one by so much."""
-
-_PERPENDICULAR = 1e-6
-"""Largest cosine between a joint axis and the directions that drive it."""
+_UNIT = 1e-6  # A direction's length may differ from one by so much
+_PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions that drive it
 
 
 def check_topology(topology: Topology, file: Path | None = None) -> None:

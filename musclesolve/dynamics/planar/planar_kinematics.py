@@ -36,8 +36,8 @@ def allowed(tree: PlanarTree, q: Array) -> Array:
     directions[:, :, 0, 0] = directions[:, :, 1, 1] = 1.0
     directions[:, :, 2, 2:] = np.eye(count)
     # Rotating a frame by 90 degrees brings xi to eta and eta to -xi: the derivative by the angle.
-    turning = rotated(tree.chain, q[:, None, 2:] + 0.5 * np.pi)
-    directions[:, :, :2, 2:] = np.swapaxes(turning, 2, 3)
+    rotating = rotated(tree.chain, q[:, None, 2:] + 0.5 * np.pi)
+    directions[:, :, :2, 2:] = np.swapaxes(rotating, 2, 3)
     return directions.reshape(len(q), 3 * count, count + 2)
 
 
@@ -60,14 +60,8 @@ def open_directions(tree: PlanarTree) -> Array:
 
 def material_points(p: Array, segment: Indices, from_center: Array) -> Array:
     """Positions (T, P, 2) of points given in the frames of their segments (P,), from the centers of mass (P, 2)."""
-    center, angle = _split(p)
-    return center[:, segment] + rotated(from_center, angle[:, segment])
-
-
-def _split(p: Array) -> tuple[Array, Array]:
-    """Centers of mass (T, B, 2) and angles (T, B)."""
     by_segment = p.reshape(len(p), -1, 3)
-    return by_segment[..., :2], by_segment[..., 2]
+    return by_segment[:, segment, :2] + rotated(from_center, by_segment[:, segment, 2])
 
 
 @dataclass(frozen=True)

@@ -76,10 +76,10 @@ def mass_sensitivity(
         if share == 0.0:
             continue
         spin, reach = body_directions(model, motion, index, segments.center[:, index])
-        answer = share * np.einsum("tkx,tx->tk", reach, push[:, index])
+        response = share * np.einsum("tkx,tx->tk", reach, push[:, index])
         if inertia_follows and total > 0.0:
-            answer += np.einsum("tkx,tx->tk", spin, angular[:, index]) / total
-        values[:, :, names.index(body.segment)] += answer
+            response += np.einsum("tkx,tx->tk", spin, angular[:, index]) / total
+        values[:, :, names.index(body.segment)] += response
     return Sensitivity("segment mass", "kg", model.topology.dof_names, names, values)
 
 

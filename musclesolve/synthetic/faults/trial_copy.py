@@ -43,8 +43,7 @@ class Copy:
 
     def in_file(self, vector: tuple[float, float, float]) -> Array:
         """Return a vector (3,) of the global frame in the axes of the files."""
-        in_file: Array = np.asarray(vector) @ self.rotation
-        return in_file
+        return np.asarray(np.asarray(vector) @ self.rotation)
 
     def marker(self, landmark: str) -> str:
         """Return the marker that shows a landmark; the first where there are several."""

@@ -25,8 +25,7 @@ def plate_middles(vertical: Array, point: Array) -> Array:
     middles = np.array([point[first:last].mean(axis=0) for first, last in contacts])
     # From the middle of a swing on, the next contact is nearer.
     swings = [0.5 * (last + first) for (_, last), (first, _) in pairwise(contacts)]
-    nearest: Array = middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")]
-    return nearest
+    return np.asarray(middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")])
 
 
 def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Array:

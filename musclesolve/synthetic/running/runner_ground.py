@@ -70,7 +70,7 @@ class RunGround:
         force = up[:, None] * np.stack([self.drive * tau, 0.0 * tau + SIDEWAYS, 0.0 * tau + 1.0], axis=1)
         return force * (MIRROR if side else 1.0)
 
-    def turning(self, time: Array) -> tuple[Array, Array]:
+    def alternation(self, time: Array) -> tuple[Array, Array]:
         """How much of the alternating angular momentum is left (T,), from 1 to -1 and back, and its rate (T,) [1/s]."""
         step, since = _whole(time, 0.5 * self.period)
         sign = 1.0 - 2.0 * (step % 2)

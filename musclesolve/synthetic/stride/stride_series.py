@@ -105,7 +105,6 @@ class Layout:
     def wrench(self, coefficients: Array, phase: Array) -> Array:
         """(T, 6): force and moment about its ball of the ground on the right foot [body weights, times m]."""
         start, stop = self.slices[WRENCH[0]].start, self.slices[WRENCH[-1]].stop
-        result: Array = (
+        return np.asarray(
             self.contact_basis(phase) @ coefficients[start:stop].reshape(len(WRENCH), self.splines).T
         )
-        return result

@@ -101,11 +101,11 @@ def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
     """Standing offsets of heel, toe and ankle axes for feet that stand toe-out."""
     offsets = {}
     for side, sign in (("r", -1.0), ("l", 1.0)):
-        turn = from_cardan(*np.array([[0.0], [0.0], [sign * np.deg2rad(foot["toe_out_deg"])]]))[0]
-        offsets[f"heel_{side}"] = turn @ np.array(foot["heel"])
-        offsets[f"toe_{side}"] = turn @ np.array(foot["ball"])
-        offsets[f"ankle_axis_{side}"] = turn[:, 1]
-        offsets[f"shank_forward_{side}"] = turn[:, 0]
+        rotation = from_cardan(*np.array([[0.0], [0.0], [sign * np.deg2rad(foot["toe_out_deg"])]]))[0]
+        offsets[f"heel_{side}"] = rotation @ np.array(foot["heel"])
+        offsets[f"toe_{side}"] = rotation @ np.array(foot["ball"])
+        offsets[f"ankle_axis_{side}"] = rotation[:, 1]
+        offsets[f"shank_forward_{side}"] = rotation[:, 0]
     return offsets
 
 
@@ -117,7 +117,6 @@ def carried(person: Person, coordinates: Array, places: Array, bodies: tuple[str
     tree = person.model.tree
     joints = tree.joint_count
     rotation = from_cardan(*coordinates[:, joints + 3 :].T)
-    turns, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
+    rotations, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
     index = [person.model.body(body) for body in bodies]
-    moved: Array = np.einsum("tnxy,ny->tnx", turns[:, index], places) + shifts[:, index]
-    return moved
+    return np.asarray(np.einsum("tnxy,ny->tnx", rotations[:, index], places) + shifts[:, index])

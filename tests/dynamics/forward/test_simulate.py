@@ -1,4 +1,4 @@
-"""The pieces of forward dynamics: routes to the accelerations, joint coordinates, the forward person, refusals."""
+"""The pieces of forward dynamics: routes to the accelerations, joint coordinates, the forward subject, refusals."""
 
 from dataclasses import replace
 
@@ -8,8 +8,7 @@ from refusals import refused
 
 from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, direct, massless_motion
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.energy import kinetic_energy
-from musclesolve.dynamics.forward.simulate import Integration, simulate
+from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -136,7 +135,7 @@ def test_the_forward_model_is_the_same_body():
 
 
 def test_stiff_postures_have_the_inertia_of_the_inverse_model(model, body):
-    """Turning as one piece, both models of a person carry the same energy."""
+    """Turning as one piece, both models of a subject carry the same energy."""
     energies = []
     for one in (model, body):
         rates = np.zeros((1, len(one.topology.dof_names)))
