@@ -20,7 +20,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.dynamics.model.model import Model
 from musclesolve.pipeline.mechanics import mechanics
 

@@ -12,11 +12,11 @@ import numpy as np
 import muscle_db
 from muscle_db import Muscle, MuscleDatabase, PathPoint
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.planar.planar_joints import place
+from musclesolve.dynamics.planar.planar_kinematics import place
 from musclesolve.dynamics.planar.planar_muscles import PlanarMuscles, Switches, into_plane
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 from musclesolve.errors import InputError
-from musclesolve.muscles.via_point_switches import search_grid, settled
+from musclesolve.muscles.muscle_placement import refined_edge, search_grid
 
 SEGMENTS = {"pelvis": "pelvis", "femur": "thigh", "tibia": "shank", "foot": "foot"}
 """Segment of a planar body for each frame of the database."""
@@ -141,7 +141,7 @@ def _switches(
         angles = search_grid(edges[own].ravel())
         gap = _gaps(tree, lines, Switches(point, joint, *edges.T), int(distal), sense[own[0]] * angles)
         for c in own:
-            edges[c] = [settled(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
+            edges[c] = [refined_edge(edge, angles, gap[:, lines.line[point[c]]]) for edge in edges[c]]
     rotated = np.sort(sense[:, None] * edges, axis=1)
     return Switches(point, joint, rotated[:, 0], rotated[:, 1])
 

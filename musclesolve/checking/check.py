@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from musclesolve.checking import analysis, files, forces, markers
-from musclesolve.checking.analysis.analysed_range import find_time_range
-from musclesolve.checking.analysis.analysis_refusals import refusal
+from musclesolve.checking.analysis.analysis_refusals import find_time_range, refusal
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
 from musclesolve.checking.case.loading import load

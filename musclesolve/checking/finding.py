@@ -35,23 +35,14 @@ def codes() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Where:
-    """The place of a finding, as far as it has one.
+    """The place of a finding, as far as it has one."""
 
-    Args:
-        file: the file at fault.
-        line: the line in it.
-        field: the table and key of the trial file.
-        markers: the markers concerned.
-        plate: "right" or "left", the foot of the plate concerned.
-        times: stretches of time, (first, last) [s].
-    """
-
-    file: Path | None = None
-    line: int | None = None
-    field: str | None = None
-    markers: tuple[str, ...] = ()
-    plate: str | None = None
-    times: tuple[Run, ...] = ()
+    file: Path | None = None  # the file at fault
+    line: int | None = None  # the line in it
+    field: str | None = None  # the table and key of the trial file
+    markers: tuple[str, ...] = ()  # the markers concerned
+    plate: str | None = None  # "right" or "left", the foot of the plate concerned
+    times: tuple[Run, ...] = ()  # stretches of time, (first, last) [s]
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold: it knows no paths and no numbers that are none."""
@@ -80,25 +71,18 @@ def _stretches(times: tuple[Run, ...], most: int = 3) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or worth knowing.
+    """One thing that is wrong, or of interest."""
 
-    Args:
-        code: short stable name, one of ``codes()``.
-        severity: "error": the recording cannot be analysed, or its results would be wrong; "warning": results
-            would be less certain; "note": good to know.
-        what: what was found, with the number measured and the number expected.
-        remedy: how to fix it.
-        where: the place.
-        repair: of the recording in memory, with which the examination goes on.
-        anywhere: whether it counts wherever in time it is; else it is a note out of reach of the time range.
-    """
-
-    code: str
+    code: str  # short stable name, one of `codes()`
+    # "error": the recording cannot be analysed, or its results would be wrong; "warning": results would be
+    # less certain; "note": good to know
     severity: Severity
-    what: str
-    remedy: str
-    where: Where = field(default_factory=Where)
+    what: str  # what was found, with the number measured and the number expected
+    remedy: str  # how to fix it
+    where: Where = field(default_factory=Where)  # the place
+    # of the recording in memory, with which the examination goes on
     repair: Repair | None = field(default=None, repr=False, compare=False)
+    # whether it counts wherever in time it is; else it is a note out of reach of the time range
     anywhere: bool = field(default=False, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -129,15 +113,9 @@ def finding(
     *,
     anywhere: bool = False,
 ) -> Finding:
-    """Return a finding with a text of findings.toml.
+    """Return a finding with a text of findings.toml, by its code, or "code.case" where a code has several texts.
 
-    Args:
-        name: its code, or "code.case" where a code has several texts.
-        severity: as in Finding.
-        values: what the text is filled with.
-        where: as in Finding.
-        repair: as in Finding.
-        anywhere: as in Finding.
+    values: what the text is filled with.
     """
     code, _, case = name.partition(".")
     text = texts()[code][case] if case else texts()[code]
@@ -147,14 +125,10 @@ def finding(
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that was found on one trial.
+    """Everything that was found on one trial."""
 
-    Args:
-        path: the trial file.
-        findings: the most serious ones first; among equals, causes before their consequences.
-    """
-
-    path: Path
+    path: Path  # the trial file
+    # the most serious ones first; among equals, causes before their consequences
     findings: tuple[Finding, ...]
 
     def of(self, severity: Severity) -> tuple[Finding, ...]:

@@ -15,15 +15,10 @@ ROLES: tuple[Role, ...] = ("markers", "static")
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a repair may change.
+    """What a repair may change."""
 
-    Args:
-        trial: the recording.
-        laboratory: which axes of the files point forward and up.
-    """
-
-    trial: Trial
-    laboratory: Mapping[str, str]
+    trial: Trial  # the recording
+    laboratory: Mapping[str, str]  # which axes of the files point forward and up
 
 
 Repair = Callable[[Recorded], Recorded]
@@ -122,9 +117,7 @@ def rotate_plate(index: int, rotation: Array) -> Repair:
 def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> Repair:
     """Rotate all recordings by a rotation (3, 3).
 
-    Args:
-        rotation: the rotation.
-        laboratory: the axes of the files that are right; None where those of the forces are right as they are.
+    laboratory: the right axes of the files; None where the forces are right as they are.
     """
 
     def repair(recorded: Recorded) -> Recorded:

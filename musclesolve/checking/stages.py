@@ -64,15 +64,10 @@ Detect = Callable[[Case], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Check:
-    """A question asked of a recording.
+    """A question asked of a recording."""
 
-    Args:
-        detect: returns what is wrong; changes nothing.
-        stage: when it is asked.
-    """
-
-    detect: Detect
-    stage: Stage
+    detect: Detect  # returns what is wrong; changes nothing
+    stage: Stage  # when it is asked
 
     @property
     def name(self) -> str:
@@ -107,12 +102,7 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
     """Ask all questions stage by stage; after each stage repair what was found.
 
     Within a stage every check looks at the same recording, and findings are put in the order of the names of the
-    checks: the order of ``checks`` does not matter.
-
-    Args:
-        case: the recording.
-        checks: the questions.
-        prepare: what is done with the case before a stage.
+    checks: the order of `checks` does not matter. prepare: what is done with the case before a stage.
     """
     ordered = sorted(checks, key=lambda check: check.name)
     for stage in Stage:

@@ -20,8 +20,7 @@ from musclesolve._util.arrays import Array
 
 _X, _Y, _Z = np.eye(3)
 
-_SMALL = 0.05
-"""Below this |p|^2 the coefficients come from their power series."""
+_SMALL = 0.05  # Below this |p|^2 the coefficients come from their power series
 
 _TERMS = 8
 
@@ -49,9 +48,9 @@ def to_cardan(matrix: Array) -> tuple[Array, Array, Array]:
 def cardan_rates(angles: Array, rates: Array, second: Array) -> tuple[Array, Array]:
     """Angular velocity and acceleration (T, 3), global axes, of (T, 3) tilt, list, rotation and their derivatives."""
     tilt_rate, list_rate, turn_rate = (rate[:, None] for rate in rates.T)
-    turn = rotation_about(_Z, angles[:, 2])
-    list_axis = turn @ _X
-    tilt_axis = (turn @ rotation_about(_X, angles[:, 1])) @ _Y
+    about_z = rotation_about(_Z, angles[:, 2])
+    list_axis = about_z @ _X
+    tilt_axis = (about_z @ rotation_about(_X, angles[:, 1])) @ _Y
     list_axis_rate = np.cross(turn_rate * _Z, list_axis)
     tilt_axis_rate = np.cross(turn_rate * _Z + list_rate * list_axis, tilt_axis)
     velocity = turn_rate * _Z + list_rate * list_axis + tilt_rate * tilt_axis
@@ -135,10 +134,10 @@ def vector_jacobian(vector: Array) -> Array:
 def vector_jacobian_rate(vector: Array, rate: Array) -> Array:
     """Time derivative of J (T, 3, 3)."""
     _, b, c, b_slope, c_slope = _coefficients(vector)
-    skew, turning = _skew(vector), _skew(rate)
+    skew, skew_rate = _skew(vector), _skew(rate)
     growth = 2.0 * np.sum(vector * rate, axis=1)[:, None, None]
-    square_rate = turning @ skew + skew @ turning
-    return growth * (b_slope * skew + c_slope * (skew @ skew)) + b * turning + c * square_rate
+    square_rate = skew_rate @ skew + skew @ skew_rate
+    return growth * (b_slope * skew + c_slope * (skew @ skew)) + b * skew_rate + c * square_rate
 
 
 def _coefficients(vector: Array) -> tuple[Array, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Indices
 
 BLOCK = 500
 """Frames per block."""
@@ -22,6 +22,12 @@ def components(vectors: Array) -> Array:
 def cross(a: Array, b: Array) -> Array:
     """Vector product of arrays of components, (3, ...)."""
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def lines_of(q: Array, slots: Indices) -> Array:
+    """Lines (T, ..., 3) from and to slots (..., 2) of q (T, N, 3); slot N is zero, where vectors start."""
+    padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+    return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
 
 
 def blocks(frames: int, size: int = BLOCK) -> list[slice]:

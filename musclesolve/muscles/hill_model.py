@@ -11,9 +11,70 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
-from musclesolve.muscles.rigid_tendon import FiberState, check_positive
+from musclesolve.errors import InputError
+
+
+class FiberState(NamedTuple):
+    """Fibers behind a rigid tendon, (T, n) each; unpacks as `length, velocity, cos_pennation`.
+
+    length [m] is the thickness of the muscle where the tendon is slack; velocity [m/s], positive when the fiber
+    lengthens, and the cosine of the pennation angle are 0 there.
+    """
+
+    length: Array
+    velocity: Array
+    cos_pennation: Array
+
+    @property
+    def slack(self) -> Mask:
+        """(T, n) where the musculotendon length does not exceed the tendon slack length: no force at all."""
+        return np.asarray(self.cos_pennation == 0.0)
+
+
+def fiber_state(
+    mt_length: ArrayLike,
+    mt_velocity: ArrayLike,
+    optimal_fiber_length: ArrayLike,
+    tendon_slack_length: ArrayLike,
+    pennation_angle: ArrayLike,
+) -> FiberState:
+    """Fiber length, velocity and pennation behind a rigid tendon, the thickness of the muscle being constant.
+
+    l cos(a) = L_MT - L_T and l sin(a) = L0 sin(a0), hence l = sqrt((L_MT - L_T)^2 + (L0 sin a0)^2) and
+    dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but puts the musculotendon length itself into the
+    curves, where most muscles would have no force at all in quiet standing.
+
+    mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; (n,) L0 [m], L_T [m] and a0 [rad].
+    """
+    optimal, tendon, angle = _checked(optimal_fiber_length, tendon_slack_length, pennation_angle)
+    along = np.maximum(np.asarray(mt_length, dtype=float) - tendon, 0.0)
+    length = np.hypot(along, optimal * np.sin(angle))
+    cosine = np.divide(along, length, out=np.zeros_like(length), where=length != 0.0)
+    return FiberState(length, np.asarray(mt_velocity, dtype=float) * cosine, cosine)
+
+
+def _checked(optimal: ArrayLike, tendon: ArrayLike, angle: ArrayLike) -> tuple[Array, Array, Array]:
+    tendon, angle = np.asarray(tendon, dtype=float), np.asarray(angle, dtype=float)
+    if not np.all((tendon >= 0.0) & np.isfinite(tendon)):
+        raise InputError(
+            f"tendon slack length {tendon}", code="bad_number", expected="finite numbers from 0 [m]"
+        )
+    if not np.all((angle >= 0.0) & (angle < np.pi / 2)):
+        raise InputError(
+            f"pennation angle {angle}", code="bad_number", expected="radians from 0, below pi / 2"
+        )
+    return check_positive(optimal, "optimal fiber length", "m"), tendon, angle
+
+
+def check_positive(value: ArrayLike, what: str, unit: str) -> Array:
+    """Return a parameter of muscles as an array; refuse what is not positive and finite."""
+    value = np.asarray(value, dtype=float)
+    if not np.all((value > 0.0) & np.isfinite(value)):
+        raise InputError(f"{what} {value}", code="bad_number", expected=f"positive finite numbers [{unit}]")
+    return value
+
 
 ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
 
@@ -21,15 +82,10 @@ MAX_SHORTENING_VELOCITY = 10.0  # [optimal fiber lengths / s] the source gives n
 
 
 class TendonForce(NamedTuple):
-    """Forces of a muscle at its tendon; unpacks as `capacity, passive`.
+    """Forces of a muscle at its tendon; unpacks as `capacity, passive`."""
 
-    Attributes:
-        capacity: (T, n) tendon force of the contractile element at activation 1 [N].
-        passive: (T, n) tendon force of the passive element [N].
-    """
-
-    capacity: Array
-    passive: Array
+    capacity: Array  # (T, n) of the contractile element at activation 1 [N]
+    passive: Array  # (T, n) of the passive element [N]
 
 
 def active_force_length(l_norm: ArrayLike, form: ForceLengthForm = "quartic_plus_quadratic") -> Array:
@@ -77,9 +133,6 @@ def capacity_and_passive(
 
     capacity = F0 f_l(l) f_v(v) cos(a), passive = F0 f_p(l) cos(a); both 0 where the tendon is slack. F0 (n,) [N], L0
     (n,) [m], maximum shortening velocity (n,) [optimal fiber lengths / s].
-
-    Raises:
-        InputError: a parameter is not positive.
     """
     force = check_positive(max_isometric_force, "maximum isometric force", "N")
     optimal = check_positive(optimal_fiber_length, "optimal fiber length", "m")

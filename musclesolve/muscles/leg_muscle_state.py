@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.muscles.hill_model import capacity_and_passive
+from musclesolve.muscles.hill_model import capacity_and_passive, fiber_state
 from musclesolve.muscles.muscle_paths import PathState
 from musclesolve.muscles.muscle_placement import LegMuscles
-from musclesolve.muscles.rigid_tendon import fiber_state
 
 
 @dataclass(frozen=True)
@@ -34,13 +33,6 @@ class MuscleState:
     slack: Mask
 
 
-def _moment_arms(model: Model, muscles: LegMuscles, motion: Motion, path: PathState) -> Array:
-    """(T, 7, n) [m]."""
-    tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
-    moved = tree.distal_frames[muscles.paths.body][:, joints].T
-    return path.moment_arms(moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
-
-
 def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleState:
     """Evaluate paths and Hill model along a motion.
 
@@ -48,7 +40,9 @@ def muscle_state(model: Model, muscles: LegMuscles, motion: Motion) -> MuscleSta
     """
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
     velocity = path.rate(motion.qd)
-    arm = _moment_arms(model, muscles, motion, path)
+    tree, joints = model.tree, [model.dof(dof) for dof in muscles.dof_names]
+    moved = tree.distal_frames[muscles.paths.body][:, joints].T
+    arm = path.moment_arms(moved, tree.axes(motion.q)[:, joints], motion.q[:, tree.pivot[joints]])
     fiber = fiber_state(
         path.length,
         velocity,

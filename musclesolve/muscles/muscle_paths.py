@@ -93,12 +93,7 @@ class Paths:
         return self.of_muscles(self._segments(q, on)[2])
 
     def evaluate(self, q: Array, coordinates: Array) -> PathState:
-        """Lengths (T, n) and gradients by the path points (T, P, 3).
-
-        Args:
-            q: (T, N, 3) natural coordinates.
-            coordinates: (T, K+6) joint coordinates, which switch the conditional points.
-        """
+        """Lengths (T, n) and gradients by path points (T, P, 3); coordinates (T, K+6) switch conditional points."""
         angle = coordinates[:, self.switch_dof]
         on = (angle >= self.switch_lower) & (angle <= self.switch_upper)
         position, step, length = self._segments(q, on)

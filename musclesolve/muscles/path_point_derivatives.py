@@ -38,14 +38,14 @@ class PointDerivatives:
     moment_arm: Array
     _body: Indices
     _segments: _Segments
-    _turn: Array
+    _rotation: Array
 
     def pull(self, bodies: Indices) -> Array:
         """Of the force of `PathState.pull` on some bodies, the part of the muscle of each point, (T, 3, P, 3) [1/m]."""
         on = np.isin(self._body, bodies).astype(float)[:, None]
         shape = self.musculotendon_length.shape
         bent = [self._segments.bend(np.broadcast_to(on * axis, shape)) for axis in np.eye(3)]
-        return np.stack([_on_standing(each, self._turn) for each in bent], axis=1)
+        return np.stack([_on_standing(each, self._rotation) for each in bent], axis=1)
 
 
 def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> PointDerivatives:
@@ -56,10 +56,12 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
     paths, places = state.muscles.paths, state.path
     segments = _Segments.of(paths, places.position, _on_path(paths, motion.coordinates))
     own = paths.rigid_bodies.subset(paths.body)
-    turn = own.rotation(motion.q)
+    rotation = own.rotation(motion.q)
     # the rotation is made of the columns of the basic body, and so is its rate
     rates = own.basic_velocity(motion.q, motion.qd)
-    turn_rate = np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], -1) @ own.inverse
+    rotation_rate = (
+        np.stack([rates[:, :, 1] - rates[:, :, 0], rates[:, :, 2], rates[:, :, 3]], -1) @ own.inverse
+    )
     coordinates = own.coordinates(paths.standing)
     velocity = np.einsum("pc,tpcx->tpx", coordinates, rates)
 
@@ -71,21 +73,21 @@ def point_derivatives(model: Model, motion: Motion, state: MuscleState) -> Point
         distal = np.isin(paths.body, model.distal_bodies(dof)).astype(float)[:, None]
         axis, pivot = axes[:, k, None], motion.q[:, model.tree.pivot[k]][:, None]
         rotated = segments.bend(distal * np.cross(axis, places.position - pivot))
-        arms.append(-_on_standing(rotated + distal * np.cross(pull, axis), turn))
+        arms.append(-_on_standing(rotated + distal * np.cross(pull, axis), rotation))
     return PointDerivatives(
         paths.muscle,
-        _on_standing(pull, turn),
-        _on_standing(segments.bend(velocity), turn) + _on_standing(pull, turn_rate),
+        _on_standing(pull, rotation),
+        _on_standing(segments.bend(velocity), rotation) + _on_standing(pull, rotation_rate),
         np.stack(arms, axis=1),
         paths.body,
         segments,
-        turn,
+        rotation,
     )
 
 
-def _on_standing(force: Array, turn: Array) -> Array:
+def _on_standing(force: Array, rotation: Array) -> Array:
     """Derivatives by the place in space as those by the place in the body, (T, P, 3)."""
-    return np.einsum("tpxs,tpx->tps", turn, force)
+    return np.einsum("tpxs,tpx->tps", rotation, force)
 
 
 def _on_path(paths: Paths, coordinates: Array) -> Mask:

@@ -10,12 +10,13 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.muscles.hill_model import (
+    FiberState,
     active_force_length,
     capacity_and_passive,
+    fiber_state,
     force_velocity,
     passive_force_length,
 )
-from musclesolve.muscles.rigid_tendon import FiberState, fiber_state
 
 PLUS, MINUS = "quartic_plus_quadratic", "quartic_minus_quadratic"
 REAL = st.floats(-1e6, 1e6)

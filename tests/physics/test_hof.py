@@ -80,11 +80,7 @@ def test_terms_are_those_of_their_names(model, motion, segments):
 def test_what_quasi_statics_neglects_vanishes_with_the_speed(model, motion):
     def share(speed):
         slow = motion_from(
-            model,
-            motion.time,
-            motion.coordinates,
-            speed * motion.rates,
-            speed**2 * motion.second,
+            model, motion.time, motion.coordinates, speed * motion.rates, speed**2 * motion.second
         )
         return neglected_share(model, slow, segment_motion(model, slow), [])["hip_flexion_r"]
 

@@ -16,7 +16,6 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.human_model import human_model
-from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
 from musclesolve.dynamics.planar.planar_dynamics import (
     Load,
     accelerate,
@@ -28,8 +27,8 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     torque_matrix,
     weight_force,
 )
-from musclesolve.dynamics.planar.planar_joints import place
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
+from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, angles_between, place, planar_motion
+from musclesolve.dynamics.planar.planar_tree import MODELS, planar_body
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice

@@ -17,7 +17,7 @@ from musclesolve.dynamics.inverse.projection import (
     reactions_classical,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import forward_human_model
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The laws of motion know no laboratory: turned about the vertical, a recording gives the same angles and forces."""
+"""The laws of motion know no laboratory: rotated about the vertical, a recording gives the same angles and forces."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_rotated_laboratory_changes_nothing(synthetic: tuple[Trial, xr.Dataset
     trial, here = synthetic
     there = ms.run(rotated(trial, angle))
     check_same(there, here)
-    # The residual at the pelvis turns with the laboratory: its size stays, and so does what is valid.
+    # The residual at the pelvis rotates with the laboratory: its size stays, and so does what is valid.
     size = [np.linalg.norm(each.pelvis_residual.values[:, :3], axis=1) for each in (there, here)]
     np.testing.assert_allclose(*size, atol=1e-6)
 

@@ -1,4 +1,4 @@
-"""Four routes of inverse dynamics, one answer."""
+"""Four routes of inverse dynamics, one result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import forward_human_model
 from musclesolve.errors import MuscleSolveError
 from musclesolve.pipeline.mechanics import mechanics
 

@@ -11,7 +11,7 @@ from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motio
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import forward_human_model
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,9 @@
-"""What the analysis itself would refuse: its own checks, run one by one on the repaired recording."""
+"""What the analysis itself would analyse and refuse: its own range and checks, one by one on the repaired recording."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from musclesolve.checking.case.case import Case, finding_of
 from musclesolve.checking.case.containment import contained
-from musclesolve.checking.finding import Finding, finding
+from musclesolve.checking.finding import Finding, Where, finding
 from musclesolve.checking.stages import Stage, asked_at
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
@@ -20,8 +21,9 @@ from musclesolve.pipeline.mechanics import MARGIN
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
+from musclesolve.recording.trial.analysed_range import finds_range
 from musclesolve.recording.trial.recording_checks import check_cutoff, check_heading, check_size
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.trial.trial_file import ranged, read_trial, recorded_range
 
 # The tests of plates that the analysis makes, and what they find.
 PLATE_CODES = {
@@ -89,8 +91,27 @@ def refusals_of_reading(case: Case) -> Iterator[Finding]:
 @asked_at(Stage.ANALYSIS)
 def refused_plates(case: Case) -> Iterator[Finding]:
     """Test every plate of which nothing is known to be wrong: an error that was found may be why."""
-    blamed = {f.where.plate for f in case.findings if f.severity == "error"}
+    faulty = {f.where.plate for f in case.findings if f.severity == "error"}
     for index, plate in enumerate(case.trial.forces):
         found = plate_error(case.trial, plate, index, case.document)
-        if found is not None and SIDE_NAMES[plate.side] not in blamed:
+        if found is not None and SIDE_NAMES[plate.side] not in faulty:
             yield finding_of(PLATE_CODES[found[0]], found[1])
+
+
+def find_time_range(case: Case) -> Case:
+    """Return the case with the range that the recording allows as far as it is repaired."""
+    if not finds_range(case.content) or not case.trial.forces:
+        return case
+    start, end = recorded_range(case.trial.markers, case.trial.forces)
+    if end <= start:
+        return case
+    whole = replace(case.trial, time_range=(start, end), legs={}, analysed=())
+    return case.with_trial(ranged(whole, case.content))
+
+
+@asked_at(Stage.PLATE_POSITION)
+def analysed_range(case: Case) -> Iterator[Finding]:
+    """Report what is analysed, and why not more."""
+    if case.trial.analysed:
+        values = {"sentences": "; ".join(case.trial.analysed)}
+        yield finding("analysed", "note", values, Where(case.trial.markers.path))

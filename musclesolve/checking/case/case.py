@@ -26,19 +26,12 @@ OUTSIDE = " (outside of the time range)"
 
 @dataclass(frozen=True)
 class Case:
-    """What a check looks at; a check changes nothing in it.
+    """What a check looks at; a check changes nothing in it."""
 
-    Args:
-        document: the trial file.
-        content: its content, with defaults where it is at fault.
-        recorded: the recording, with the faults repaired that earlier stages have found.
-        findings: what earlier stages have found.
-    """
-
-    document: Document
-    content: dict[str, Any]
-    recorded: Recorded
-    findings: tuple[Finding, ...] = ()
+    document: Document  # the trial file
+    content: dict[str, Any]  # its content, with defaults where it is at fault
+    recorded: Recorded  # the recording, with the faults repaired that earlier stages have found
+    findings: tuple[Finding, ...] = ()  # what earlier stages have found
 
     @property
     def trial(self) -> Trial:

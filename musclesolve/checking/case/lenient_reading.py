@@ -28,16 +28,7 @@ _RATE_TOLERANCE = 0.01
 def read_leniently(
     path: Path, reader: Callable[[Path], Recorded], findings: list[Finding]
 ) -> Recorded | None:
-    """Read a file; what is wrong with it is repaired in a copy, as far as it is known how, and reported.
-
-    Args:
-        path: the file.
-        reader: the strict reader.
-        findings: what is wrong is added to it.
-
-    Returns:
-        What was read, None where no repair helps.
-    """
+    """Read a file, None where no repair helps; faults are repaired in a copy and added to the findings."""
     try:
         return reader(path)
     except InputError as refused:
@@ -77,19 +68,12 @@ def _read_copy(
 
 @dataclass(frozen=True)
 class _Layout:
-    """Where a format keeps its rows of data and their number.
+    """Where a format keeps its rows of data and their number."""
 
-    Args:
-        first_row: the first line that can be data.
-        time: the column of times.
-        cells: the cells of a line.
-        with_count: writes the number of rows into the header.
-    """
-
-    first_row: Callable[[Lines], int]
-    time: int
-    cells: Callable[[str], list[str]]
-    with_count: Callable[[Lines, int], Lines]
+    first_row: Callable[[Lines], int]  # the first line that can be data
+    time: int  # the column of times
+    cells: Callable[[str], list[str]]  # the cells of a line
+    with_count: Callable[[Lines, int], Lines]  # writes the number of rows into the header
 
     def rows(self, lines: Lines) -> list[int]:
         """Return which lines are rows of data: they begin with a number."""

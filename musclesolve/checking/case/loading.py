@@ -35,11 +35,7 @@ from musclesolve.recording.trial.trial_file import (
 
 
 def load(path: Path) -> tuple[Case | None, list[Finding]]:
-    """Read a trial as far as possible.
-
-    Returns:
-        The case, None where there is no motion to examine, and everything that was wrong on the way.
-    """
+    """Read a trial as far as possible: the case, None where there is no motion to examine, and what was wrong."""
     try:
         document = Document(path)
     except InputError as error:
@@ -89,21 +85,13 @@ def _files(document: Document, content: dict[str, Any], findings: list[Finding])
 
 @dataclass(frozen=True)
 class _Reading:
-    """The reading of one trial.
+    """The reading of one trial."""
 
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        files: role -> file, of those that are there.
-        rotation: from the axes of the files to the global ones, (3, 3).
-        findings: what is wrong is added to it.
-    """
-
-    document: Document
-    content: dict[str, Any]
-    files: dict[str, Path]
-    rotation: Array
-    findings: list[Finding]
+    document: Document  # the trial file
+    content: dict[str, Any]  # its content, with defaults
+    files: dict[str, Path]  # role -> file, of those that are there
+    rotation: Array  # from the axes of the files to the global ones, (3, 3)
+    findings: list[Finding]  # what is wrong is added to it
 
     def markers(self, role: str) -> Markers | None:
         """Return the motion or the standing trial, None where it cannot be read."""

@@ -149,19 +149,12 @@ def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array 
 
 @dataclass(frozen=True)
 class Foot:
-    """One foot over the frames of the motion.
+    """One foot over the frames of the motion."""
 
-    Args:
-        heel: (T, 3) [m].
-        toe: (T, 3) [m].
-        ground: (T,) whether heel or toe is low and slow.
-        air: (T,) whether heel and toe are both high or fast.
-    """
-
-    heel: Array
-    toe: Array
-    ground: Mask
-    air: Mask
+    heel: Array  # (T, 3) [m]
+    toe: Array  # (T, 3) [m]
+    ground: Mask  # (T,) whether heel or toe is low and slow
+    air: Mask  # (T,) whether heel and toe are both high or fast
 
     @property
     def length(self) -> float:

@@ -78,8 +78,7 @@ def _facing_across(case: Case, up: Array) -> Array | None:
     if not len(seen):
         return None
     mean = seen.mean(axis=0)
-    across: Array = mean - (mean @ up) * up
-    return across
+    return np.asarray(mean - (mean @ up) * up)
 
 
 def _forces_up(case: Case) -> bool:
@@ -145,8 +144,7 @@ def _onto(one: Array, other: Array) -> Array:
         return 2.0 * np.outer(side, side) - np.eye(3)
     v = np.cross(one, other)
     skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
-    rotation: Array = np.eye(3) + skew + skew @ skew
-    return rotation
+    return np.asarray(np.eye(3) + skew + skew @ skew)
 
 
 @asked_at(Stage.OTHER_VERTICAL_AXES)

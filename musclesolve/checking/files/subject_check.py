@@ -71,7 +71,7 @@ def _by_single_support(case: Case, given: float) -> Iterator[Finding]:
 
 @asked_at(Stage.SUPPORT)
 def unusual_values(case: Case) -> Iterator[Finding]:
-    """Look for values of the subject and of the muscles that hardly anybody has."""
+    """Look for values of the subject and of the muscles that are very rare."""
     subject, factor = case.trial.subject, case.trial.muscles.strength_factor
     mass, stature, leg, shoe = subject.mass, subject.stature, subject.leg_length, subject.shoe_mass
     index = mass / stature**2

@@ -22,7 +22,7 @@ HOLE = 1.6
 # Frames in which all markers go so much farther than in the frames around them.
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
-"""A marker that moves less than this per frame says nothing about lost frames [m]."""
+"""A marker that moves less than this per frame shows nothing about lost frames [m]."""
 LOWEST_RATE_HZ = 50.0
 LONGEST_DIFFERENCE = 0.1
 """Ends of markers and forces may differ by so much [s]."""

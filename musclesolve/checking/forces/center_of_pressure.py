@@ -29,7 +29,7 @@ BEHIND, AHEAD, BESIDE, MARGIN = 0.03, 0.08, 0.06, 0.02
 # stride (0.081). The toe marker is put in too many places to count from it.
 USUAL = 0.078
 ENDS = (0.05, 0.95)
-# How far off it may be before a plate is thought displaced, and before its moments are wrong [m].
+# How far off it may be before a plate counts as displaced, and before its moments are wrong [m].
 DISPLACED, FAR = 0.05, 0.08
 SHORTEST = 0.02
 # A shorter piece of a contact does not show where the whole of it lies under the foot [s].
@@ -40,25 +40,15 @@ WHOLE = 0.75
 
 @dataclass(frozen=True)
 class Track:
-    """The center of pressure during one contact, S samples while the foot is on the ground and loaded.
+    """The center of pressure during one contact, S samples while the foot is on the ground and loaded."""
 
-    Args:
-        time: (S,) [s].
-        point: (S, 2) horizontal place [m].
-        along: (S,) from the heel marker towards the toe marker, horizontally [m].
-        across: (S,) to the left of the line from heel to toe [m].
-        length: (S,) from heel to toe marker, horizontally [m].
-        axis: (2,) mean horizontal direction from heel to toe.
-        whole: whether it runs from the beginning to the end of a contact.
-    """
-
-    time: Array
-    point: Array
-    along: Array
-    across: Array
-    length: Array
-    axis: Array
-    whole: bool
+    time: Array  # (S,) [s]
+    point: Array  # (S, 2) horizontal place [m]
+    along: Array  # (S,) from the heel marker towards the toe marker, horizontally [m]
+    across: Array  # (S,) to the left of the line from heel to toe [m]
+    length: Array  # (S,) from heel to toe marker, horizontally [m]
+    axis: Array  # (2,) mean horizontal direction from heel to toe
+    whole: bool  # whether it runs from the beginning to the end of a contact
 
 
 def tracks(case: Case, plate: PlateForce) -> list[Track]:

@@ -23,27 +23,18 @@ HIP_DROP = 0.08
 
 @dataclass(frozen=True)
 class Law:
-    """What the forces must be, per kilogram, and what they are.
+    """What the forces must be, per kilogram, and what they are."""
 
-    Args:
-        time: (T,) [s].
-        due: (T, 3) acceleration of the center of mass less gravity [m/s^2].
-        frames: (T,) where all contacts are measured.
-        ahead: (T, 3) horizontal unit vector of the walking direction.
-    """
-
-    time: Array
-    due: Array
-    frames: Mask
-    ahead: Array
+    time: Array  # (T,) [s]
+    due: Array  # (T, 3) acceleration of the center of mass less gravity [m/s^2]
+    frames: Mask  # (T,) where all contacts are measured
+    ahead: Array  # (T, 3) horizontal unit vector of the walking direction
 
 
 def law(case: Case, *, whole_range: bool = False) -> Law | None:
     """Return Newton's law for a case, None where markers or measured time do not suffice.
 
-    Args:
-        case: the case.
-        whole_range: take all of the time range, also where the feet show that the plates do not hold everything.
+    whole_range: use all of the time range, also where the feet show that the plates do not measure all contacts.
     """
     center = center_of_mass(case.trial)
     if center is None or not case.trial.forces:
@@ -99,8 +90,7 @@ def center_of_mass(trial: Trial) -> Array | None:
     parts += [("whole_trunk", neck, hip), ("head", neck + 0.5 * (neck - hip), neck)]
     mass = np.array([table[name]["mass_fraction"] for name, _, _ in parts])
     places = [a + table[name]["com_fraction"] * (b - a) for name, a, b in parts]
-    center: Array = np.tensordot(mass, places, axes=1) / mass.sum()
-    return center
+    return np.asarray(np.tensordot(mass, places, axes=1) / mass.sum())
 
 
 def _hip(trial: Trial, side: str) -> Array | None:

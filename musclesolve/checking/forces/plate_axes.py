@@ -56,7 +56,10 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     def unexplained(parts: list[Array]) -> float:
         return float(np.sum((np.sum(parts, axis=0) - due) ** 2)) / variation
 
-    now, groups = unexplained(force), _groups(len(force))
+    # All plates may have to be changed together, or one.
+    everyone = tuple(range(len(force)))
+    groups = list(dict.fromkeys([everyone, *((k,) for k in everyone)]))
+    now = unexplained(force)
     tried = {
         (group, name): unexplained(_changed(force, group, np.array(change)))
         for name, change in CHANGES.items()
@@ -75,12 +78,6 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
         where = on_plate(case.trial.forces[index])
         repair = _change_axes(case, index, np.array(CHANGES[best[1]], float))
         yield finding("plate_axes.changed", "error", values, where, repair)
-
-
-def _groups(count: int) -> list[Group]:
-    """Return which plates may have to be changed together: all, or one."""
-    everyone = tuple(range(count))
-    return list(dict.fromkeys([everyone, *((k,) for k in everyone)]))
 
 
 def _changed(force: list[Array], group: Group, change: Array) -> list[Array]:

@@ -20,30 +20,23 @@ SMALLEST = 12.0
 # Share of what is unexplained that a rotation must explain to be reported, and to be an error: of all plates together,
 # and of one plate alone, which an error of the motion imitates more easily, and which is an error from an angle on
 # [deg].
-# With random errors of the sideward motion of up to 90 % of what is due, one sound recording in 150 is warned of and
-# one in 6000 accused.
+# With random errors of the sideward motion of up to 90 % of what is due, one correct recording in 150 has a warning and
+# one in 6000 an error.
 TOGETHER, ALONE, FAR_ALONE = (0.4, 0.55), (0.5, 0.7), 25.0
 # Share of the pieces of steps that must show a third of the angle at least; the angle of every plate is half of it.
 AGREEING, OF_PIECE, OF_PLATE = 0.75, 1.0 / 3.0, 0.5
-# Forces below this share of the greatest one say nothing; so do fewer samples.
+# Forces below this share of the greatest one show nothing; nor do fewer samples.
 FAINT, FEWEST = 0.1, 5
 
 
 @dataclass(frozen=True)
 class PlateRotation:
-    """A rotation of plates about the vertical that explains the forces.
+    """A rotation of plates about the vertical that explains the forces."""
 
-    Args:
-        plates: which plates.
-        angle: by which their forces must be rotated, to the left [rad].
-        explained: share of what is unexplained without it that it explains.
-        sure: whether this is beyond what errors of sound recordings can imitate.
-    """
-
-    plates: Group
-    angle: float
-    explained: float
-    sure: bool
+    plates: Group  # which plates
+    angle: float  # by which their forces must be rotated, to the left [rad]
+    explained: float  # share of what is unexplained without it that it explains
+    sure: bool  # whether this is beyond what errors of correct recordings can imitate
 
     @property
     def change(self) -> Array:
@@ -58,12 +51,9 @@ def rotation_matrix(angle: float) -> Array:
 
 
 def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateRotation | None:
-    """Return the rotation of some plates that explains the forces best, None where none does clearly.
+    """Return the rotation of one of the groups of plates that explains the forces best, None where none does clearly.
 
-    Args:
-        force: horizontal force (T, 2) of every plate [N].
-        due: (T, 2) what their sum must be by the motion [N].
-        groups: which plates may be rotated together.
+    force: horizontal force (T, 2) of every plate [N]; due (T, 2): what their sum must be by the motion [N].
     """
     # Along the axes of the motion: it is the small variation across the way in which a rotation shows.
     variation, axes = np.linalg.eigh(np.cov(due.T))
@@ -80,7 +70,7 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateR
 def _rotation(force: list[Array], due: Array, group: Group, variation: Array) -> PlateRotation | None:
     """Return the rotation of one group of plates, None where its evidence is weak.
 
-    The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it serves is judged with both
+    The angle that minimises sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
     directions measured by their own variation (2,).
     """
     own = np.sum([force[k] for k in group], axis=0)
@@ -138,5 +128,4 @@ def _angle(force: Array, left: Array) -> float:
 
 
 def _cross(one: Array, other: Array) -> Array:
-    across: Array = one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
-    return across
+    return np.asarray(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])

@@ -76,8 +76,7 @@ def _left_of_foot(seen: dict[str, Array], side: Side, left: Array) -> Array:
         return left
     own = np.cross([0.0, 0.0, 1.0], toe - heel)
     length = np.linalg.norm(own, axis=1, keepdims=True)
-    unit: Array = own / np.where(length > 0.0, length, np.nan)
-    return unit
+    return np.asarray(own / np.where(length > 0.0, length, np.nan))
 
 
 @asked_at(Stage.LANDMARK_ORDER)

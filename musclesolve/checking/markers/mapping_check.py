@@ -1,4 +1,4 @@
-"""What the markers mean, as far as the trial file says it rightly; every line that does not is told."""
+"""What the markers mean, as far as the trial file is right; every line that is wrong is reported."""
 
 from __future__ import annotations
 
@@ -28,40 +28,34 @@ def marker_mapping_of(
     unread: bool,
     findings: list[Finding],
 ) -> MarkerMapping:
-    """Return the landmarks, clusters and carried markers that the files serve.
+    """Return the landmarks, clusters and carried markers that the files provide; faults are added to the findings.
 
-    Args:
-        document: the trial file.
-        content: its content, with defaults.
-        walk: markers of the motion.
-        static: markers of the standing trial, if it could be read.
-        unread: whether a standing trial is named that could not be read.
-        findings: what is wrong is added to it.
+    unread: whether a standing trial is named that could not be read.
     """
     try:
         return read_marker_mapping(document, content, walk, static)
     except InputError as error:
         first = finding_of("mapping", error)
     try:
-        asked = requested_mapping(document, content, walk, static)
+        requested = requested_mapping(document, content, walk, static)
     except InputError:
-        # Without the set, or without a word on whose markers they are, every line would seem wrong.
+        # Without the set, or without the owners of the markers, every line would seem wrong.
         findings.append(first)
         return MarkerMapping(walk, static, {}, {}, {})
     wrong: list[Finding] = []
-    walk, static, tables = asked.walk, asked.static, asked.tables
+    walk, static, tables = requested.walk, requested.static, requested.tables
     mapping, errors = examined_mapping(document, tables["mapping"])
     # What a set has for markers of the standing trial is missing for want of it.
     if tables["mapping"] and not (unread and content["markers"]["set"]):
         wrong += [finding_of("mapping", error) for error in errors]
     clusters, carried = _clusters(document, tables, wrong)
-    mapped = _served(
+    mapped = _resolved(
         document,
-        MarkerMapping(walk, static, mapping, clusters, carried, asked.notes, asked.names),
+        MarkerMapping(walk, static, mapping, clusters, carried, requested.notes, requested.names),
         unread,
         wrong,
     )
-    # What the strict reader says is the only thing known, unless it is for want of a file that cannot be read.
+    # The error of the strict reader is all that is known, unless it is due to a file that cannot be read.
     findings.extend(wrong or ([] if unread else [first]))
     return mapped
 
@@ -81,26 +75,30 @@ def _clusters(
     return clusters, carried
 
 
-def _served(document: Document, asked: MarkerMapping, unread: bool, wrong: list[Finding]) -> MarkerMapping:
-    """Return what the files serve of a meaning; what they do not is told one by one."""
-    errors = absences(document, asked.mapping, asked.clusters, asked.carried, asked.walk, asked.static)
+def _resolved(
+    document: Document, requested: MarkerMapping, unread: bool, wrong: list[Finding]
+) -> MarkerMapping:
+    """Return what the files provide of a mapping; what they do not provide is reported one by one."""
+    errors = absences(
+        document, requested.mapping, requested.clusters, requested.carried, requested.walk, requested.static
+    )
     if not unread:
         wrong += [finding_of("mapping", error) for error in errors.values()]
     clusters = {
         name: markers
-        for name, markers in asked.clusters.items()
+        for name, markers in requested.clusters.items()
         if not unread and ("clusters", name) not in errors
     }
     carried = {
         marker: cluster
-        for marker, cluster in asked.carried.items()
+        for marker, cluster in requested.carried.items()
         if cluster in clusters and ("carried", marker) not in errors
     }
-    lost = set(asked.carried) - set(carried)
+    lost = set(requested.carried) - set(carried)
     mapping = {
         name: weights
-        for name, weights in asked.mapping.items()
-        if all(marker in asked.walk or marker in carried for marker in weights)
+        for name, weights in requested.mapping.items()
+        if all(marker in requested.walk or marker in carried for marker in weights)
         or not (("mapping", name) in errors or lost & set(weights))
     }
-    return replace(asked, mapping=mapping, clusters=clusters, carried=carried)
+    return replace(requested, mapping=mapping, clusters=clusters, carried=carried)

@@ -44,31 +44,21 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
 
 @dataclass(frozen=True)
 class Distances:
-    """Pairs of markers of one body.
+    """Pairs of markers of one body."""
 
-    Args:
-        names: n marker names of the motion.
-        one: (P,) index of the first marker of each pair.
-        other: (P,) index of the second.
-        usual: (P,) median distance in the motion [m].
-        standing: (P,) median distance in the standing trial [m], NaN where it says nothing.
-    """
-
-    names: tuple[str, ...]
-    one: Indices
-    other: Indices
-    usual: Array
-    standing: Array
+    names: tuple[str, ...]  # n marker names of the motion
+    one: Indices  # (P,) index of the first marker of each pair
+    other: Indices  # (P,) index of the second
+    usual: Array  # (P,) median distance in the motion [m]
+    standing: Array  # (P,) median distance in the standing trial [m], NaN where it is not known
 
     def measured(self, position: Array) -> Array:
         """Return the distances (T, P) [m] of positions (T, n, 3)."""
-        length: Array = np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1)
-        return length
+        return np.asarray(np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1))
 
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
-        belongs: Mask = (self.one == marker) | (self.other == marker)
-        return belongs
+        return np.asarray((self.one == marker) | (self.other == marker))
 
     @property
     def markers(self) -> Indices:

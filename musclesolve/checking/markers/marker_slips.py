@@ -32,17 +32,11 @@ Event = tuple[int, int, Array, float]
 
 @dataclass(frozen=True)
 class Jumps:
-    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3.
+    """Steps of markers against the markers of their bodies, (T - 3,) each, for steps 1 to T - 3."""
 
-    Args:
-        size: marker -> how far it jumps [m].
-        single: marker -> which of its steps stand out among the steps around them.
-        noisy: marker -> which of its steps are high among others that are as high.
-    """
-
-    size: dict[str, Array]
-    single: dict[str, Mask]
-    noisy: dict[str, Mask]
+    size: dict[str, Array]  # marker -> how far it jumps [m]
+    single: dict[str, Mask]  # marker -> which of its steps stand out among the steps around them
+    noisy: dict[str, Mask]  # marker -> which of its steps are high among others that are as high
 
 
 def _find_jumps(case: Case) -> Jumps:
@@ -151,7 +145,7 @@ def _sorted_events(time: Array, events: list[Event]) -> tuple[list[tuple[Run, fl
 def _events(path: Array, jumped: Mask) -> list[Event]:
     """Return (first, stop, how far it moved in all (3,) [m], how far it went [m]) of jumps that belong together.
 
-    The steps of the path around tell how far it would have gone without; the marker leaves the frame ``first`` and is
+    The steps of the path around show how far it would have gone without; the marker leaves the frame ``first`` and is
     at its new place in ``stop``.
     """
     step = np.diff(path, axis=0)

@@ -16,7 +16,7 @@ from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
 
-# Only distances this long say something of size [m]; from which difference of sizes on it is reported, and is an error;
+# Only distances this long show a size [m]; from which difference of sizes on it is reported, and is an error;
 # how many must agree on it.
 LONG, SIZE, FAR_SIZE, FEWEST = 0.08, 0.03, 0.06, 6
 # A marker off its standing place by so much sits elsewhere [m]; skin moves it by half of that; so many others show it.

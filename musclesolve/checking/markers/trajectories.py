@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ FROZEN_FRAMES, FROZEN_FOR, NEIGHBOURS_GO = 4, 0.03, 0.01
 # A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
 # resting marker does not.
 HELD_STEPS = 2.5
-# Jitter from frame to frame that is worth a warning [m], and how many frames show it.
+# Jitter from frame to frame that gives a warning [m], and how many frames show it.
 NOISY, FEWEST_FOR_NOISE = 0.0025, 20
 # Two markers nearer than this [m] for so many frames are one.
 MERGED, MERGED_FRAMES = 0.003, 3
@@ -139,25 +138,14 @@ def gaps(case: Case) -> Iterator[Finding]:
     above = upper_markers(case.trial)
     path = case.trial.markers.path
     for gap in filled.gaps:
-        if (
-            gap.marker in held
-            or gap.last < start
-            or gap.first > end
-            or (gap.marker in above and not gap.filled)
-        ):
+        if gap.marker in held or gap.last < start or gap.first > end:
+            continue
+        if gap.marker in above and not gap.filled:
             continue
         where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
-        values: dict[str, Any] = {
-            "name": gap.marker,
-            "count": gap.frames,
-            "account": gap.account,
-            "error": gap.error,
-        }
-        yield (
-            finding("gap_filled", "note", values, where)
-            if gap.filled
-            else finding("gap", "error", values, where)
-        )
+        values = {"name": gap.marker, "count": gap.frames, "account": gap.account, "error": gap.error}
+        code = "gap_filled" if gap.filled else "gap"
+        yield finding(code, "note" if gap.filled else "error", values, where)
     for marker in completed:
         if marker.marker not in held:
             where = Where(path, markers=(marker.marker,), times=((marker.first, marker.last),))

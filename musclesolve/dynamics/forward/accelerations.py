@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import MuscleSolveError
 
 PENALTY = 1e6
-"""alpha of (2.37); the answer does not depend on it, the number of iterations does (2.31: 1e4 to 1e7)."""
+"""alpha of (2.37); the solution does not depend on it, the number of iterations does (2.31: 1e4 to 1e7)."""
 
 _TOLERANCE = 1e-12
 _ITERATIONS = 40

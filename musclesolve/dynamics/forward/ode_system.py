@@ -24,8 +24,7 @@ from musclesolve.errors import InputError, MuscleSolveError
 DAMPING, FREQUENCY = 1.0, 10.0
 """mu and omega [1/s] of (2.30): the stabilisation within a step."""
 
-_START = 1e-6
-"""A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]."""
+_START = 1e-6  # A start may violate a constraint by so much [m or 1], or a rate by so much [m/s or 1/s]
 
 _CLOSED = 1e-13
 _PROJECTIONS = 12
@@ -135,11 +134,7 @@ class System:
         return self.constraints.jacobian(q[None])[0].reshape(len(self.constraints.names), -1)
 
     def checked_start(self, q0: Array, qd0: Array) -> Array:
-        """The starting state, on the constraints to round-off.
-
-        Raises:
-            InputError: wrong shape, not finite, off the constraints, or a motion that no mass resists.
-        """
+        """The starting state, on the constraints to round-off."""
         names, rows = self.model.topology.coordinate_names, self.constraints
         q0 = check_array(q0, "q0", (len(names), 3), names, axis=0)
         qd0 = check_array(qd0, "qd0", (len(names), 3), names, axis=0)

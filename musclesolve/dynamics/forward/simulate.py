@@ -18,13 +18,11 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing, check_number
 from musclesolve.dynamics.forward.accelerations import ROUTES
 from musclesolve.dynamics.forward.applied_forces import Force
-from musclesolve.dynamics.forward.energy import kinetic_energy, potential_energy
 from musclesolve.dynamics.forward.ode_system import System
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.joint_constraints import fixed
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.model.rigid_body_constraints import Constraints, fixed
 from musclesolve.errors import InputError, MuscleSolveError
 
 
@@ -198,3 +196,33 @@ def _check_forces(forces: Sequence[Force]) -> None:
             expected="a list of things that can be called with time, q and qd",
             remedy="put a single force into a list" if callable(forces) else None,
         )
+
+
+def kinetic_energy(model: Model, q: Array, qd: Array) -> Array:
+    """1/2 qd^T M qd (T,) [J], body by body (2.48)."""
+    moving = model.rigid_bodies.basic_velocity(q, qd)
+    return 0.5 * np.einsum("bef,tbex,tbfx->t", model.basic_mass, moving, moving, optimize=True)
+
+
+def potential_energy(model: Model, q: Array) -> Array:
+    """Energy of the weight (T,) [J], zero with the center of mass at the global origin."""
+    return -model.mass.total * mass_center(model, q) @ model.gravity
+
+
+def mass_center(model: Model, q: Array) -> Array:
+    """Center of mass of the whole model (T, 3) [m]."""
+    return _weighted(model, model.rigid_bodies.basic(q)) / model.mass.total
+
+
+def momentum(model: Model, q: Array, qd: Array) -> tuple[Array, Array]:
+    """Linear momentum [kg m/s] and angular momentum about the center of mass [kg m2/s], (T, 3) each."""
+    place, moving = model.rigid_bodies.basic(q), model.rigid_bodies.basic_velocity(q, qd)
+    linear = _weighted(model, moving)
+    pushed = np.einsum("bef,tbfx->tbex", model.basic_mass, moving)
+    return linear, np.cross(place, pushed).sum(axis=(1, 2)) - np.cross(mass_center(model, q), linear)
+
+
+def _weighted(model: Model, basic: Array) -> Array:
+    """Sum over bodies of mass times what the basic coordinates give at the centers of mass, (T, 3)."""
+    weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
+    return np.einsum("be,tbex->tx", weights, basic)

@@ -32,7 +32,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Links:
-    """The bodies that have mass, or a external force, and the joints between them."""
+    """The bodies that have mass, or an external force, and the joints between them."""
 
     bodies: Indices
     names: tuple[str, ...]
@@ -84,11 +84,11 @@ def shifted(arm: Array) -> Array:
 def allowed_motions(model: Model, motion: Motion, links: Links, center: Array) -> Array:
     """D: a rotation about an axis moves the centers of mass of all links beyond it (2.4)."""
     tree, q, joints = model.tree, motion.q, model.tree.joint_count
-    turns = np.concatenate([tree.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
+    rotations = np.concatenate([tree.axes(q), np.broadcast_to(np.eye(3), (len(q), 3, 3))], axis=1)
     pivots = np.concatenate([q[:, tree.pivot], np.repeat(motion.origin[:, None], 3, axis=1)], axis=1)
     moved = np.column_stack([tree.distal_frames[links.bodies], np.ones((len(links.bodies), 3))])[:, :, None]
-    linear = np.cross(turns[:, None], center[:, :, None] - pivots[:, None]) * moved
-    angular = turns[:, None] * moved
+    linear = np.cross(rotations[:, None], center[:, :, None] - pivots[:, None]) * moved
+    angular = rotations[:, None] * moved
     allowed = np.zeros((len(q), len(links.bodies), 6, joints + 6))
     columns = np.r_[:joints, joints + 3 : joints + 6]
     allowed[..., :3, columns] = np.swapaxes(linear, 2, 3)
@@ -149,9 +149,9 @@ def link_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> tupl
     inertia = rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2)
     matrix = np.zeros((*spin.shape[:2], 6, 6))
     matrix[..., :3, :3], matrix[..., 3:, 3:] = mass[:, None, None] * np.eye(3), inertia
-    turning = -np.cross(spin, np.einsum("tlxy,tly->tlx", inertia, spin))
+    gyroscopic = -np.cross(spin, np.einsum("tlxy,tly->tlx", inertia, spin))
     weight = np.broadcast_to(mass[:, None] * model.gravity, spin.shape)
-    return matrix, np.concatenate([weight, turning], axis=2)
+    return matrix, np.concatenate([weight, gyroscopic], axis=2)
 
 
 def external_forces(

@@ -41,11 +41,7 @@ class Wrench:
 
 
 def external_force(model: Model, q: Array, wrenches: list[Wrench]) -> Array:
-    """Generalized force (T, N, 3) of wrenches on bodies.
-
-    Raises:
-        InputError: a wrench on a body that the model does not have, or with another number of frames.
-    """
+    """Generalized force (T, N, 3) of wrenches on bodies."""
     return model.rigid_bodies.generalized(q, external_on_bodies(model, q, wrenches))
 
 

@@ -1,4 +1,4 @@
-"""Hof's explicit moment at a joint, term by term, and his center of pressure (Hof 1992, J Biomech 25:1209-11).
+"""Hof's explicit moment at a joint, term by term, and the center of pressure (Hof 1992, J Biomech 25:1209-11).
 
 The moment needs no recursion: it follows from the bodies on the distal side of the joint, taken about the joint.
 Equations as in correction E1, for the joints and bodies of any model of this core.
@@ -115,11 +115,8 @@ def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Arra
     global origin [N m]. NaN where the vertical force is below 20 N.
     """
     about_surface = moment - np.cross(height * _UP, force)
-    return np.cross(_UP, about_surface) / _loaded(force[:, 2])[:, None] + height * _UP
-
-
-def _loaded(vertical: Array) -> Array:
-    return np.where(np.abs(vertical) < SMALLEST_FORCE, np.nan, vertical)
+    vertical = np.where(np.abs(force[:, 2:]) < SMALLEST_FORCE, np.nan, force[:, 2:])
+    return np.cross(_UP, about_surface) / vertical + height * _UP
 
 
 def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:

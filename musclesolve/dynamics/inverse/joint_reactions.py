@@ -25,8 +25,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 
-_BLOCK = 32
-"""Frames solved together; a frame of the expanded human takes a few megabytes."""
+_BLOCK = 32  # Frames solved together; a frame of the expanded human takes a few megabytes
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,7 @@ class JointReactions:
     moments: Array
 
     def joint(self, distal: str) -> int:
-        """Index of the joint before a body.
-
-        Raises:
-            InputError: no joint leads to it.
-        """
+        """Index of the joint before a body."""
         bodies = [names[0] for names in self.joints]
         if distal not in bodies:
             raise unknown_name(distal, "joint before a body", bodies)

@@ -1,6 +1,6 @@
 """Inverse dynamics by Lagrange multipliers: each degree of freedom has a driver or an unknown couple.
 
-A driver's moment comes from its multiplier (Silva 2003, 2.83), an unknown couple is itself the answer (Newton method,
+A driver's moment comes from its multiplier (Silva 2003, 2.83), an unknown couple is itself the solution (Newton method,
 2.84-2.87); couples have nothing that degenerates at 0 or 180 degrees. The applied force of couples f is -Gamma^T f, and
 the unknowns stand side by side, [Phi_q^T Gamma^T] {lambda; f} = g_e - M qdd (correction B6).
 """
@@ -25,8 +25,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
 
-_BLOCK = 64
-"""Frames solved together: the whole system of the human takes some hundred kilobytes a frame."""
+_BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def actuated_moments(
     drivers: Collection[str] = (),
     couples: Collection[str] | None = None,
 ) -> Multipliers:
-    """Inverse dynamics with each degree of freedom has a driver or an unknown couple.
+    """Inverse dynamics in which each degree of freedom has a driver or an unknown couple.
 
     `couples` (on the base forces and couples) are all degrees of freedom that are not in `drivers` unless given.
 
@@ -79,7 +78,7 @@ def actuated_moments(
         MuscleSolveError: a degree of freedom is in neither; names it.
     """
     names = model.topology.dof_names
-    driven, held = _sorted_out(names, drivers, couples)
+    driven, held = _driven_and_held(names, drivers, couples)
     parts = [model.constraints.jacobian(motion.q)]
     unit = couple_rows(model, motion)
     if driven.any():
@@ -138,7 +137,7 @@ def _base_by_power(model: Model, motion: Motion, driven: Mask, force: Array, mom
         moments[:, joints:] = np.where(driven[joints:], 0.0, moments[:, joints:]) + power
 
 
-def _sorted_out(
+def _driven_and_held(
     names: tuple[str, ...], drivers: Collection[str], couples: Collection[str] | None
 ) -> tuple[Mask, Mask]:
     """Which degrees of freedom are driven and which held by couples, as masks; every one must be exactly one."""

@@ -88,7 +88,7 @@ def absolute_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> Abs
     return AbsoluteSystem(
         links=links,
         allowed=allowed,
-        prohibited=prohibited_motions(model, links, center, points, [turn for _, turn in bases], columns),
+        prohibited=prohibited_motions(model, links, center, points, [twist for _, twist in bases], columns),
         constraint=constraint_rows(links, center, points, [wrench for wrench, _ in bases], columns),
         mass=mass,
         applied=applied,
@@ -115,7 +115,11 @@ def reactions_classical(system: AbsoluteSystem) -> Array:
         MuscleSolveError: a link has no mass, so that M cannot be inverted; names it.
     """
     light = np.flatnonzero(np.linalg.eigvalsh(system.mass).min(axis=(0, 2)) <= 0.0)
-    _refuse_singular([system.links.names[link] for link in light])
+    if light.size:
+        raise MuscleSolveError(
+            f"the mass matrix is singular: {', '.join(system.links.names[link] for link in light)} without mass or "
+            "inertia. Give them some, or use the formula that does not invert the mass matrix (2.10)."
+        )
     inverse = np.linalg.inv(system.mass)
     constraint = system.constraint
     eased = np.einsum("tclx,tlxy->tcly", constraint, inverse)
@@ -133,11 +137,3 @@ def joint_wrenches(system: AbsoluteSystem, multipliers: Array) -> tuple[Array, A
     ]
     both = np.stack(parts, axis=1)
     return both[..., :3], both[..., 3:]
-
-
-def _refuse_singular(light: list[str]) -> None:
-    if light:
-        raise MuscleSolveError(
-            f"the mass matrix is singular: {', '.join(light)} without mass or inertia. Give them some, or use the "
-            "formula that does not invert the mass matrix (2.10)."
-        )

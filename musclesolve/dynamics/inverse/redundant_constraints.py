@@ -1,4 +1,4 @@
-"""More constraint rows than coordinates: least squares, minimum norm, and what of the answer is physical.
+"""More constraint rows than coordinates: least squares, minimum norm, and what of the solution is physical.
 
 A revolute joint of a shared point and a shared vector has six rows for five constraints. The multipliers then are
 not unique: the choice of minimum norm depends on how the rows are scaled (correction B10). The generalized force
@@ -12,8 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import MuscleSolveError
 
-_RANK = 1e-9
-"""A direction this much weaker than the strongest one is none."""
+_RANK = 1e-9  # A direction this much weaker than the strongest one is none
 
 
 def minimum_norm(jacobian: Array, needed: Array, what: str = "the constraint rows") -> Array:

@@ -1,4 +1,4 @@
-"""Inverse dynamics by every route at once: four derivations that share little but the motion must give one answer."""
+"""Inverse dynamics by every route at once: four derivations that share little but the motion must agree."""
 
 from __future__ import annotations
 

@@ -33,15 +33,15 @@ def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Arr
     constraints.
     """
     tree, joints = model.tree, model.tree.joint_count
-    shift, turn = slice(joints, joints + 3), slice(joints + 3, joints + 6)
-    angles, origin, cardan = coordinates[:, :joints], coordinates[:, shift], coordinates[:, turn]
+    shift, rotation = slice(joints, joints + 3), slice(joints + 3, joints + 6)
+    angles, origin, cardan = coordinates[:, :joints], coordinates[:, shift], coordinates[:, rotation]
     directions = tree.allowed(q, origin).reshape(len(q), -1, joints + 6)
     orthogonal, triangle = np.linalg.qr(directions)
     speeds = _solve(orthogonal, triangle, qd)
     bias = tree.acceleration(q, qd, speeds, np.zeros_like(speeds), origin, speeds[:, shift])
     speed_rates = _solve(orthogonal, triangle, qdd - bias)
     rates, second = tree.rates(angles, speeds[:, :joints], speed_rates[:, :joints])
-    cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, turn], speed_rates[:, turn])
+    cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, rotation], speed_rates[:, rotation])
     return Motion(
         time,
         coordinates,
@@ -101,11 +101,11 @@ def _relative(rotation: Array, parent: int | Indices, child: int | Indices) -> A
     return np.swapaxes(rotation[:, parent], -1, -2) @ rotation[:, child]
 
 
-def _about(axis: Array, turn: Array) -> Array:
+def _about(axis: Array, rotation: Array) -> Array:
     """Signed angles of rotations (..., 3, 3) about known axes (..., 3)."""
-    odd = turn - np.swapaxes(turn, -1, -2)
+    odd = rotation - np.swapaxes(rotation, -1, -2)
     sine = axis[..., 0] * odd[..., 2, 1] + axis[..., 1] * odd[..., 0, 2] + axis[..., 2] * odd[..., 1, 0]
-    return np.arctan2(sine, np.trace(turn, axis1=-2, axis2=-1) - 1.0)
+    return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
 
 
 def _solve(orthogonal: Array, triangle: Array, right: Array) -> Array:

@@ -16,6 +16,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.kinematics.base_driver import base_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import InputError
 
 SWITCH = 0.7
@@ -54,13 +55,9 @@ def driver_rows(
         )
     q = motion.q if q is None else q
     qd = motion.qd if qd is None else qd
-    parts = [_joint_rows(model, motion, q, qd)] + ([base_rows(model, motion, q, qd)] if base else [])
+    *rows, factor = angle_rows(*driven_angles(model, motion), q, qd)
+    parts = [(*rows, model.tree.sign * factor)] + ([base_rows(model, motion, q, qd)] if base else [])
     return DriverRows(*(np.concatenate(field, axis=1) for field in zip(*parts, strict=True)))
-
-
-def _joint_rows(model: Model, motion: Motion, q: Array, qd: Array) -> tuple[Array, ...]:
-    value, jacobian, nu, gamma, factor = angle_rows(*driven_angles(model, motion), q, qd)
-    return value, jacobian, nu, gamma, model.tree.sign * factor
 
 
 def driven_angles(
@@ -73,7 +70,7 @@ def driven_angles(
         "v": np.array([topology.slots_of(dof.reference) for dof in topology.dofs]),
         "u": np.array([topology.slots_of(dof.follower) for dof in topology.dofs]),
     }
-    n0, v0, u0 = (_line(model.standing[None], slots)[0] for slots in lines.values())
+    n0, v0, u0 = (lines_of(model.standing[None], slots)[0] for slots in lines.values())
     length = np.linalg.norm(v0, axis=1) * np.linalg.norm(u0, axis=1)
     axial = length * np.linalg.norm(n0, axis=1)
     start = np.arctan2(_dot(n0, np.cross(v0, u0)) / np.linalg.norm(n0, axis=1), _dot(v0, u0))
@@ -96,8 +93,8 @@ def angle_rows(
     second derivative, (T, K) each [rad]. Returns value (T, K), Jacobian (T, K, N, 3), nu, gamma, and moment about n
     per unit multiplier, (T, K) each.
     """
-    n, v, u = (_line(q, slots) for slots in lines.values())
-    nd, vd, ud = (_line(qd, slots) for slots in lines.values())
+    n, v, u = (lines_of(q, slots) for slots in lines.values())
+    nd, vd, ud = (lines_of(qd, slots) for slots in lines.values())
     phi, phid, phidd = angle
     sine, cosine = np.sin(phi), np.cos(phi)
     crossed = np.abs(cosine) > SWITCH
@@ -129,7 +126,7 @@ def angle_errors(
     With a = atan2(n.(v x u) / Ln, v.u). Both rows of `angle_rows` are met a second time, the one at -phi and the other
     at 180 degrees - phi; this is zero only where the angle is phi, and its gradient never vanishes.
     """
-    n, v, u = (_line(q, slots) for slots in lines.values())
+    n, v, u = (lines_of(q, slots) for slots in lines.values())
     size = axial / length
     sine, cosine = _dot(n, np.cross(v, u)) / size, _dot(v, u)
     square = np.maximum(sine**2 + cosine**2, 0.01 * length**2)
@@ -141,11 +138,6 @@ def angle_errors(
     }
     error = np.remainder(np.arctan2(sine, cosine) - angle + np.pi, 2.0 * np.pi) - np.pi
     return error, _spread(lines, gradients, q.shape[1])
-
-
-def _line(q: Array, slots: Indices) -> Array:
-    padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
-    return padded[:, slots[:, 1]] - padded[:, slots[:, 0]]
 
 
 def _dot(a: Array, b: Array) -> Array:

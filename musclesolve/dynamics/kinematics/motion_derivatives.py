@@ -82,10 +82,10 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
     )
     base = coordinates[:, joints + 3 :]
     position, velocity = coordinates[:, joints : joints + 3], rates[:, joints : joints + 3]
-    turning, turning_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
+    spin, spin_rate = cardan_rates(base, rates[:, joints + 3 :], second[:, joints + 3 :])
     joint = tree.speeds(coordinates[:, :joints], rates[:, :joints], second[:, :joints])
-    speeds = np.column_stack([joint[0], rates[:, joints : joints + 3], turning])
-    speed_rates = np.column_stack([joint[1], second[:, joints : joints + 3], turning_rate])
+    speeds = np.column_stack([joint[0], rates[:, joints : joints + 3], spin])
+    speed_rates = np.column_stack([joint[1], second[:, joints : joints + 3], spin_rate])
     q = tree.pose(coordinates[:, :joints], position, from_cardan(*base.T))
     qd = tree.velocity(q, speeds, position)
     qdd = tree.acceleration(q, qd, speeds, speed_rates, position, velocity)
@@ -93,11 +93,7 @@ def motion_from(model: Model, time: Array, coordinates: Array, rates: Array, sec
 
 
 def check_fits(model: Model, motion: Motion) -> None:
-    """Refuse the motion of another model.
-
-    Raises:
-        InputError: it has other numbers of coordinates or degrees of freedom.
-    """
+    """Refuse the motion of another model."""
     have = motion.q.shape[1], motion.coordinates.shape[1]
     want = len(model.topology.coordinate_names), len(model.topology.dof_names)
     if have != want:

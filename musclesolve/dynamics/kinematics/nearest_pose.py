@@ -23,14 +23,9 @@ from musclesolve.errors import PoseError
 _LARGEST_ROTATION = 0.5
 """Largest change of an angle in one step [rad]; keeps the first steps from a standing start on track."""
 
-_NEAR = 0.1
-"""Frames whose last step was shorter than this [rad, m] are near the optimum."""
-
-_JUMP = 2.0
-"""A change of an angle between key frames that no movement makes [rad]."""
-
-_WORST = 3
-"""So many of the points that fit worst are named where no pose is found."""
+_NEAR = 0.1  # Frames whose last step was shorter than this [rad, m] are near the optimum
+_JUMP = 2.0  # A change of an angle between key frames that no movement makes [rad]
+_WORST = 3  # So many of the points that fit worst are named where no pose is found
 
 _DAMPING = 1e-9
 """Keeps a step finite in a direction that the targets do not see at the moment [m2]; it does not move the optimum."""
@@ -47,11 +42,11 @@ class Pose:
     def moved(self, tree: Tree, step: Array) -> Pose:
         """After a step in the speeds (T, K+6)."""
         joints = self.angles.shape[1]
-        turn = from_vector(step[:, joints + 3 :])
+        rotation = from_vector(step[:, joints + 3 :])
         return Pose(
             tree.moved(self.angles, step[:, :joints]),
             self.position + step[:, joints : joints + 3],
-            turn @ self.rotation,
+            rotation @ self.rotation,
         )
 
     def where(self, chosen: Mask, other: Pose) -> Pose:
@@ -106,7 +101,7 @@ class NearestPose:
         return replace(self, targets=self.targets.frames(keep), names=self.names[keep])
 
     def without_jumps(self, pose: Pose, max_iterations: int) -> Pose:
-        """Frames whose angles jump from those before are found again from there: an arm bent the wrong way, say."""
+        """Frames whose angles jump from those before are found again from there: an arm bent the wrong way."""
         found = pose.copy()
         for frame in range(1, len(found.angles)):
             if np.abs(found.angles[frame] - found.angles[frame - 1]).max() > _JUMP:
@@ -119,9 +114,6 @@ class NearestPose:
         """Steps until no frame moves by more than `tolerance` [rad or m]: Gauss-Newton from afar, Newton when near.
 
         Steps are damped where the fit gets worse.
-
-        Raises:
-            PoseError: frames that do not converge.
         """
         # From where each frame starts: hundreds of metres into a laboratory the round-off of places would hide what
         # the last steps gain.
@@ -144,7 +136,7 @@ class NearestPose:
             misfit = np.where(better, misfit_tried, misfit)
             damping = np.clip(np.where(better, 0.1 * damping, 100.0 * damping), _DAMPING, 1.0)
             largest = np.where(better, np.abs(step).max(axis=1), np.inf)
-            # A short step of Gauss-Newton, which converges but linearly, does not say that the answer is as near.
+            # A short step of Gauss-Newton, which converges but linearly, does not show that the solution is as near.
             if (done := newton & (largest < tolerance)).any():
                 found.put(going[done], pose.frames(done))
                 if done.all():
@@ -186,8 +178,8 @@ class NearestPose:
         gradient[:, : drawn.sum()] -= self.rest[:joints][drawn] * pose.angles[:, drawn]
         step = np.zeros((len(q), len(self.free)))
         step[:, self.free] = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        turns = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
-        return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(turns, 1e-12))[:, None]
+        largest = np.abs(step[:, :joints]).max(axis=1, initial=0.0)
+        return step * np.minimum(1.0, _LARGEST_ROTATION / np.maximum(largest, 1e-12))[:, None]
 
     def _failure(self, q: Array, largest: Array, tolerance: float) -> PoseError:
         failed = self.names[largest >= tolerance]

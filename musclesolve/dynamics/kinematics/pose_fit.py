@@ -22,8 +22,7 @@ from musclesolve.dynamics.rotations import angle_between, best_rotation, from_ca
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, MuscleSolveError
 
-_KEY_FRAMES = 10
-"""Every so many frames one is found from the standing pose."""
+_KEY_FRAMES = 10  # Every so many frames one is found from the standing pose
 
 _SUSPECT = 0.5
 """Angle between the base as found from neighbours and as its own points show it that is looked into [rad]."""
@@ -56,7 +55,7 @@ def fit_pose(
     """Nearest consistent pose of every frame.
 
     Every tenth frame is found from the standing pose, the others from splines through those. A good start spares most
-    of that; one that does not lead to an answer is left aside.
+    of that; one that does not lead to a solution is ignored.
 
     Args:
         model: the model.
@@ -64,7 +63,7 @@ def fit_pose(
         time: (T,) [s], to name frames by; their numbers are named without it.
         tolerance: largest change of an angle [rad] or position [m] in the last step.
         max_iterations: largest number of steps.
-        start: (T, K+6) coordinates near the answer, which do not show in it.
+        start: (T, K+6) coordinates near the solution, on which it does not depend.
 
     Raises:
         InputError: no point of the base body was measured; a start of another shape.
@@ -72,7 +71,7 @@ def fit_pose(
     """
     frames = len(targets.values)
     names = np.arange(frames) if time is None else time
-    free, rest = observable_dofs(model, targets), resting(model, targets)
+    free, rest = observable_dofs(model, targets), rest_weights(model, targets)
     every = NearestPose(model, targets, free, rest, names)
     pose = None if start is None else _from_guess(every, start, tolerance, max_iterations)
     if pose is None:
@@ -81,13 +80,13 @@ def fit_pose(
 
 
 def _searched(every: NearestPose, max_iterations: int) -> Pose:
-    """A pose of all frames near the answer, found from the standing pose."""
+    """A pose of all frames near the solution, found from the standing pose."""
     model, frames = every.model, len(every.names)
     chosen = np.unique(np.append(np.arange(0, frames, _KEY_FRAMES), frames - 1))
     measured, keys = _start(model, every.targets), every.frames(chosen)
     few = keys.without_jumps(keys.converge(measured.frames(chosen), 1e-3, max_iterations), max_iterations)
     spread = replace(few, angles=continuous_branch(model, few.angles)).spread(frames, chosen)
-    # A subject who turns round between two of these frames is not where a curve through them leads.
+    # A subject who turns around between two of these frames is not where a curve through them leads.
     suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
         base = replace(measured, angles=spread.angles).frames(suspect)
@@ -96,7 +95,7 @@ def _searched(every: NearestPose, max_iterations: int) -> Pose:
 
 
 def _from_guess(every: NearestPose, start: Array, tolerance: float, max_iterations: int) -> Pose | None:
-    """The answer from coordinates near it; None if they are not near enough."""
+    """The solution from coordinates near it; None if they are not near enough."""
     names = every.model.topology.dof_names
     start = check_array(start, "the start", (len(every.names), len(names)), names)
     joints = every.model.tree.joint_count
@@ -130,7 +129,7 @@ def _in_blocks(every: NearestPose, start: Pose, tolerance: float, max_iterations
 
 
 def fit_of(model: Model, targets: Targets, pose: Pose, locked: Indices, borrowed: Sequence[int] = ()) -> Fit:
-    """A pose (T) as the answer to what was measured; `locked` and `borrowed` by their places among the dofs."""
+    """A pose (T) as the solution for what was measured; `locked` and `borrowed` by their places among the dofs."""
     base = np.column_stack([pose.position, *to_cardan(pose.rotation)])
     angles = continuous_branch(model, pose.angles)
     q = model.tree.pose(angles, pose.position, pose.rotation)
@@ -158,7 +157,7 @@ def generic_directions(model: Model, targets: Targets) -> Array:
     return tree.allowed(q, np.zeros((1, 3)), targets.slots)[0]
 
 
-def resting(model: Model, targets: Targets) -> Array:
+def rest_weights(model: Model, targets: Targets) -> Array:
     """(K+6,) weights that draw angles to zero: the model's, but none where the driven direction is measured."""
     weights = np.zeros(len(model.topology.dof_names))
     for k, dof in enumerate(model.topology.dofs):

@@ -24,14 +24,9 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
 )
 from musclesolve.errors import InputError, MuscleSolveError
 
-_LONGEST_STEP = 0.3
-"""Longest move of a coordinate in one step [m or 1]; keeps a distant start on track."""
-
-_MET = 1e-6
-"""How far a row may be from being met for rates to be computed [m or 1]."""
-
-_SHOWN = 4
-"""How many rows a message names."""
+_LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track
+_MET = 1e-6  # How far a row may be from being met for rates to be computed [m or 1]
+_SHOWN = 4  # How many rows a message names
 
 
 def assemble(

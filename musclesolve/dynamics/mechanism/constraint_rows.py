@@ -2,7 +2,7 @@
 
 A mechanism is a list of constraints of rows. Each gives, for all frames at once, its value Phi, its Jacobian Phi_q,
 and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the sign of nu_t by correction B7).
-`assembly` closes it; `guided` has the constraints that know the time.
+`assembly` closes it; `driven_rows` has the constraints that depend on time.
 
     Rigid         what stays: lengths, unit norms, angles of any two directions (2.13), linear combinations (2.19),
                   spherical joints (2.20), common axes (2.21), fixed points
@@ -10,7 +10,7 @@ and the right-hand sides of Phi_q qd = nu (2.8) and Phi_q qdd = gamma (2.11; the
     LengthDriver  distance of two points of different bodies as a function of time
     MotionDriver  every degree of freedom of a model through a motion
 
-The row of an angle is met at two angles. A constraint whose rows have such a second solution also says how far it is
+The row of an angle is met at two angles. A constraint whose rows have such a second solution also gives how far it is
 from the first (`HasClosureErrors`), and `assembly` goes by that.
 """
 
@@ -68,11 +68,7 @@ class HasClosureErrors(Protocol):
 
 
 def all_rows(constraints: Iterable[Constraint], time: Array, q: Array, qd: Array | None = None) -> Rows:
-    """The rows of several constraints under each other; velocities are zero unless given.
-
-    Raises:
-        InputError: a row is no finite number, as of a course that is not; names it.
-    """
+    """The rows of several constraints under each other; velocities are zero unless given."""
     qd = np.zeros_like(q) if qd is None else qd
     parts = [constraint.rows(time, q, qd) for constraint in constraints]
     names = tuple(name for part in parts for name in part.names)
@@ -99,7 +95,7 @@ def all_closure_errors(constraints: Iterable[Constraint], time: Array, q: Array)
 
 @dataclass(frozen=True)
 class Rigid:
-    """Constraints that do not know the time: those of bodies and joints (2.13-2.21)."""
+    """Constraints that do not depend on time: those of bodies and joints (2.13-2.21)."""
 
     constraints: Constraints
 

@@ -18,18 +18,13 @@ from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import InputError
 
 Course = Callable[[Array], tuple[Array, Array, Array]]
-"""From time (T,) to a guided quantity and its first and second derivative, (T,) each."""
+"""From time (T,) to a driven quantity and its first and second derivative, (T,) each."""
 
-_TURN = 0.3
-"""Largest change of a driven angle in one step of the assembly [rad]."""
+_ROTATION_STEP = 0.3  # Largest change of a driven angle in one step of the assembly [rad]
 
 
 def course_values(course: Course, time: Array, name: str) -> tuple[Array, Array, Array]:
-    """What a course gives, each (T,).
-
-    Raises:
-        InputError: it is not three numbers, or arrays of one number per time.
-    """
+    """What a course gives, each (T,)."""
     try:
         value, rate, second = (
             np.broadcast_to(np.asarray(x, dtype=float), np.shape(time)) for x in course(time)
@@ -63,8 +58,8 @@ class AngleDriver:
         """Driver by names.
 
         Raises:
-            InputError: v or u is not perpendicular to the axis, so that no angle about it can be driven, or has no
-            length.
+            InputError: v or u has no length or is not perpendicular to the axis, so that no angle about it can be
+                driven.
         """
         lines = {
             key: np.array([topology.slots_of(line)]) for key, line in zip("nvu", (axis, v, u), strict=True)
@@ -99,7 +94,7 @@ class AngleDriver:
         """How far the angle is from the course [rad]; unlike the row not zero at the mirrored angle."""
         angle = course_values(self.course, time, self.name)[0][:, None]
         error, jacobian = angle_errors(self.lines, self.length, self.axial, angle, q)
-        return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_TURN, _TURN))
+        return ClosureErrors((self.name,), error, jacobian, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP))
 
     def moment(self, time: Array, q: Array, multiplier: Array) -> Array:
         """Moment (T,) on the body of u about n, from the multiplier (T,) (correction B3) [N m]."""
@@ -156,8 +151,8 @@ class MotionDriver:
         lines, length, axial, angle = driven_angles(self.model, motion)
         error, slope = angle_errors(lines, length, axial, angle[0], q)
         joints, base = (
-            (error, slope, np.clip(error, -_TURN, _TURN)),
-            base_closure_errors(self.model, motion, q, _TURN),
+            (error, slope, np.clip(error, -_ROTATION_STEP, _ROTATION_STEP)),
+            base_closure_errors(self.model, motion, q, _ROTATION_STEP),
         )
         value, jacobian, part = (np.concatenate(both, axis=1) for both in zip(joints, base, strict=True))
         hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]

@@ -23,8 +23,7 @@ from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import InputError
 
-_NONE = 1e-9
-"""A singular value this small against the largest one is none."""
+_NONE = 1e-9  # A singular value this small against the largest one is none
 
 
 @dataclass(frozen=True)

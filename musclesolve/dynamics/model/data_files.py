@@ -26,11 +26,7 @@ def locate(
 
 
 def read_text(path: Path, what: str) -> str:
-    """Text of a TOML file that describes `what`.
-
-    Raises:
-        InputError: it cannot be read, or is no TOML.
-    """
+    """Text of a TOML file that describes `what`."""
     try:
         text = read_regular(path, SETTINGS).decode("utf-8")
         tomllib.loads(text)

@@ -1,4 +1,7 @@
-"""A subject: the inverse human model with the lengths that were measured and inertia from an anthropometric table."""
+"""A subject: the inverse human model, by measured lengths and an anthropometric table, and the forward model from it.
+
+The forward model has twelve bodies and 29 degrees of freedom; hands and feet are rigid with forearms and shanks.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.segment_inertia import length_scales, segment_inertia
-from musclesolve.dynamics.model.topology import Topology, standing_layout
+from musclesolve.dynamics.model.segment_inertia import Part, compose, length_scales, segment_inertia
+from musclesolve.dynamics.model.topology import Point, Topology, standing_layout
 from musclesolve.dynamics.model.topology_file import load_topology
 
 
@@ -90,3 +93,55 @@ def with_shoes(topology: Topology, bare: MassProperties, shoe_mass: float) -> Ma
         foot = topology.body_index[f"foot_{side}"]
         factor[foot] += shoe_mass / bare.mass[foot]
     return replace(bare, mass=factor * bare.mass, inertia=factor[:, None, None] * bare.inertia)
+
+
+def forward_human_model(subject: Model | None = None) -> Model:
+    """The forward model (Silva 2003, 3.2.1, Tables 3.5, 3.6) of a subject, given as a `human_model` (the standard
+    subject).
+
+    Joints lie where the subject's are, and each body has the inertia of the segments that it stands for, so the two
+    models are the same body while wrists, ankles and shoulder girdle do not move.
+    """
+    subject = human_model() if subject is None else subject
+    topology = load_topology("forward_human")
+    standing = standing_layout(topology, offsets=_offsets(topology, subject))
+    return Model(topology, standing, _inertia(topology, subject), subject.gravity, subject.stature)
+
+
+def _offsets(topology: Topology, subject: Model) -> dict[str, Array]:
+    """Offsets of points and directions of vectors that place the shared ones where the subject has them."""
+    known = dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
+    known[topology.origin] = np.zeros(3)
+    offsets = {name: known[name] for name in topology.vectors if name in known}
+    for point in topology.points:
+        if point.name in known:
+            offsets[point.name] = known[point.name] - known[point.parent]
+        else:
+            offsets[point.name] = _growth(point, subject) * np.array(point.offset)
+    return offsets
+
+
+def _growth(point: Point, subject: Model) -> float:
+    """How much longer than in the file the subject's segment is that scales a point."""
+    side = point.name[-2:]
+    same = next(p for p in subject.topology.points if p.scale == point.scale and p.name.endswith(side))
+    length = np.linalg.norm(
+        subject.standing[subject.slot(same.name)] - subject.standing[subject.slot(same.parent)]
+    )
+    return float(length / np.linalg.norm(same.offset))
+
+
+def _inertia(topology: Topology, subject: Model) -> MassProperties:
+    """Inertia of every body: the subject's segments that it names, taken together, times its share."""
+    whole: list[Part] = []
+    for body in topology.bodies:
+        names = body.segment.split(" + ")
+        chosen = [k for k, other in enumerate(subject.topology.bodies) if other.segment in names]
+        mass, center, inertia = compose(
+            [(subject.mass.mass[k], subject.mass.center[k], subject.mass.inertia[k]) for k in chosen]
+        )
+        whole.append((body.share * mass, center, body.share * inertia))
+    masses, centers, inertias = zip(*whole, strict=True)
+    bodies = tuple(body.name for body in topology.bodies)
+    arrays = np.array(masses), np.array(centers), np.array(inertias)
+    return MassProperties(*arrays, subject.mass.allow_impossible, bodies)

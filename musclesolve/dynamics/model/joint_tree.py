@@ -25,6 +25,7 @@ from musclesolve.dynamics.rotations import (
     vector_jacobian,
     vector_jacobian_rate,
 )
+from musclesolve.dynamics.vectors import lines_of
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,8 @@ class Tree:
         """Joint coordinates (T, K) after a step along the speeds; rotations of spherical joints are composed."""
         after = angles + step
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
-            turn = from_vector(step[:, joints] @ axes) @ from_vector(angles[:, joints] @ axes)
-            after[:, joints] = to_vector(turn) @ axes.T
+            rotation = from_vector(step[:, joints] @ axes) @ from_vector(angles[:, joints] @ axes)
+            after[:, joints] = to_vector(rotation) @ axes.T
         return after
 
     def unwrapped(self, angles: Array) -> Array:
@@ -217,14 +218,11 @@ class Tree:
         before = np.ones((count + 6, count + 6))
         before[:count, :count] = self.distal_frames[self.child].T
         before[:count, count:] = 0.0
-        share: Array = before / np.maximum(before + before.T, 1.0)
-        return share
+        return np.asarray(before / np.maximum(before + before.T, 1.0))
 
     def axes(self, q: Array) -> Array:
         """Signed unit axes of the joints (T, K, 3) in the present pose."""
-        padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
-        line = padded.take(self.axis[:, 1], axis=1) - padded.take(self.axis[:, 0], axis=1)
-        axes = line * (self.sign / self.axis_length)[:, None]
+        axes = lines_of(q, self.axis) * (self.sign / self.axis_length)[:, None]
         if len(self.spherical):
             axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
         return axes
@@ -316,8 +314,7 @@ class Tree:
 def _applied(matrices: Array, vectors: Array) -> Array:
     """Products (n, 3, T) of matrices (n, 3, 3, T) with vectors (n, 3)."""
     x, y, z = (matrices[:, :, k] * vectors[:, k, None, None] for k in range(3))
-    product: Array = x + y + z
-    return product
+    return np.asarray(x + y + z)
 
 
 def _distal(parent: Indices, child: Indices, count: int) -> Array:

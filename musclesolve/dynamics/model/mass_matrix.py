@@ -11,8 +11,7 @@ from musclesolve._util.checks import check_array
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
 from musclesolve.errors import InputError
 
-_SKEW = 1e-9
-"""Largest difference across the diagonal of an inertia, as a share of its trace."""
+_SKEW = 1e-9  # Largest difference across the diagonal of an inertia, as a share of its trace
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A model: a topology laid out with the lengths of a subject or mechanism and given its masses."""
+"""A model: a topology laid out with the lengths of a subject or mechanism and given its masses, and checked once."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
-from musclesolve.dynamics.model.model_checks import check_joints, check_layout
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.rigid_body_constraints import Constraints
 from musclesolve.dynamics.model.topology import Topology
+from musclesolve.dynamics.model.topology_checks import check_topology
+from musclesolve.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -56,11 +59,7 @@ class Model:
         return basic_mass_matrix(self.rigid_bodies, self.mass)
 
     def body(self, name: str) -> int:
-        """Index of a body.
-
-        Raises:
-            InputError: the model has no such body; so with the other names below.
-        """
+        """Index of a body; an unknown name is an InputError here and below."""
         return self.topology.body_index[name]
 
     def slot(self, name: str) -> int:
@@ -78,3 +77,87 @@ class Model:
     def joint(self, name: str) -> int:
         """Index of a degree of freedom of a joint; those of the base are refused."""
         return self.topology.joint_index[name]
+
+
+_MET = 1e-9  # Largest share of a joint's motion along the gradient of a constraint
+_RANK = 1e-12  # Eigenvalues (squares) below this share of the largest are zero
+
+_SHOWN = 4
+_UNIT = 1e-6
+
+
+def check_layout(topology: Topology, standing: Array, gravity: Array, mass: MassProperties) -> None:
+    """Check a topology with the standing positions (N, 3), gravity (3,) and masses given for it."""
+    check_topology(topology)
+    names = topology.coordinate_names
+    standing = check_array(standing, "the standing position", (len(names), 3), names, axis=0)
+    check_array(gravity, "gravity", (3,), axis=0)
+    length = np.linalg.norm(standing[topology.point_count :], axis=1)
+    if (off := np.abs(length - 1.0) > _UNIT).any():
+        worst = int(np.argmax(off))
+        raise InputError(
+            f"the direction {names[topology.point_count + worst]!r} has the length {length[worst]:g}",
+            code="bad_model",
+            expected="unit vectors",
+        )
+    bodies = tuple(body.name for body in topology.bodies)
+    if len(mass.mass) != len(bodies) or mass.names not in ((), bodies):
+        raise InputError(
+            f"mass properties of {len(mass.mass)} bodies {', '.join(mass.names)}".rstrip(),
+            code="bad_model",
+            expected=f"those of the {len(bodies)} bodies of {topology.name!r}, in order: {', '.join(bodies)}",
+        )
+
+
+def check_joints(topology: Topology, tree: Tree, constraints: Constraints) -> None:
+    """The allowed directions D must satisfy the constraints and be all that they allow, in a general pose.
+
+    Phi_q D = 0, rank D = K + 6 and rank Phi_q = 3 N - (K + 6).
+    """
+    dofs = topology.dof_names
+    angles = 0.3 + 0.1 * np.sin(np.arange(tree.joint_count))[None]
+    q = tree.pose(angles, np.zeros((1, 3)), np.eye(3)[None])
+    size = 3 * q.shape[1]
+    directions = _unit(tree.allowed(q, np.zeros((1, 3))).reshape(size, -1).T)
+    rows = _unit(constraints.jacobian(q).reshape(-1, size))
+    product = np.abs(rows @ directions.T)
+    if product.max(initial=0.0) > _MET:
+        row, dof = np.unravel_index(int(np.argmax(product)), product.shape)
+        raise InputError(
+            f"the degree of freedom {dofs[dof]!r} does not keep the constraint {constraints.names[row]}",
+            code="bad_model",
+            where=topology.name,
+            expected="joints that move each body as one piece",
+            remedy="both bodies must have its axis and pivot, and what is distal to it must hang there alone",
+        )
+    values, vectors = np.linalg.eigh(directions @ directions.T)
+    if values[0] <= _RANK * values[-1]:
+        raise InputError(
+            f"degrees of freedom that do the same: {_largest(vectors[:, 0], dofs)}",
+            code="bad_model",
+            where=topology.name,
+            expected="independent degrees of freedom",
+        )
+    values = np.linalg.eigvalsh(rows @ rows.T)
+    if (missing := size - len(dofs) - int((values > _RANK * values[-1]).sum())) > 0:
+        _, _, free = np.linalg.svd(np.vstack([rows, directions]))
+        moved = np.linalg.norm(free[-missing:].reshape(missing, -1, 3), axis=(0, 2))
+        raise InputError(
+            f"{missing} motions are neither held by a constraint nor those of a joint: "
+            f"{_largest(moved, topology.coordinate_names)} can move",
+            code="bad_model",
+            where=topology.name,
+            expected="as many constraints as coordinates less degrees of freedom",
+            remedy="the two bodies of a revolute joint share a point and a vector, or two points; those of a universal "
+            "joint share a point and are listed under `universal`",
+        )
+
+
+def _unit(rows: Array) -> Array:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
+
+
+def _largest(size: Array, names: tuple[str, ...]) -> str:
+    size = np.abs(size)
+    order = [k for k in np.argsort(-size)[:_SHOWN] if size[k] > 0.1 * size.max()]
+    return ", ".join(names[k] for k in order)

@@ -49,11 +49,7 @@ class RigidBodies:
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> RigidBodies:
-        """RigidBodies of every body from the standing layout (N, 3).
-
-        Raises:
-            InputError: the points and vectors of a body lie in one plane.
-        """
+        """RigidBodies of every body from the standing layout (N, 3)."""
         none = len(standing)
         slots = np.array([body_slots(body, topology.slot, none) for body in topology.bodies])
         crossed = np.array([len(body.points) + len(body.vectors) == 3 for body in topology.bodies])
@@ -88,8 +84,7 @@ class RigidBodies:
     def combination(self, topology: Topology, body: int, coefficients: Array) -> Array:
         """Weights (N,) of the generalized coordinates in c_0 r_i + c_1 r_j + c_2 u + c_3 v of one body.
 
-        Raises:
-            InputError: v is a cross product in that body, which no linear combination can express (2.19, 2.64).
+        Refused where v is a cross product, which no linear combination can express (2.19, 2.64).
         """
         if self.crossed[body]:
             raise InputError(

@@ -96,11 +96,7 @@ def compose(pieces: list[Part]) -> Part:
 
 
 def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, float]:
-    """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1).
-
-    Raises:
-        InputError: a length of no group, or one that cannot be.
-    """
+    """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1)."""
     if not lengths:
         return {}
     pairs = read_table("definitions", "human_lengths.toml")["group"]

@@ -60,8 +60,8 @@ class Dof:
     """One degree of freedom: the child rotates against the parent about `axis` by `sign` times the coordinate.
 
     A spherical joint is three of them in a row, with the same child; each has a `fixed_axis` instead, a unit vector of
-    the parent (its components in the standing pose). rest: where the data cannot tell the angle, it is drawn to zero as
-    by a point on an arm of this length [m].
+    the parent (its components in the standing pose). rest: where the data do not determine the angle, it is drawn to
+    zero as by a point on an arm of this length [m].
     """
 
     name: str
@@ -80,7 +80,7 @@ class Dof:
 class Topology:
     """A tree of rigid bodies in natural coordinates; `dofs` lists the joint ones, parents before children.
 
-    The positions by name (`slot`, `body_index`, `frame_index`, `dof_index`) answer an unknown name with an InputError.
+    The positions by name (`slot`, `body_index`, `frame_index`, `dof_index`) refuse an unknown name with an InputError.
     """
 
     name: str
@@ -134,11 +134,7 @@ class Topology:
         return len(self.points)
 
     def slots_of(self, direction: Direction) -> tuple[int, int]:
-        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot after all others.
-
-        Raises:
-            InputError: a point or vector that the model does not have.
-        """
+        """From-slot and to-slot of a direction; the from-slot of a vector is the zero slot after all others."""
         (start, end), none = direction, len(self.coordinate_names)
         return (none if start is None else self.slot[start]), (self.slot[end] if end else none)
 

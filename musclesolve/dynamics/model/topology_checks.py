@@ -14,19 +14,12 @@ from musclesolve._util.names import suggestion, unknown_name
 from musclesolve.dynamics.model.topology import BASE_DOFS, BODY_KINDS, Direction, Dof, Topology
 from musclesolve.errors import InputError
 
-_UNIT = 1e-6
-"""A direction's length may differ from one by so much."""
-
-_PERPENDICULAR = 1e-6
-"""Largest cosine between a joint axis and the directions that drive it."""
+_UNIT = 1e-6  # A direction's length may differ from one by so much
+_PERPENDICULAR = 1e-6  # Largest cosine between a joint axis and the directions that drive it
 
 
 def check_topology(topology: Topology, file: Path | None = None) -> None:
-    """Refuse a definition whose parts do not fit together.
-
-    Raises:
-        InputError: says which point, vector, body or degree of freedom, and what is wrong with it.
-    """
+    """Refuse a definition whose parts do not fit together."""
     try:
         _check_unique(topology)
         _check_layout(topology)
@@ -39,11 +32,7 @@ def check_topology(topology: Topology, file: Path | None = None) -> None:
 
 
 def check_drivers(topology: Topology, standing: Array, file: Path | None = None) -> None:
-    """Check that driver directions are of the body that they are given for, and perpendicular to the axis.
-
-    Raises:
-        InputError: says which degree of freedom.
-    """
+    """Check that driver directions are of the body that they are given for, and perpendicular to the axis."""
     padded = np.vstack([standing, np.zeros(3)])
     try:
         for dof in (dof for dof in topology.dofs if dof.fixed_axis is None):

@@ -139,11 +139,7 @@ def _parsed(text: str, path: Path) -> Topology:
 
 
 def from_tables(raw: Mapping[str, Any], file: Path) -> Topology:
-    """The topology of a parsed file. `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out.
-
-    Raises:
-        InputError: a key that is missing, unknown or not what it must be, or a joint that no chain leads to.
-    """
+    """The topology of a parsed file. `number`, `scale`, `segment` (the body's name) and `share` (1) may be left out."""
     top = _read(raw, "model", 0, file)
     rows = {
         kind: [_read(entry, kind, k, file) for k, entry in enumerate(top[kind])]

@@ -6,7 +6,7 @@ ground point keeps its place and one segment its angle. Mode a clamps the foot (
 
 Mbar qdd + dbar = fbar_g + Bbar u - Cbar^T lambda: lambda is what the body does to the ground, the ground reaction is
 -lambda. In the source both legs move as one, so both feet are one support and the reaction is their sum. Where two
-legs stand apart, motion alone cannot tell what each foot carries: three of the six components are free, and only the
+legs stand apart, motion alone does not show what each foot carries: three of the six components are free, and only the
 sum is given here (`total_reaction`). The share of each foot has to be measured.
 """
 
@@ -27,7 +27,7 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     inverse_dynamics,
     torque_matrix,
 )
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
+from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion
 from musclesolve.dynamics.planar.planar_tree import PlanarTree, rotated
 from musclesolve.errors import InputError, MuscleSolveError
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve.dynamics.planar.planar_joints import allowed, bias, open_directions
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
+from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, allowed, bias, open_directions
 from musclesolve.dynamics.planar.planar_tree import PlanarTree
 
 

@@ -1,4 +1,4 @@
-"""A planar tree of rigid segments with their joints and masses.
+"""A planar tree of rigid segments with their joints and masses: geometry from data files, masses by de Leva (1996).
 
 Plane: x forward, y up, angles counter-clockwise. Every segment has a local frame in its proximal joint with
 
@@ -12,15 +12,19 @@ another one, whose angle as printed is clockwise while the matrix B of (3) needs
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_choice
 from musclesolve._util.names import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.dynamics.model.data_files import locate, read_table, read_text
+from musclesolve.dynamics.model.human_model import check_size
 from musclesolve.errors import InputError
 
 
@@ -104,11 +108,7 @@ class PlanarTree:
         return reach
 
     def segment(self, name: str) -> int:
-        """Index of a segment.
-
-        Raises:
-            InputError: there is none of this name.
-        """
+        """Index of a segment."""
         if name not in self.names:
             raise unknown_name(name, "segment", self.names)
         return self.names.index(name)
@@ -131,3 +131,64 @@ def rotated(local: Array, angle: Array) -> Array:
     """Local vectors (..., 2) in global axes, segment angles (...)."""
     xi, eta = frame(angle)
     return local[..., 0, None] * xi + local[..., 1, None] * eta
+
+
+MODELS = ("seven_segment", "nine_segment", "two_leg")
+"""The bundled bodies."""
+
+
+def planar_body(
+    name: str | Path = "nine_segment", mass: float = 73.0, stature: float = 1.741, sex: str = "male"
+) -> PlanarTree:
+    """A planar body, bundled or from a file (path), of a subject of this mass [kg], stature [m] and sex.
+
+    Lengths of the file scale with stature, masses with body mass; centers of mass and radii of gyration (transverse)
+    are those of the anthropometric table, a segment of several parts being composed by the parallel-axis theorem.
+
+    Raises:
+        InputError: a mass, stature or sex that cannot be, or a file that does not describe a body.
+    """
+    mass, stature = check_size(mass, stature)
+    check_choice(sex, "sex", ("female", "male"))
+    if Path(name).suffix != ".toml" and str(name) not in MODELS:
+        raise unknown_name(str(name), "planar body", MODELS)
+    path = locate(name, "musclesolve.dynamics.planar", "models")
+    raw = tomllib.loads(read_text(path, "planar body"))
+    try:
+        scale = stature / raw["stature"]
+        segments = raw["segment"]
+        names = tuple(segment["name"] for segment in segments)
+        rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
+        composed = [_compose(segment["part"], scale, mass, rows) for segment in segments]
+        parent = [-1 if segment["parent"] == "" else names.index(segment["parent"]) for segment in segments]
+        mount = scale * np.array([segment["joint"] for segment in segments], dtype=float)
+        rest = np.radians([float(segment["rest_deg"]) for segment in segments])
+    except (KeyError, TypeError, ValueError) as fault:
+        raise InputError(f"not a planar body: {fault!r}", code="bad_model", file=path) from fault
+    return PlanarTree(
+        names=names,
+        parent=np.array(parent),
+        mount=mount,
+        center=np.array([center for _, center, _ in composed]),
+        mass=np.array([m for m, _, _ in composed]),
+        inertia=np.array([i for _, _, i in composed]),
+        rest=rest,
+        stature=stature,
+    )
+
+
+def _compose(parts: list[dict], scale: float, mass: float, rows: dict) -> tuple[float, Array, float]:
+    """Mass, center (2,) and moment of inertia about it of the parts of one segment (parallel-axis theorem)."""
+    masses, centers, inertias = [], [], []
+    for part in parts:
+        row = rows[part["source"]]
+        start, end = (scale * np.array(part[key], dtype=float) for key in ("start", "end"))
+        part_mass = mass * row["mass_fraction"] * part["share"]
+        gyration = part.get("gyration_fraction", row["gyration_fraction"][1])
+        masses.append(part_mass)
+        centers.append(start + part.get("com_fraction", row["com_fraction"]) * (end - start))
+        inertias.append(part_mass * gyration**2 * float(np.sum((end - start) ** 2)))
+    total = float(sum(masses))
+    center = np.average(centers, axis=0, weights=masses)
+    spread = np.sum((np.array(centers) - center) ** 2, axis=1)
+    return total, center, float(np.sum(inertias) + np.dot(masses, spread))

@@ -6,9 +6,9 @@ angles to zero. Differentiated as it stands (implicit function theorem):
     H ds = D^T W dy,   H = D^T W D + R + S,   S_kl = sum_n w_n (q_n - y_n) . dD_nk/ds_l
 
 S, which Gauss-Newton leaves out far from the optimum, belongs to the derivative of the optimum. The splines are
-linear in the coordinates, so the derivatives of the answer are splines of the answer. What is left, from coordinates,
-rates and second derivatives to moments, is a function of one frame, and a complex step through the same code
-differentiates it to round-off.
+linear in the coordinates, so the derivatives of the solution are splines of the solution. What is left, from
+coordinates, rates and second derivatives to moments, is a function of one frame, and a complex step through the same
+code differentiates it to round-off.
 
 The lengths and masses of the subject are held: an error of a measured point moves the pose, not the subject.
 """
@@ -24,16 +24,13 @@ from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.kinematics.normal_equations import normal_equations
-from musclesolve.dynamics.kinematics.pose_fit import Fit, resting
+from musclesolve.dynamics.kinematics.pose_fit import Fit, rest_weights
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import cardan_rates
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
 
-_STEP = 1e-30
-"""Imaginary step; nothing is subtracted, so it may be as small as numbers get."""
-
-_BLIND = 1e-11
-"""A motion that no target sees, by this share of the one seen best, is left where it is."""
+_STEP = 1e-30  # Imaginary step; nothing is subtracted, so it may be as small as numbers get
+_BLIND = 1e-11  # A motion that no target sees, by this share of the one seen best, is left where it is
 
 
 def landmark_sensitivity(
@@ -82,10 +79,7 @@ def moment_response(
         spline = make_interp_spline(time, values, k=5)
         state.append([values[keep], spline(time, 1)[keep], spline(time, 2)[keep]])
     moved = [value + 1j * _STEP * change for value, change in zip(*state, strict=True)]
-    derivative: Array = (
-        projected_moments(model, motion_from(model, time[keep], *moved), wrenches).imag / _STEP
-    )
-    return derivative
+    return np.asarray(projected_moments(model, motion_from(model, time[keep], *moved), wrenches).imag / _STEP)
 
 
 def coordinate_response(model: Model, targets: Targets, fit: Fit) -> Array:
@@ -98,7 +92,7 @@ def coordinate_response(model: Model, targets: Targets, fit: Fit) -> Array:
     pull = (targets.values - fit.q[:, targets.slots]) * targets.weights[:, None]
     whole = np.ones(len(fit.q))
     hessian, _ = normal_equations(tree, fit.q, origin, targets.slots, targets.weights, pull, free, whole)
-    hessian += np.diag(resting(model, targets)[free])
+    hessian += np.diag(rest_weights(model, targets)[free])
     frames, count = len(fit.q), 3 * len(targets.slots)
     speeds = np.zeros((frames, len(free), count))
     pulls = np.moveaxis(weighted, 3, 1).reshape(frames, -1, count)

@@ -37,11 +37,7 @@ class Sensitivity:
     values: Array
 
     def of(self, dof: str, source: str) -> Array:
-        """One derivative over the frames, (T,).
-
-        Raises:
-            InputError: no such degree of freedom or source.
-        """
+        """One derivative over the frames, (T,)."""
         for name, known, what in ((dof, self.dofs, "degree of freedom"), (source, self.sources, "source")):
             if name not in known:
                 raise unknown_name(name, what, known)
@@ -80,10 +76,10 @@ def mass_sensitivity(
         if share == 0.0:
             continue
         spin, reach = body_directions(model, motion, index, segments.center[:, index])
-        answer = share * np.einsum("tkx,tx->tk", reach, push[:, index])
+        response = share * np.einsum("tkx,tx->tk", reach, push[:, index])
         if inertia_follows and total > 0.0:
-            answer += np.einsum("tkx,tx->tk", spin, angular[:, index]) / total
-        values[:, :, names.index(body.segment)] += answer
+            response += np.einsum("tkx,tx->tk", spin, angular[:, index]) / total
+        values[:, :, names.index(body.segment)] += response
     return Sensitivity("segment mass", "kg", model.topology.dof_names, names, values)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from musclesolve._util.names import unknown_name
 from musclesolve.synthetic.faults import force_faults, marker_faults, trial_faults
-from musclesolve.synthetic.faults.fault import Fault, registered
-from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
+from musclesolve.synthetic.faults.trial_copy import Fault, open_copy, registered, write_copy
 
 
 def faults() -> dict[str, Fault]:
@@ -21,37 +20,15 @@ def faults() -> dict[str, Fault]:
 
 
 def plant(name: str, trial_path: str | Path, folder: str | Path) -> Path:
-    """Copy a trial into a folder with one fault planted.
-
-    Args:
-        name: one of ``faults()``.
-        trial_path: the trial file to copy, with TRC markers and MOT forces.
-        folder: where to write; made if need be.
-
-    Returns:
-        The trial file of the copy.
-
-    Raises:
-        InputError: no such fault, or a trial that cannot be read.
-    """
+    """Copy a trial into a folder with one fault planted, as `plant_all`; returns the trial file of the copy."""
     return plant_all([name], trial_path, folder)
 
 
 def plant_all(names: Iterable[str], trial_path: str | Path, folder: str | Path) -> Path:
-    """Copy a trial into a folder with faults planted one after the other, those of the written text last.
+    """Copy a trial (TRC and MOT) into a folder with faults planted in order, those of the written text last.
 
-    All go into one copy, so that a fault that makes a file unreadable does not stand in the way of the others.
-
-    Args:
-        names: of ``faults()``.
-        trial_path: as for ``plant``.
-        folder: as for ``plant``.
-
-    Returns:
-        The trial file of the copy.
-
-    Raises:
-        InputError: no such fault, or a trial that cannot be read.
+    All go into one copy, so that a fault that makes a file unreadable does not prevent the others. Returns the trial
+    file of the copy. An unknown name of a fault and a trial that cannot be read are an InputError.
     """
     known, chosen = faults(), list(names)
     for name in chosen:

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.synthetic.faults.fault import fault
-from musclesolve.synthetic.faults.trial_copy import FORCES, Copy
+from musclesolve.synthetic.faults.trial_copy import FORCES, Copy, fault
 from musclesolve.synthetic.recording.plate_places import LOADED, plate_middles
 
 SHOWS = 2.0

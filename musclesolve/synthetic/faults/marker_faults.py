@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from musclesolve._util.arrays import Mask
-from musclesolve.synthetic.faults.fault import fault
-from musclesolve.synthetic.faults.trial_copy import STATIC, WALK, Copy
+from musclesolve.synthetic.faults.trial_copy import STATIC, WALK, Copy, fault
 
 # Way that is shown in the tests: 30 mm in a direction that no segment is square to [m].
 SLIP = (0.018, 0.0144, 0.0192)

@@ -1,4 +1,4 @@
-"""A copy of a trial that can be spoiled: its files in memory, in their own axes, and writing them elsewhere."""
+"""A copy of a trial in memory, in the axes of its files, the faults that change it, and writing it elsewhere."""
 
 from __future__ import annotations
 
@@ -24,24 +24,15 @@ WALK, STATIC, FORCES, TRIAL = "walk.trc", "static.trc", "forces.mot", "trial.tom
 
 @dataclass
 class Copy:
-    """The files of a trial, free to be changed before they are written.
+    """The files of a trial, free to be changed before they are written."""
 
-    Args:
-        lines: of the trial file.
-        content: of the trial file, as it was read.
-        walk: the motion, in the axes of its file [m].
-        static: the standing trial, None where there is none.
-        forces: the table of the plates.
-        mapping: landmark -> marker -> weight.
-        afterwards: what is done to the text of files once they are written: (name of the file, text -> text).
-    """
-
-    lines: list[str]
-    content: dict[str, Any]
-    walk: Markers
-    static: Markers | None
-    forces: Table
-    mapping: Mapping[str, Mapping[str, float]]
+    lines: list[str]  # of the trial file
+    content: dict[str, Any]  # of the trial file, as it was read
+    walk: Markers  # the motion, in the axes of its file [m]
+    static: Markers | None  # the standing trial, None where there is none
+    forces: Table  # the table of the plates
+    mapping: Mapping[str, Mapping[str, float]]  # landmark -> marker -> weight
+    # what is done to the text of files once they are written: (name of the file, text -> text)
     afterwards: list[tuple[str, Callable[[str], str]]] = field(default_factory=list)
 
     @property
@@ -52,15 +43,10 @@ class Copy:
 
     def in_file(self, vector: tuple[float, float, float]) -> Array:
         """Return a vector (3,) of the global frame in the axes of the files."""
-        in_file: Array = np.asarray(vector) @ self.rotation
-        return in_file
+        return np.asarray(np.asarray(vector) @ self.rotation)
 
     def marker(self, landmark: str) -> str:
-        """Return the marker that shows a landmark; the first where there are several.
-
-        Raises:
-            InputError: no marker of the motion shows it, so that nothing can be done to it.
-        """
+        """Return the marker that shows a landmark; the first where there are several."""
         shown = [marker for marker in self.mapping.get(landmark, ()) if marker in self.walk]
         if not shown:
             raise InputError(
@@ -146,11 +132,7 @@ class Copy:
 
 
 def open_copy(trial_path: Path) -> Copy:
-    """Read a trial for copying.
-
-    Raises:
-        InputError: the trial cannot be read.
-    """
+    """Read a trial for copying."""
     document = Document(trial_path)
     content = validated(document)
     files = content["files"]
@@ -189,3 +171,36 @@ def write_copy(copy: Copy, folder: Path) -> Path:
         text = (folder / name).read_text(encoding="utf-8")
         (folder / name).write_text(change(text), encoding="utf-8")
     return path
+
+
+Spoil = Callable[[Copy], None]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault."""
+
+    name: str  # of the fault
+    about: str  # what was done wrong
+    code: str  # the finding of `musclesolve.check` that it should lead to
+    spoil: Spoil  # does it to a copy
+
+
+_FAULTS: dict[str, dict[str, Fault]] = {}
+
+
+def fault(code: str) -> Callable[[Spoil], Spoil]:
+    """Register a function that spoils a copy; its name is that of the fault, its docstring says what is wrong."""
+
+    def register(spoil: Spoil) -> Spoil:
+        name = spoil.__name__
+        about = (spoil.__doc__ or "").strip()
+        _FAULTS.setdefault(spoil.__module__, {})[name] = Fault(name, about, code, spoil)
+        return spoil
+
+    return register
+
+
+def registered(module: str) -> dict[str, Fault]:
+    """Return the faults that a module has registered, by name."""
+    return dict(_FAULTS[module])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from musclesolve.errors import InputError
-from musclesolve.synthetic.faults.fault import fault
-from musclesolve.synthetic.faults.trial_copy import Copy
+from musclesolve.synthetic.faults.trial_copy import Copy, fault
 
 
 @fault("up_axis")

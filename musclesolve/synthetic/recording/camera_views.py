@@ -29,11 +29,7 @@ def write_views(
 ) -> None:
     """Write what the cameras saw of each recording as a camera file NAME.toml with its tables.
 
-    Args:
-        folder: where to.
-        options: how many cameras, and the noise of their pixels.
-        recordings: markers by the name of their file, in the axes of the files.
-        axes: R (3, 3) with p_global = R p_file.
+    recordings: markers by the name of their file, in the axes of the files; axes R (3, 3): p_global = R p_file.
     """
     seen = np.concatenate([markers.position.reshape(-1, 3) @ axes.T for markers in recordings.values()])
     low, high = np.nanmin(seen, axis=0) - CLEARANCE, np.nanmax(seen, axis=0) + CLEARANCE

@@ -34,19 +34,12 @@ For the right side; on the left they are its mirror image.
 
 @dataclass(frozen=True)
 class Places:
-    """Markers on bodies.
+    """Markers on bodies."""
 
-    Args:
-        names: n markers.
-        standing: (n, 3) their places on the standing subject, from the middle of the hips [m].
-        bodies: n bodies that carry them.
-        removed: markers that are taken off before walking.
-    """
-
-    names: tuple[str, ...]
-    standing: Array
-    bodies: tuple[str, ...]
-    removed: frozenset[str] = frozenset()
+    names: tuple[str, ...]  # n markers
+    standing: Array  # (n, 3) their places on the standing subject, from the middle of the hips [m]
+    bodies: tuple[str, ...]  # n bodies that carry them
+    removed: frozenset[str] = frozenset()  # markers that are taken off before walking
 
 
 def marker_places(person: Person, name: str | None) -> Places:

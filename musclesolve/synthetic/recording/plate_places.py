@@ -15,14 +15,9 @@ LOADED = 20.0
 
 
 def plate_middles(vertical: Array, point: Array) -> Array:
-    """The middle of the plate on which a foot stands, stood last or stands next, whichever is nearer in time.
+    """The middle of the plate of a foot: mean center of pressure of its contact nearest in time, (T, 3) [m], or zero.
 
-    Args:
-        vertical: (T,) vertical force of one foot [N].
-        point: (T, 3) its center of pressure [m], of which only what is loaded counts.
-
-    Returns:
-        (T, 3) the mean place of the pressure of the nearest contact [m]; zero where there is none at all.
+    vertical (T,): vertical force of the foot [N]; point (T, 3): its center of pressure [m].
     """
     contacts = true_runs(vertical >= LOADED)
     if not contacts:
@@ -30,20 +25,13 @@ def plate_middles(vertical: Array, point: Array) -> Array:
     middles = np.array([point[first:last].mean(axis=0) for first, last in contacts])
     # From the middle of a swing on, the next contact is nearer.
     swings = [0.5 * (last + first) for (_, last), (first, _) in pairwise(contacts)]
-    nearest: Array = middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")]
-    return nearest
+    return np.asarray(middles[np.searchsorted(swings, np.arange(len(vertical)), side="right")])
 
 
 def on_plates(side: str, vertical: Array, steps: Collection[str] | None) -> Array:
-    """Whether what a foot bears acts on a plate, (T,).
+    """Which frames (T,) of the vertical force (T,) [N] of the foot "r" or "l" act on a plate.
 
-    Args:
-        side: "r" or "l".
-        vertical: (T,) vertical force of the foot [N].
-        steps: its contacts on plates, and those of the other foot: r2 is the second one of the right foot; None: all.
-
-    Raises:
-        InputError: a contact that there is not.
+    steps: contacts on plates, of both feet: r2 is the second one of the right foot; None: all.
     """
     if steps is None:
         return np.ones(len(vertical), bool)

@@ -9,11 +9,13 @@ from math import inf
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.file_axes import AXES, global_from_laboratory
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.synthetic.faults.faults import faults
-from musclesolve.synthetic.recording.marker_noise import NOISES
 
 CUTOFF_METHODS = ("residual_analysis", "residual_analysis_silva_2003", "cross_validation")
 """How a recording may choose its cut-off frequencies."""
@@ -39,66 +41,43 @@ SIGMAS = 5.0
 
 @dataclass(frozen=True)
 class RecordingOptions:
-    """What a synthetic recording is made of.
+    """What a synthetic recording is made of."""
 
-    Args:
-        motion: "walk", the reference stride, or "run", one with flight; which goes straight ahead.
-        noise_mm: root mean square of the noise of a marker coordinate [mm].
-        noise: "white" (the camera's) or "skin" (the marker slides with the stride, see noise.py).
-        force_noise_n: root mean square of the noise of a force component [N]; its moments get a hundredth in N m.
-        marker_rate_hz: marker rate [Hz].
-        force_rate_hz: rate of the plates [Hz].
-        strides: how many strides are to be analysed.
-        margin_s: recorded before and after them [s].
-        standing_frames: frames of the standing trial.
-        gaps: when markers are not seen.
-        steps: the contacts that have a plate, the first contact of each foot in the recording being r1 and l1; all of
-            them when None. With steps the trial file has no [time]: the range is for the reader to find.
-        faults: what went wrong (`musclesolve.synthetic.faults.faults`), planted one after the other.
-        marker_set: name of a marker set (`musclesolve markers`); a marker on every landmark when None.
-        cameras: how many cameras see the markers; with 0 the files hold the markers themselves.
-        noise_px: standard deviation of every pixel coordinate of the cameras [px].
-        forward: axis of the files along which the subject walks.
-        up: axis of the files that points up.
-        heading_deg: direction in which the subject sets out, to the left of that axis [deg].
-        turn_deg: how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to
-            the right.
-        seed: of the random numbers.
-        cutoff_hz: what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis";
-            6 Hz for a walk and 15 Hz for a run when None.
-        force_cutoff_hz: the same for the forces alone; that of the markers when None.
-        unloaded_below_n: vertical force under which a plate counts as unloaded [N]; when None, 10 N or five times the
-            noise, whichever is more: an unloaded plate must not seem loaded.
-        decimals: of a marker coordinate in the file [mm].
-
-    Raises:
-        InputError: an option that makes no recording; names it.
-    """
-
-    motion: str = "walk"
-    noise_mm: float = 0.0
-    noise: str = "white"
+    motion: str = "walk"  # "walk", the reference stride, or "run", one with flight; which goes straight ahead
+    noise_mm: float = 0.0  # root mean square of the noise of a marker coordinate [mm]
+    noise: str = "white"  # "white" (the camera's) or "skin" (the marker slides with the stride, see `skin`)
+    # root mean square of the noise of a force component [N]; its moments get a hundredth in N m
     force_noise_n: float = 0.0
-    marker_rate_hz: float = 100.0
-    force_rate_hz: float = 1000.0
-    strides: int = 1
-    margin_s: float = 0.4
-    standing_frames: int = 100
-    gaps: tuple[Gap, ...] = ()
+    marker_rate_hz: float = 100.0  # marker rate [Hz]
+    force_rate_hz: float = 1000.0  # rate of the plates [Hz]
+    strides: int = 1  # how many strides are to be analysed
+    margin_s: float = 0.4  # recorded before and after them [s]
+    standing_frames: int = 100  # frames of the standing trial
+    gaps: tuple[Gap, ...] = ()  # when markers are not seen
+    # the contacts that have a plate, the first contact of each foot in the recording being r1 and l1; all of
+    # them when None. With steps the trial file has no [time]: the range is for the reader to find
     steps: tuple[str, ...] | None = None
+    # what went wrong (`musclesolve.synthetic.faults.faults`), planted one after the other
     faults: tuple[str, ...] = ()
+    # name of a marker set (`musclesolve markers`); a marker on every landmark when None
     marker_set: str | None = None
-    cameras: int = 0
-    noise_px: float = 0.0
-    forward: str = "+x"
-    up: str = "+z"
-    heading_deg: float = 0.0
+    cameras: int = 0  # how many cameras see the markers; with 0 the files hold the markers themselves
+    noise_px: float = 0.0  # standard deviation of every pixel coordinate of the cameras [px]
+    forward: str = "+x"  # axis of the files along which the subject walks
+    up: str = "+z"  # axis of the files that points up
+    heading_deg: float = 0.0  # direction in which the subject sets out, to the left of that axis [deg]
+    # how far the path turns to the left over the strides that are analysed [deg]; a circle, negative: to the
+    # right
     turn_deg: float = 0.0
-    seed: int = 0
+    seed: int = 0  # of the random numbers
+    # what the trial file asks the filter for: a frequency [Hz], or a word such as "residual_analysis"; 6 Hz
+    # for a walk and 15 Hz for a run when None
     cutoff_hz: float | str | None = None
-    force_cutoff_hz: float | None = None
+    force_cutoff_hz: float | None = None  # the same for the forces alone; that of the markers when None
+    # vertical force under which a plate counts as unloaded [N]; when None, 10 N or five times the noise,
+    # whichever is more: an unloaded plate must not seem loaded
     unloaded_below_n: float | None = None
-    decimals: int = 4
+    decimals: int = 4  # of a marker coordinate in the file [mm]
 
     def __post_init__(self) -> None:
         """Refuse what makes no recording."""
@@ -216,11 +195,7 @@ def _are_steps(value: Any) -> bool:
 
 
 def parse_gap(text: str) -> Gap:
-    """A gap written as MARKER:FROM:TO.
-
-    Raises:
-        InputError: it is written otherwise.
-    """
+    """A gap written as MARKER:FROM:TO."""
     parts = text.rsplit(":", 2)
     try:
         marker, first, last = parts[0], float(parts[1]), float(parts[2])
@@ -243,3 +218,33 @@ def parse_cutoff(text: str | None) -> float | str | None:
         return float(text)
     except ValueError:
         return text
+
+
+Noise = Callable[[np.random.Generator, tuple[int, int, int], Array], Array]
+
+SKIN_HARMONICS = 4
+"""Soft tissue moves with the stride: most of its motion lies in the first harmonics of walking."""
+
+
+def white(rng: np.random.Generator, shape: tuple[int, int, int], phase: Array) -> Array:
+    """Independent from frame to frame: the noise of the cameras, (T, n, 3) of root mean square one."""
+    return rng.normal(size=shape)
+
+
+def skin(rng: np.random.Generator, shape: tuple[int, int, int], phase: Array) -> Array:
+    """A marker that slides with the stride, (T, n, 3) of root mean square one over many markers; phase (T,).
+
+    A sum of the first four harmonics with random amplitudes that fall with the harmonic and random phases, the same
+    in every stride. No filter can remove it: it lies where the motion lies.
+    """
+    harmonics = np.arange(1, SKIN_HARMONICS + 1)
+    waves = 2.0 * np.pi * harmonics * phase[:, None]
+    # A wave a cos + b sin has the mean square (a^2 + b^2) / 2: with unit variance of a and b, one.
+    size = (1.0 / harmonics) / np.sqrt(np.sum(1.0 / harmonics**2))
+    cosine, sine = size * rng.normal(size=(2, *shape[1:], SKIN_HARMONICS))
+    return np.asarray(
+        np.einsum("th,nxh->tnx", np.cos(waves), cosine) + np.einsum("th,nxh->tnx", np.sin(waves), sine)
+    )
+
+
+NOISES: dict[str, Noise] = {"white": white, "skin": skin}

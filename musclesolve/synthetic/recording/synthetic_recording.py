@@ -19,10 +19,9 @@ from musclesolve.recording.text.trc_file import write_trc
 from musclesolve.results.files.writing import write_files
 from musclesolve.synthetic.faults.faults import plant_all
 from musclesolve.synthetic.recording.camera_views import write_views
-from musclesolve.synthetic.recording.marker_noise import NOISES, white
 from musclesolve.synthetic.recording.marker_places import Places, marker_places
 from musclesolve.synthetic.recording.plate_places import LOADED, on_plates, plate_middles
-from musclesolve.synthetic.recording.recording_options import RecordingOptions
+from musclesolve.synthetic.recording.recording_options import NOISES, RecordingOptions, white
 from musclesolve.synthetic.recording.trial_text import trial_text
 from musclesolve.synthetic.recording.truth import truth_bytes
 from musclesolve.synthetic.running.running_stride import running_stride
@@ -111,11 +110,7 @@ def on_path(stride: Stride, options: RecordingOptions) -> Stride:
 
 
 def check_free(folder: Path, names: Iterable[str]) -> None:
-    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it.
-
-    Raises:
-        InputError: files of these names are there, and no truth.
-    """
+    """Refuse to write over a recording that is not known to be a synthetic one: without its truth beside it."""
     there = [name for name in names if (folder / name).exists()]
     if there and not (folder / TRUTH).is_file():
         raise InputError(
@@ -153,15 +148,13 @@ def _check_gaps(stride: Stride, options: RecordingOptions, places: Places) -> No
 
 def inside(time: AnyArray, first: float, last: float) -> AnyArray:
     """Which times (T,) lie from first to last, both included whatever their last digit."""
-    within: AnyArray = (time >= first - SAME_TIME) & (time <= last + SAME_TIME)
-    return within
+    return np.asarray((time >= first - SAME_TIME) & (time <= last + SAME_TIME))
 
 
 def times(stride: Stride, options: RecordingOptions, rate_hz: float) -> AnyArray:
     """Times of the frames on the clock of the stride [s]: the files' clock starts at the first of them."""
     count = int((options.strides * stride.period + 2.0 * options.margin_s) * rate_hz + 1e-6) + 1
-    clock: AnyArray = np.arange(count) / rate_hz - options.margin_s
-    return clock
+    return np.asarray(np.arange(count) / rate_hz - options.margin_s)
 
 
 def walking(stride: Stride, options: RecordingOptions, places: Places) -> Markers:

@@ -32,17 +32,17 @@ PLANTED = np.linspace(-1.0, 1.0, 15)
 
 
 def foot_path(person: Person, ground: RunGround) -> CubicSpline:
-    """Ankle ahead of where the mean speed has led, its height, and the pitch of the foot over a stride.
+    """Ankle ahead of where the mean speed has led [m], its height [m], and the pitch of the foot [rad] over a stride.
 
-    Returns:
-        Spline of (3,) [m, m, rad] over the time from right foot strike to the next one [s].
+    A spline (3,) over the time from right foot strike to the next one [s].
     """
     middle, reach = 0.5 * ground.contact, ground.speed * ground.contact
     center = float(ground.center(np.array([middle]))[0][0, 0])
     time, places = [], []
     for u in PLANTED:
         at = middle * (1.0 + u)
-        pitch = LIFTED * _eased((u - HEEL_OFF) / (1.0 - HEEL_OFF))
+        # The cube begins with two derivatives zero.
+        pitch = LIFTED * max((u - HEEL_OFF) / (1.0 - HEEL_OFF), 0.0) ** 3
         ahead, height = _over_ball(person, pitch)
         time.append(at)
         places.append((center - MIDDLE + ahead - ground.speed * at, height, pitch))
@@ -51,11 +51,6 @@ def foot_path(person: Person, ground: RunGround) -> CubicSpline:
         places.append((0.5 * ahead * reach, height, pitch))
     # The moving point starts level with the center of mass.
     return CubicSpline([*time, ground.period], [*places, places[0]], bc_type="periodic")
-
-
-def _eased(x: float) -> float:
-    """From 0 to 1 with two derivatives zero at the beginning."""
-    return max(x, 0.0) ** 3
 
 
 def _over_ball(person: Person, pitch: float) -> tuple[float, float]:

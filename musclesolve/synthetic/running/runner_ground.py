@@ -31,23 +31,14 @@ MIRROR = np.array([1.0, -1.0, 1.0])
 
 @dataclass(frozen=True)
 class RunGround:
-    """Ground forces and path of the center of mass of a run.
+    """Ground forces and path of the center of mass of a run."""
 
-    Args:
-        mass: of the runner [kg].
-        speed: mean speed [m/s].
-        period: of a stride [s].
-        stance: share of the stride in which a foot is on the ground, below one half.
-        height: mean height of the center of mass [m].
-        pressure_travel: how far the center of pressure travels under the foot [m].
-    """
-
-    mass: float
-    speed: float
-    period: float
-    stance: float
-    height: float
-    pressure_travel: float
+    mass: float  # of the runner [kg]
+    speed: float  # mean speed [m/s]
+    period: float  # of a stride [s]
+    stance: float  # share of the stride in which a foot is on the ground, below one half
+    height: float  # mean height of the center of mass [m]
+    pressure_travel: float  # how far the center of pressure travels under the foot [m]
 
     @property
     def contact(self) -> float:
@@ -79,7 +70,7 @@ class RunGround:
         force = up[:, None] * np.stack([self.drive * tau, 0.0 * tau + SIDEWAYS, 0.0 * tau + 1.0], axis=1)
         return force * (MIRROR if side else 1.0)
 
-    def turning(self, time: Array) -> tuple[Array, Array]:
+    def alternation(self, time: Array) -> tuple[Array, Array]:
         """How much of the alternating angular momentum is left (T,), from 1 to -1 and back, and its rate (T,) [1/s]."""
         step, since = _whole(time, 0.5 * self.period)
         sign = 1.0 - 2.0 * (step % 2)

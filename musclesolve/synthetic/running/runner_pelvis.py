@@ -3,7 +3,7 @@
 With joint angles as functions of time, the momentum of the whole body about its center of mass is H = R (I w + h):
 R rotates the pelvis, I is the inertia of the body and h the momentum of the joints' motion, both in the axes of the
 pelvis, w its angular velocity there. H is known from the ground forces, so dR/dt = R [w] follows. After half a stride
-the pelvis has to be its mirror image: that settles the three unknown amounts of H.
+the pelvis has to be its mirror image: that determines the three unknown amounts of H.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from musclesolve._util.arrays import Array
-from musclesolve.dynamics.forward.energy import mass_center, momentum
+from musclesolve.dynamics.forward.simulate import mass_center, momentum
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import from_cardan, nearest_rotation, to_vector
@@ -32,18 +32,12 @@ PRECISE, NEARBY = 1e-11, 1e-3
 
 @dataclass(frozen=True)
 class Carried:
-    """What a body has in the axes of its pelvis while the joints move, T instants.
+    """What a body has in the axes of its pelvis while the joints move, T instants."""
 
-    Args:
-        center: (T, 3) center of mass from mid-hip [m], and its rate `drift` (T, 3) [m/s].
-        inertia: (T, 3, 3) about it [kg m2].
-        spin: (T, 3) angular momentum of the joints' motion about it [kg m2/s].
-    """
-
-    center: Array
-    drift: Array
-    inertia: Array
-    spin: Array
+    center: Array  # (T, 3) center of mass from mid-hip [m]
+    drift: Array  # (T, 3) its rate [m/s]
+    inertia: Array  # (T, 3, 3) about it [kg m2]
+    spin: Array  # (T, 3) angular momentum of the joints' motion about it [kg m2/s]
 
     @classmethod
     def of(cls, model: Model, joints: tuple[Array, Array, Array]) -> Carried:
@@ -63,43 +57,30 @@ class Carried:
 
 @dataclass(frozen=True)
 class Base:
-    """Rotation of the pelvis over a stride, and the angular momentum that goes with it.
+    """Rotation of the pelvis over a stride, and the angular momentum that goes with it."""
 
-    Args:
-        ground: what the ground does.
-        amount: (3,) angular momentum in the flight before the right foot strikes [kg m2/s].
-        turns: spline of the rotation matrices (9,) over a stride.
-    """
-
-    ground: RunGround
-    amount: Array
-    turns: Callable[[Array], Array]
+    ground: RunGround  # what the ground does
+    amount: Array  # (3,) angular momentum in the flight before the right foot strikes [kg m2/s]
+    rotations: Callable[[Array], Array]  # spline of the rotation matrices (9,) over a stride
 
     def rotation(self, time: Array) -> Array:
         """R (T, 3, 3)."""
-        matrices = self.turns(np.mod(time, self.ground.period)).reshape(-1, 3, 3)
+        matrices = self.rotations(np.mod(time, self.ground.period)).reshape(-1, 3, 3)
         return nearest_rotation(matrices)
 
     def angular_momentum(self, time: Array) -> tuple[Array, Array]:
         """H (T, 3) about the center of mass, and dH/dt (T, 3)."""
-        left, rate = self.ground.turning(time)
+        left, rate = self.ground.alternation(time)
         alternating = self.amount * [1.0, 0.0, 1.0]
         return left[:, None] * alternating + self.amount * [0.0, 1.0, 0.0], rate[:, None] * alternating
 
 
 def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -> Base:
-    """The pelvis that goes with joint angles.
-
-    Args:
-        model: the runner.
-        ground: what the ground does.
-        joints: the angles.
-        tilt: of the pelvis at right foot strike [rad].
-    """
+    """The pelvis that goes with joint angles; `tilt` is that of the pelvis at right foot strike [rad]."""
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
     fine = np.linspace(0.0, half, 2 * STEPS + 1)
-    body, left = Carried.of(model, joints(fine)), ground.turning(fine)[0]
+    body, left = Carried.of(model, joints(fine)), ground.alternation(fine)[0]
     left[-1] = -1.0
     start = from_cardan(np.array([tilt]), np.zeros(1), np.zeros(1))[0]
 

@@ -1,9 +1,9 @@
 """A run with flight, periodic and in exact balance: the ground forces are given, and the body moves as they ask.
 
-The joint angles are Fourier series that put the feet where run_feet.py wants them; the pelvis follows from the joint
-angles and the ground forces by the conservation of momentum (run_base.py). As the pelvis moves, the legs have to move
-otherwise to reach the same places: a few rounds settle it. Whatever the series miss of the wanted places, the balance
-is exact, and in flight nothing acts but gravity.
+The joint angles are Fourier series that put the feet where runner_feet.py has them; the pelvis follows from the joint
+angles and the ground forces by the conservation of momentum (runner_pelvis.py). As the pelvis moves, the legs have to
+move otherwise to reach the same places: a few rounds suffice. Whatever the series miss of the wanted places, the
+balance is exact, and in flight nothing acts but gravity.
 """
 
 from __future__ import annotations
@@ -54,15 +54,10 @@ HEIGHT = 0.53
 
 @dataclass(frozen=True)
 class RunningStride(Stride):
-    """A periodic stride of a run.
+    """A periodic stride of a run."""
 
-    Args:
-        contact: what the ground does to the feet.
-        base: how the pelvis turns.
-    """
-
-    contact: RunGround
-    base: Base
+    contact: RunGround  # what the ground does to the feet
+    base: Base  # how the pelvis rotates
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
     shortfall: ClassVar[str] = (
@@ -110,12 +105,12 @@ class RunningStride(Stride):
         def moving(base: AnyArray) -> Motion:
             """The motion with some acceleration (T, 6) of the base."""
             second = np.column_stack([rate_rates, base])
-            turning = cardan_derivatives(cardan, speeds[:, -3:], base[:, 3:])
+            cardan_rates = cardan_derivatives(cardan, speeds[:, -3:], base[:, 3:])
             return Motion(
                 time,
                 np.column_stack([joints[0], place, cardan]),
-                np.column_stack([joints[1], velocity, turning[0]]),
-                np.column_stack([joints[2], base[:, :3], turning[1]]),
+                np.column_stack([joints[1], velocity, cardan_rates[0]]),
+                np.column_stack([joints[2], base[:, :3], cardan_rates[1]]),
                 speeds,
                 second,
                 q,
@@ -156,15 +151,10 @@ class RunningStride(Stride):
 
 @cache
 def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.36) -> RunningStride:
-    """A run of the subject of the reference stride.
+    """A run of the subject of the reference stride at a mean speed [m/s]; period of a stride [s].
 
-    Args:
-        speed: mean speed [m/s].
-        period: of a stride [s].
-        stance: share of the stride in which a foot is on the ground, below one half.
-
-    Raises:
-        InputError: the legs of this subject do not reach from one place to the next like that.
+    stance: share of the stride in which a foot is on the ground, below one half. A run that the legs of this subject
+    cannot perform is an InputError.
     """
     given = f"{speed:g} m/s with {period:g} s a stride, {100.0 * stance:g} % of it stance"
     if not (0.0 < stance < 0.5 and 0.3 < period < 2.0 and 0.5 < speed < 8.0):
@@ -181,10 +171,10 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     for name, mean in BENT.items():
         coefficients[layout.slices[name].start] = mean
     coefficients[layout.slices["speed"]] = speed
-    stride = _settled(layout, coefficients, ground)
+    stride = _stride(layout, coefficients, ground)
     try:
         for _ in range(ROUNDS):
-            stride = _settled(layout, _reaching(stride), ground)
+            stride = _stride(layout, _reaching(stride), ground)
     except MuscleSolveError:
         raise _no_run(given) from None
     knee = stride.coordinates(np.linspace(0.0, period, FRAMES))[:, person.model.dof("knee_flexion_r")]
@@ -203,7 +193,7 @@ def _no_run(given: str) -> InputError:
     )
 
 
-def _settled(layout: Layout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
+def _stride(layout: Layout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
     base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time), TILT)
     return RunningStride(layout, coefficients, ground, base)
 
@@ -212,7 +202,8 @@ def _reaching(stride: RunningStride) -> AnyArray:
     """Coefficients with which the legs reach the wanted places from where the pelvis is now."""
     layout, ground, model = stride.layout, stride.contact, stride.model
     time = np.arange(FRAMES) * ground.period / FRAMES
-    q = model.tree.pose(*_pose(stride, time))
+    coordinates = stride.coordinates(time)
+    q = model.tree.pose(coordinates[:, :-6], coordinates[:, -6:-3], stride.base.rotation(time))
     pelvis = {name: q[:, model.slot(name)] for name in ("hip_r", "hip_l", "back")}
     path, feet = foot_path(layout.person, ground), {}
     right, left = (
@@ -223,17 +214,12 @@ def _reaching(stride: RunningStride) -> AnyArray:
         feet[f"{name}_r"], feet[f"{name}_l"] = right[name], left[name] * MIRROR + gone
     forward = {"pelvis_forward": q[:, model.slot("pelvis_forward")]}
     targets = Targets.build(model, pelvis | feet, forward, dict.fromkeys([*pelvis, *forward], 100.0))
-    angles = fit_pose(model, targets, max_iterations=400, start=stride.coordinates(time)).coordinates
+    angles = fit_pose(model, targets, max_iterations=400, start=coordinates).coordinates
     found = stride.coefficients.copy()
     for name in LEG_DOFS:
         basis = layout.basis(name, time / ground.period)
         found[layout.slices[name]] = np.linalg.lstsq(basis, angles[:, model.dof(f"{name}_r")], rcond=None)[0]
     return found
-
-
-def _pose(stride: RunningStride, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    coordinates = stride.coordinates(time)
-    return coordinates[:, :-6], coordinates[:, -6:-3], stride.base.rotation(time)
 
 
 def _joints(layout: Layout, coefficients: AnyArray, time: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:

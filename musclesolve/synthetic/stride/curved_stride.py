@@ -28,15 +28,10 @@ _FORWARD, _, _UP = np.eye(3)
 
 @dataclass(frozen=True)
 class CurvedStride(Stride):
-    """A stride whose path is an arc of a circle, or straight in any direction.
+    """A stride whose path is an arc of a circle, or straight in any direction."""
 
-    Args:
-        heading: direction of walking at time 0, to the left of x [rad].
-        curvature: one over the radius, positive to the left [1/m].
-    """
-
-    heading: float = 0.0
-    curvature: float = 0.0
+    heading: float = 0.0  # direction of walking at time 0, to the left of x [rad]
+    curvature: float = 0.0  # one over the radius, positive to the left [1/m]
 
     @classmethod
     def of(cls, stride: Stride, heading: float = 0.0, curvature: float = 0.0) -> CurvedStride:
@@ -44,18 +39,18 @@ class CurvedStride(Stride):
         return cls(stride.layout, stride.coefficients, heading, curvature)
 
     @property
-    def turning(self) -> float:
+    def angular_velocity(self) -> float:
         """Angular velocity about the vertical [rad/s]."""
         return self.curvature * self.speed
 
     def frame(self, time: Array) -> tuple[Array, Array]:
         """R (T, 3, 3) and P (T, 3) [m] at times (T,) [s]."""
-        angle = self.heading + self.turning * time
+        angle = self.heading + self.angular_velocity * time
         lean = np.arctan(self.curvature * self.speed**2 / STANDARD_GRAVITY)
         rotation = rotation_about(_UP, angle) @ rotation_about(_FORWARD, np.array(-lean))
         # A chord of the arc: its length, and the direction half-way.
-        chord = self.speed * time * np.sinc(0.5 * self.turning * time / np.pi)
-        middle = self.heading + 0.5 * self.turning * time
+        chord = self.speed * time * np.sinc(0.5 * self.angular_velocity * time / np.pi)
+        middle = self.heading + 0.5 * self.angular_velocity * time
         return rotation, chord[:, None] * np.stack([np.cos(middle), np.sin(middle), 0.0 * time], axis=1)
 
     def coordinates(self, time: Array, order: int = 0) -> Array:
@@ -82,7 +77,7 @@ class CurvedStride(Stride):
             np.einsum("txy,tny->tnx", rotation, part)
             for part in (straight.q - point * gone, straight.qd - point * speed, straight.qdd)
         )
-        spin = self.turning * np.cross(_UP, np.eye(3))
+        spin = self.angular_velocity * np.cross(_UP, np.eye(3))
         velocity = self.speed * rotation[:, None, :, 0]
         q = y + point * place[:, None]
         qd = yd + y @ spin + point * velocity

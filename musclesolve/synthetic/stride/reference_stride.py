@@ -28,30 +28,19 @@ COEFFICIENTS = bundled.reference_stride().with_name("coefficients.toml")
 
 @dataclass(frozen=True)
 class GroundForce:
-    """What the ground does to one foot, as a plate measures it, global frame, T instants.
+    """What the ground does to one foot, as a plate measures it, global frame, T instants."""
 
-    Args:
-        force: (T, 3) [N].
-        point: (T, 3) center of pressure on the ground [m], NaN where the foot is not loaded.
-        free_moment: (T,) about the vertical through it [N m], zero where the foot is not loaded.
-    """
-
-    force: Array
-    point: Array
-    free_moment: Array
+    force: Array  # (T, 3) [N]
+    point: Array  # (T, 3) center of pressure on the ground [m], NaN where the foot is not loaded
+    free_moment: Array  # (T,) about the vertical through it [N m], zero where the foot is not loaded
 
 
 @dataclass(frozen=True)
 class Stride:
-    """A periodic stride of one subject.
+    """A periodic stride of one subject."""
 
-    Args:
-        layout: which coefficients there are.
-        coefficients: (P,) their values.
-    """
-
-    layout: Layout
-    coefficients: Array
+    layout: Layout  # which coefficients there are
+    coefficients: Array  # (P,) their values
 
     # What it follows from, besides the laws of motion; what the muscles lack, in sentences.
     source: ClassVar[str] = "normative curves"
@@ -146,12 +135,7 @@ class Stride:
         return self.person.markers[1] + self.standing_origin
 
     def ground(self, time: Array, loaded_above: float = 20.0) -> dict[Side, GroundForce]:
-        """Ground reactions at times (T,) [s] by side.
-
-        Args:
-            time: (T,) [s].
-            loaded_above: vertical force from which on the center of pressure is given [N].
-        """
+        """Ground reactions at times (T,) [s] by side; no center of pressure below a vertical force [N]."""
         return {
             side: ground_force(wrench, loaded_above)
             for side, wrench in zip(SIDES, self.wrenches(time), strict=True)

@@ -25,21 +25,15 @@ WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_l
 
 @dataclass(frozen=True)
 class Layout:
-    """Which coefficients a stride has, and where they lie in the vector of all of them.
+    """Which coefficients a stride has, and where they lie in the vector of all of them."""
 
-    Args:
-        person: the subject.
-        series: the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml).
-        head: what the joints of the neck take back, degree of freedom -> series -> factor.
-        splines: how many cubic B-splines describe a component of the wrench over a stance.
-        onset: knots at heel strike: 3 lets the force start with a slope, 2 with a curvature only.
-    """
-
-    person: Person
+    person: Person  # the subject
+    # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
     series: Mapping[str, Mapping[str, Any]]
+    # what the joints of the neck take back, degree of freedom -> series -> factor
     head: Mapping[str, Mapping[str, float]]
-    splines: int
-    onset: int
+    splines: int  # how many cubic B-splines describe a component of the wrench over a stance
+    onset: int  # knots at heel strike: 3 lets the force start with a slope, 2 with a curvature only
 
     @cached_property
     def slices(self) -> dict[str, slice]:
@@ -111,7 +105,6 @@ class Layout:
     def wrench(self, coefficients: Array, phase: Array) -> Array:
         """(T, 6): force and moment about its ball of the ground on the right foot [body weights, times m]."""
         start, stop = self.slices[WRENCH[0]].start, self.slices[WRENCH[-1]].stop
-        result: Array = (
+        return np.asarray(
             self.contact_basis(phase) @ coefficients[start:stop].reshape(len(WRENCH), self.splines).T
         )
-        return result

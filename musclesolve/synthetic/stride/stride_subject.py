@@ -21,15 +21,10 @@ PERSON = Path(__file__).with_name("person.toml")
 
 @dataclass(frozen=True)
 class Person:
-    """Model and settings of the subject.
+    """Model and settings of the subject."""
 
-    Args:
-        model: the standing model, feet turned out.
-        settings: the tables of person.toml.
-    """
-
-    model: Model
-    settings: dict[str, Any]
+    model: Model  # the standing model, feet turned out
+    settings: dict[str, Any]  # the tables of person.toml
 
     @classmethod
     def load(cls) -> Person:
@@ -106,27 +101,22 @@ def foot_offsets(foot: dict[str, Any]) -> dict[str, Array]:
     """Standing offsets of heel, toe and ankle axes for feet that stand toe-out."""
     offsets = {}
     for side, sign in (("r", -1.0), ("l", 1.0)):
-        turn = from_cardan(*np.array([[0.0], [0.0], [sign * np.deg2rad(foot["toe_out_deg"])]]))[0]
-        offsets[f"heel_{side}"] = turn @ np.array(foot["heel"])
-        offsets[f"toe_{side}"] = turn @ np.array(foot["ball"])
-        offsets[f"ankle_axis_{side}"] = turn[:, 1]
-        offsets[f"shank_forward_{side}"] = turn[:, 0]
+        rotation = from_cardan(*np.array([[0.0], [0.0], [sign * np.deg2rad(foot["toe_out_deg"])]]))[0]
+        offsets[f"heel_{side}"] = rotation @ np.array(foot["heel"])
+        offsets[f"toe_{side}"] = rotation @ np.array(foot["ball"])
+        offsets[f"ankle_axis_{side}"] = rotation[:, 1]
+        offsets[f"shank_forward_{side}"] = rotation[:, 0]
     return offsets
 
 
 def carried(person: Person, coordinates: Array, places: Array, bodies: tuple[str, ...]) -> Array:
-    """Points (T, n, 3) [m] that ride rigidly on bodies.
+    """Points (T, n, 3) [m] that move rigidly with bodies, n by name, in joint and base coordinates (T, 44).
 
-    Args:
-        person: whose bodies.
-        coordinates: joint and base coordinates (T, 44).
-        places: the points' standing positions (n, 3) from the middle of the hips [m].
-        bodies: the n bodies by name.
+    places: standing positions (n, 3) of the points from the middle of the hips [m].
     """
     tree = person.model.tree
     joints = tree.joint_count
     rotation = from_cardan(*coordinates[:, joints + 3 :].T)
-    turns, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
+    rotations, shifts = tree.frames(coordinates[:, :joints], coordinates[:, joints : joints + 3], rotation)
     index = [person.model.body(body) for body in bodies]
-    moved: Array = np.einsum("tnxy,ny->tnx", turns[:, index], places) + shifts[:, index]
-    return moved
+    return np.asarray(np.einsum("tnxy,ny->tnx", rotations[:, index], places) + shifts[:, index])

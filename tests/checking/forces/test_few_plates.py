@@ -10,7 +10,7 @@ import numpy as np
 import other_walks as walks
 import pytest
 
-from musclesolve.checking.analysis.analysed_range import find_time_range
+from musclesolve.checking.analysis.analysis_refusals import find_time_range
 from musclesolve.checking.case.loading import load
 from musclesolve.checking.check import check
 from musclesolve.checking.forces.plate_axes import horizontal_axes, pressure_direction

@@ -9,7 +9,7 @@ import pytest
 
 import musclesolve
 from musclesolve.checking.check import check
-from musclesolve.checking.markers.crossings import crossings, pieces
+from musclesolve.checking.markers.label_exchanges import crossings, pieces
 from musclesolve.recording.data import Trial
 from musclesolve.synthetic.faults.trial_copy import open_copy, write_copy
 
@@ -25,11 +25,7 @@ def exchanged(trial: Path, one: str, other: str, share: tuple[float, float], fol
 
 @pytest.mark.parametrize(
     ("one", "other", "share"),
-    [
-        ("R.Elbow", "L.Elbow", (0.5, 0.9)),
-        ("R.PSIS", "L.PSIS", (0.2, 0.3)),
-        ("R.ASIS", "L.ASIS", (0.4, 0.6)),
-    ],
+    [("R.Elbow", "L.Elbow", (0.5, 0.9)), ("R.PSIS", "L.PSIS", (0.2, 0.3)), ("R.ASIS", "L.ASIS", (0.4, 0.6))],
 )
 def test_the_markers_of_the_walk_that_carry_the_labels_are_named(
     one: str, other: str, share: tuple[float, float], recorded_walk_trial: Trial, tmp_path: Path

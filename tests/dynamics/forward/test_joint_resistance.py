@@ -5,12 +5,11 @@ import pytest
 from refusals import refused
 from scipy.integrate import quad
 
-from musclesolve.dynamics.forward.energy import potential_energy
 from musclesolve.dynamics.forward.joint_resistance import JointResistance, rise
-from musclesolve.dynamics.forward.simulate import simulate
+from musclesolve.dynamics.forward.simulate import potential_energy, simulate
 from musclesolve.dynamics.inverse.joint_couples import body_spin
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
+from musclesolve.dynamics.model.human_model import forward_human_model
 
 
 @pytest.fixture(scope="module")

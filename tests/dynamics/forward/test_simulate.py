@@ -1,4 +1,4 @@
-"""The pieces of forward dynamics: routes to the accelerations, joint coordinates, the forward person, refusals."""
+"""The pieces of forward dynamics: routes to the accelerations, joint coordinates, the forward subject, refusals."""
 
 from dataclasses import replace
 
@@ -8,13 +8,11 @@ from refusals import refused
 
 from musclesolve.dynamics.forward.accelerations import augmented_lagrangian, direct, massless_motion
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
-from musclesolve.dynamics.forward.energy import kinetic_energy
-from musclesolve.dynamics.forward.simulate import Integration, simulate
+from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, simulate
 from musclesolve.dynamics.inverse.external_wrenches import Wrench
 from musclesolve.dynamics.kinematics.joint_coordinates import motion_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties, mass_matrix
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError
@@ -137,7 +135,7 @@ def test_the_forward_model_is_the_same_body():
 
 
 def test_stiff_postures_have_the_inertia_of_the_inverse_model(model, body):
-    """Turning as one piece, both models of a person carry the same energy."""
+    """Turning as one piece, both models of a subject carry the same energy."""
     energies = []
     for one in (model, body):
         rates = np.zeros((1, len(one.topology.dof_names)))
@@ -231,10 +229,7 @@ def refusals():
         (lambda m, q, v: simulate(m, q, v, 0.1, held=("tail",)), ("unknown_name", "tail")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: np.zeros(4)]), ("bad_shape", "(4,)")),
         (lambda m, q, v: simulate(m, q, v, 0.1, [lambda t, q, qd: nan * q]), (None, "0.0000")),
-        (
-            lambda m, q, v: JointMoments.build(m, {"knee_flexoin_r": 1.0}),
-            ("unknown_name", "knee_flexoin_r"),
-        ),
+        (lambda m, q, v: JointMoments.build(m, {"knee_flexoin_r": 1.0}), ("unknown_name", "knee_flexoin_r")),
         (lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.zeros(4)}), ("bad_shape", "4")),
         (
             lambda m, q, v: JointMoments.build(m, {"knee_flexion_r": np.full(2, nan)}, np.arange(2.0)),

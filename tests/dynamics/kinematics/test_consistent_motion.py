@@ -9,15 +9,15 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve.data.bundled import reference_stride
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.dynamics.kinematics import driven_pose as driven_pose_module
+from musclesolve.dynamics.kinematics import consistent_motion as consistent_motion_module
 from musclesolve.dynamics.kinematics import pose_fit as fit_module
 from musclesolve.dynamics.kinematics.consistent_motion import (
     DERIVATIVES,
     METHODS,
     consistent_motion,
     differentiate_points,
+    drive_pose,
 )
-from musclesolve.dynamics.kinematics.driven_pose import drive_pose
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, differentiate
@@ -143,7 +143,7 @@ def test_newton_raphson_on_the_driven_constraints_finds_the_same_pose(model, mot
 
 
 def test_an_angle_that_no_body_shows_is_that_of_the_nearest_pose(model, motion):
-    """One point of a hand does not tell the three angles between forearm and hand."""
+    """One point of a hand does not determine the three angles between forearm and hand."""
     only = set(model.topology.coordinate_names) - {"hand_ulnar_r", "hand_axis_r", "forearm_forward_r"}
     targets = measured(model, noisy(motion.q, 0.003, 8), only=only)
     driven, nearest = (method(model, targets, motion.time) for method in (drive_pose, fit_pose))
@@ -156,7 +156,7 @@ def test_an_angle_that_no_body_shows_is_that_of_the_nearest_pose(model, motion):
 
 
 def test_angles_beyond_a_stretch_without_markers_are_still_measured():
-    """Four angles lie between two seen links, more than the turn of the second shows; those behind it are its own."""
+    """Four angles lie between two seen links, more than the rotation of the second shows; those beyond are its own."""
     chain = random_chain(8, seed=16)
     motion = swinging(chain)
     targets = measured(chain, motion.q, only=set(chain.topology.coordinate_names) - {"p3", "p4", "a3", "a4"})
@@ -171,7 +171,7 @@ def test_frames_are_found_together_or_in_blocks_alike(method, monkeypatch):
     motion = swinging(chain)
     targets = measured(chain, noisy(motion.q, 0.003, 10))
     together = method(chain, targets, motion.time)
-    for module in (fit_module, driven_pose_module):
+    for module in (fit_module, consistent_motion_module):
         monkeypatch.setattr(module, "blocks", lambda frames: blocks(frames, 7))
     np.testing.assert_allclose(method(chain, targets, motion.time).q, together.q, atol=1e-12)
 
@@ -271,7 +271,7 @@ def test_splines_of_points_keep_the_positions(model, motion):
 
 @METHOD
 def test_a_start_does_not_show_in_the_answer(method, model, motion):
-    """A guess near the answer, one that leads nowhere, and none."""
+    """A guess near the solution, one that leads nowhere, and none."""
     targets = measured(model, noisy(motion.q, 0.005, 30))
     plain = method(model, targets, motion.time)
     rng = np.random.default_rng(31)
@@ -285,7 +285,7 @@ def test_a_start_does_not_show_in_the_answer(method, model, motion):
 
 
 def test_a_subject_that_starts_backwards_is_rotated():
-    """Half a turn off the misfit is stationary too."""
+    """Half a rotation off the misfit is stationary too."""
     trial = read_trial(reference_stride())
     plain = mechanics(trial).fit
     start = plain.coordinates.copy()
@@ -295,7 +295,7 @@ def test_a_subject_that_starts_backwards_is_rotated():
 
 @METHOD
 def test_a_spinning_subject_is_followed(method, model, motion):
-    """A pirouette: more than half a turn from each frame that is searched for to the next."""
+    """A pirouette: more than half a rotation from each frame that is searched for to the next."""
     targets = measured(model, noisy(motion.q, 0.002, 33))
     plain = method(model, targets, motion.time)
     angle = 0.6 * np.arange(len(motion.time))

@@ -21,9 +21,7 @@ def forward_model() -> Model:
     count = len(topology.bodies)
     inertia = np.broadcast_to(np.eye(3), (count, 3, 3))
     return Model(
-        topology,
-        standing_layout(topology),
-        MassProperties(np.ones(count), np.zeros((count, 3)), inertia),
+        topology, standing_layout(topology), MassProperties(np.ones(count), np.zeros((count, 3)), inertia)
     )
 
 

@@ -8,8 +8,13 @@ from small_models import laid_out
 from musclesolve.dynamics.mechanism.assembly import assemble, consistent_rates, violation
 from musclesolve.dynamics.mechanism.constraint_rows import Rigid, all_rows
 from musclesolve.dynamics.mechanism.driven_rows import AngleDriver, LengthDriver, MotionDriver
-from musclesolve.dynamics.model.joint_constraints import coincident, combination, fixed, scalar_products
-from musclesolve.dynamics.model.rigid_body_constraints import Constraints
+from musclesolve.dynamics.model.rigid_body_constraints import (
+    Constraints,
+    coincident,
+    combination,
+    fixed,
+    scalar_products,
+)
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 

@@ -8,8 +8,7 @@ from refusals import refused
 
 from musclesolve.dynamics.inverse.route_agreement import disagreement, joint_moments_by_route
 from musclesolve.dynamics.kinematics.motion_derivatives import differentiate
-from musclesolve.dynamics.model.forward_human_model import forward_human_model
-from musclesolve.dynamics.model.human_model import human_model
+from musclesolve.dynamics.model.human_model import forward_human_model, human_model
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import standing_layout
@@ -167,10 +166,7 @@ def test_masses_must_be_those_of_the_bodies(load):
     [
         (lambda s: s[:-1], ("bad_shape", "(6, 3)")),
         (lambda s: np.where(np.arange(7)[:, None] == 2, np.nan, s), ("not_finite", "c")),
-        (
-            lambda s: s * np.where(np.arange(7)[:, None] == 4, 1.1, 1.0),
-            ("bad_model", "axis", "1.1"),
-        ),
+        (lambda s: s * np.where(np.arange(7)[:, None] == 4, 1.1, 1.0), ("bad_model", "axis", "1.1")),
     ],
 )
 def test_a_standing_layout_that_cannot_be_is_refused(load, change, words):

@@ -1,4 +1,4 @@
-"""Inertia tables on a person: the printed one scaled as the thesis says, de Leva's, and what a person is made of."""
+"""Inertia tables on a subject: the printed one scaled as the thesis says, de Leva's, and what a subject is made of."""
 
 from dataclasses import replace
 

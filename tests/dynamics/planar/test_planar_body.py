@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
-from musclesolve.dynamics.planar.planar_joints import place
-from musclesolve.dynamics.planar.planar_tree import PlanarTree
+from musclesolve.dynamics.planar.planar_kinematics import place
+from musclesolve.dynamics.planar.planar_tree import MODELS, PlanarTree, planar_body
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -30,7 +29,7 @@ def standing(tree):
 
 
 def test_all_bodies_have_the_same_centre_and_leg():
-    """Seven segments, nine, or two legs: the same person standing. The trunk's parts have the same levels in all."""
+    """Seven segments, nine, or two legs: the same subject standing. The trunk's parts have the same levels in all."""
     centers = [planar_body(name).mass @ standing(planar_body(name)) / 73.0 for name in MODELS]
     np.testing.assert_allclose(centers[1], centers[0], atol=1e-5)
     np.testing.assert_allclose(centers[2], centers[0], atol=1e-12)

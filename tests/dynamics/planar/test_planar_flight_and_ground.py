@@ -15,7 +15,6 @@ from musclesolve.dynamics.planar.ground_support import (
     supported_inverse,
     total_reaction,
 )
-from musclesolve.dynamics.planar.planar_body_file import planar_body
 from musclesolve.dynamics.planar.planar_dynamics import (
     Load,
     accelerate,
@@ -23,8 +22,8 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     inverse_dynamics,
     torque_matrix,
 )
-from musclesolve.dynamics.planar.planar_joints import place
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, planar_motion
+from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion, place, planar_motion
+from musclesolve.dynamics.planar.planar_tree import planar_body
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve
 

@@ -6,9 +6,16 @@ from planar_bodies import complex_step, random_motion
 from planar_closed_forms import constraint_bias, constraint_jacobian, open_coordinates
 from refusals import refused
 
-from musclesolve.dynamics.planar.planar_body_file import MODELS, planar_body
-from musclesolve.dynamics.planar.planar_joints import allowed, bias, open_directions, place
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion, angles_between, planar_motion
+from musclesolve.dynamics.planar.planar_kinematics import (
+    PlanarMotion,
+    allowed,
+    angles_between,
+    bias,
+    open_directions,
+    place,
+    planar_motion,
+)
+from musclesolve.dynamics.planar.planar_tree import MODELS, planar_body
 
 
 @pytest.fixture(params=MODELS)
@@ -77,9 +84,7 @@ def test_seven_segments_as_the_paper_counts_them():
 def test_the_printed_e_of_the_lower_limb():
     """(3.2): rows 4 to 12, columns of the six openings in hip, knee and ankle; nothing in the other segments."""
     e = open_directions(planar_body("seven_segment"))[:, :6].reshape(7, 3, 6)
-    for segment, (joints, rows) in enumerate(
-        zip([0, 1, 2, 3, 0, 0, 0], e, strict=True),
-    ):
+    for segment, (joints, rows) in enumerate(zip([0, 1, 2, 3, 0, 0, 0], e, strict=True)):
         expected = np.zeros((3, 6))
         for joint in range(joints):
             expected[0, 2 * joint] = expected[1, 2 * joint + 1] = 1.0

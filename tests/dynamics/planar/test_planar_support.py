@@ -15,8 +15,8 @@ from musclesolve.dynamics.planar.ground_support import (
     support_rows,
     supported_inverse,
 )
-from musclesolve.dynamics.planar.planar_body_file import planar_body
-from musclesolve.dynamics.planar.planar_trajectory import PlanarMotion
+from musclesolve.dynamics.planar.planar_kinematics import PlanarMotion
+from musclesolve.dynamics.planar.planar_tree import planar_body
 from musclesolve.errors import MuscleSolveError
 
 MODES = ("flat", "toes")

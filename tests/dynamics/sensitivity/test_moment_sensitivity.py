@@ -40,7 +40,7 @@ def segments(model, motion):
 
 
 def heavier(model, segment, by, with_inertia):
-    """The same person with one segment heavier, its bodies in proportion."""
+    """The same subject with one segment heavier, its bodies in proportion."""
     mass = model.mass
     inside = np.array([body.segment == segment for body in model.topology.bodies])
     factor = np.where(inside, 1.0 + by / mass.mass[inside].sum(), 1.0)
@@ -204,7 +204,7 @@ def test_some_frames_are_the_same_as_all(model, motion, wrenches, measured):
 
 
 def test_moving_everything_alike_moves_no_moment(model, motion, measured):
-    """The sum over all points is a shift of the whole person: joint moments without ground force do not know of it."""
+    """The sum over all points is a shift of the whole subject: joint moments without ground force do not know of it."""
     targets, fit = measured
     found = landmark_sensitivity(model, motion.time, targets, fit, [])
     for axis in range(3):
