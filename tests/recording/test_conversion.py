@@ -84,10 +84,7 @@ def test_markers_and_plates_of_a_c3d_file_in_one_go(tmp_path: Path, convert) -> 
         (["a.csv", "-o", "no/folder/a.trc"], ["no/folder"]),
         (["a.csv", "-o", "a.trc", "-o", "a.trc"], ["a.trc", "-o"]),
         (["a.csv", "-o", "a.trc", "-o", "folder/../a.trc"], ["a.trc", "-o"]),
-        (
-            ["t.trc", "-o", "t.trc", "--units", "m"],
-            ["t.trc", "-o t_converted.trc"],
-        ),
+        (["t.trc", "-o", "t.trc", "--units", "m"], ["t.trc", "-o t_converted.trc"]),
         (["t.trc", "-o", "new.mot", "-o", "linked.trc"], ["linked.trc", "-o"]),
         (["a.csv", "-o", "a.trc", "--up", "+y"], ["--up", "add --forward"]),
         (["w.c3d", "-o", "w.trc", "--up", "+y"], ["--up"]),

@@ -31,12 +31,7 @@ CIRCLE = (
 
 
 def functional_hips(
-    recording: Recording,
-    stature: float,
-    standing: Points,
-    pelvis: Points,
-    regression: Points,
-    name: str,
+    recording: Recording, stature: float, standing: Points, pelvis: Points, regression: Points, name: str
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 

@@ -204,9 +204,7 @@ def _unusual(
 
 def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
     """Return (segment, side) -> length [m] of what was measured."""
-    vectors: dict[tuple[str, Side | None], Any] = {
-        ("hips", None): offsets["hip_l"] - offsets["hip_r"],
-    }
+    vectors: dict[tuple[str, Side | None], Any] = {("hips", None): offsets["hip_l"] - offsets["hip_r"]}
     if "neck_base" in offsets:
         vectors["trunk", None] = offsets["back"] + offsets["neck_base"]
     for side in SIDES:

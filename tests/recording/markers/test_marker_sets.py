@@ -333,10 +333,7 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
 
 @pytest.mark.parametrize(
     "standing_only",
-    [
-        [name for name in KNEES_AND_ANKLES if "Knee" in name],
-        [*KNEES_AND_ANKLES, "Top.Head"],
-    ],
+    [[name for name in KNEES_AND_ANKLES if "Knee" in name], [*KNEES_AND_ANKLES, "Top.Head"]],
     ids=["knees", "all, and no head"],
 )
 def test_knees_and_ankles_of_gait2392_may_be_in_the_standing_trial_alone(
