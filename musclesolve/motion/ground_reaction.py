@@ -21,19 +21,12 @@ SMALLEST_FORCE = 20.0
 
 @dataclass(frozen=True)
 class GroundReaction:
-    """The ground's action on one foot over T frames, global frame.
+    """The ground's action on one foot over T frames, global frame."""
 
-    Args:
-        side: "r" or "l".
-        force: (T, 3) [N].
-        moment: (T, 3) [N m] about the global origin: center of pressure x force + free moment.
-        center_of_pressure: (T, 3) [m], NaN where the vertical force is below 20 N.
-    """
-
-    side: Side
-    force: Array
-    moment: Array
-    center_of_pressure: Array
+    side: Side  # "r" or "l"
+    force: Array  # (T, 3) [N]
+    moment: Array  # (T, 3) [N m] about the global origin: center of pressure x force + free moment
+    center_of_pressure: Array  # (T, 3) [m], NaN where the vertical force is below 20 N
 
 
 def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterChoice) -> list[GroundReaction]:

@@ -41,9 +41,6 @@ def functional_hips(
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has
         no functional trials.
-
-    Raises:
-        InputError: too little motion, too large a residual, or a center that is none of a hip.
     """
     points: Points = {}
     notes = []

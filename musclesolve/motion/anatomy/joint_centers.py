@@ -27,11 +27,7 @@ def hip_regressions() -> dict[str, dict[str, Any]]:
 
 
 def hip_needs(regression: str) -> set[str]:
-    """Return the lengths a regression asks for, among "width", "depth" and "leg".
-
-    Raises:
-        InputError: there is no such regression.
-    """
+    """Return the lengths a regression asks for, among "width", "depth" and "leg"."""
     known = hip_regressions()
     if regression not in known:
         raise unknown_name(regression, "hip regression", known)
@@ -46,9 +42,6 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
     Returns:
         (3,) position in the pelvic frame [m]: origin midway between the ASIS, x forward in the plane of ASIS and
         mid-PSIS, y left, z up.
-
-    Raises:
-        InputError: there is no such regression, or a length is missing.
     """
     if missing := hip_needs(regression) - set(lengths):
         raise InputError(

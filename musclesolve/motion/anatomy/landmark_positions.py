@@ -9,8 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
-from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.motion.signals.filterable_range import gap_free_range, needed_markers
+from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, register
 
@@ -84,11 +83,7 @@ def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict
 
 
 def registered(recording: Recording, reference: Array, moving: Array, body: str) -> Poses:
-    """Register a body of the trial; see ``register``.
-
-    Raises:
-        InputError: its points lie on a line, with the line of the trial file that names them.
-    """
+    """Register a body of the trial; see ``register``."""
     try:
         return register(reference, moving, body)
     except InputError as error:

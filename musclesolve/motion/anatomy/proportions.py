@@ -39,19 +39,12 @@ HIP_REACH, FAR_HIP = 0.047, 0.09
 
 @dataclass(frozen=True)
 class Unusual:
-    """A rare proportion.
+    """A rare proportion."""
 
-    Args:
-        what: the length that was measured.
-        landmark: the landmark to check first.
-        expected: what is usual.
-        remedy: what to check.
-    """
-
-    what: str
-    landmark: str
-    expected: str
-    remedy: str
+    what: str  # the length that was measured
+    landmark: str  # the landmark to check first
+    expected: str  # what is usual
+    remedy: str  # what to check
 
     def __str__(self) -> str:
         """Return it as a sentence."""
@@ -77,11 +70,7 @@ def segment_shares() -> dict[str, dict[str, Any]]:
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
-    """Return which landmarks are nearer or farther than usual for this stature.
-
-    Raises:
-        InputError: landmarks as on no human; naming the distance and the landmarks to check.
-    """
+    """Return which landmarks are nearer or farther than usual for this stature."""
     points, found = dict(moving), []
     if shows_spines(moving):
         points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
@@ -99,12 +88,7 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
-    """Return which segments are shorter or longer than usual for this stature.
-
-    Raises:
-        InputError: a segment that no human has, naming its length and the landmarks to check; a stature that cannot
-            be that of these segments.
-    """
+    """Return which segments are shorter or longer than usual for this stature."""
     fitting = fitting_stature(offsets)
     # Before the segments: with a wrong stature all of them are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
@@ -127,11 +111,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
 def unusual_hips(
     recording: Recording, stature: float, hips: Points, regression: Points, method: str
 ) -> list[Unusual]:
-    """Return which mapped hip centers are far from where the regression puts them.
-
-    Raises:
-        InputError: one that is none of a hip; naming the landmark.
-    """
+    """Return which mapped hip centers are far from where the regression puts them."""
     found = []
     reach, far = (share * stature for share in (HIP_REACH, FAR_HIP))
     for side in SIDES:
@@ -177,11 +157,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
 def _unusual(
     recording: Recording, stature: float, segment: str, side: Side | None, length: float
 ) -> list[Unusual]:
-    """Return what is unusual about a length, nothing where it is usual.
-
-    Raises:
-        InputError: no human has it.
-    """
+    """Return what is unusual about a length, nothing where it is usual."""
     entry = segment_shares()[segment]
     usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST, LONGEST))
     shortest, longest = (usual * limit for limit in limits)

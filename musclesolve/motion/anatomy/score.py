@@ -15,22 +15,15 @@ RANGE_SHARES = (2.0, 98.0)
 
 @dataclass(frozen=True)
 class RotationCenter:
-    """A center of rotation between two bodies over T frames.
+    """A center of rotation between two bodies over T frames."""
 
-    Args:
-        proximal: (3,) the center in the reference position of the proximal body [m].
-        distal: (3,) the center in the reference position of the distal body [m].
-        residual: (T,) distance between the two in every frame [m].
-        ranges: (3,) ranges of the rotation about its principal axes, the widest first [rad]. The center along the
-            first axis is shown by the second and third alone.
-        condition: condition number of the equations; infinite for a hinge.
-    """
-
-    proximal: Array
-    distal: Array
-    residual: Array
+    proximal: Array  # (3,) the center in the reference position of the proximal body [m]
+    distal: Array  # (3,) the center in the reference position of the distal body [m]
+    residual: Array  # (T,) distance between the two in every frame [m]
+    # (3,) ranges of the rotation about its principal axes, the widest first [rad]. The center along the first
+    # axis is shown by the second and third alone
     ranges: Array
-    condition: float
+    condition: float  # condition number of the equations; infinite for a hinge
 
     @property
     def rms(self) -> float:

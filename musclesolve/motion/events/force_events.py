@@ -21,17 +21,11 @@ FIRM_WEIGHTS = 0.1
 
 @dataclass(frozen=True)
 class FootLoads:
-    """The plates, and the levels of vertical force that separate contact from noise.
+    """The plates, and the levels of vertical force that separate contact from noise."""
 
-    Args:
-        plates: of both feet.
-        unloaded_below: vertical force under which a plate counts as unloaded [N].
-        mass: of the subject [kg].
-    """
-
-    plates: tuple[PlateForce, ...]
-    unloaded_below: float
-    mass: float
+    plates: tuple[PlateForce, ...]  # of both feet
+    unloaded_below: float  # vertical force under which a plate counts as unloaded [N]
+    mass: float  # of the subject [kg]
 
     @classmethod
     def of(cls, trial: Trial) -> FootLoads:

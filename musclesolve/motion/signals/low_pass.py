@@ -83,10 +83,6 @@ def harmonics(frames: int, rate_hz: float) -> Array:
 
 
 def checked_filter_order(order: int) -> int:
-    """Return the order of one pass.
-
-    Raises:
-        InputError: there is no such order.
-    """
+    """Return the order of one pass."""
     expected = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}"
     return checked_order(order, ORDERS, "order of a filter", expected, "order 2 is usual")

@@ -15,11 +15,7 @@ FEWEST_FRAMES = 3
 
 
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
-    """Return a signal (T, ...) as numbers; its sampling rate is looked at with it.
-
-    Raises:
-        InputError: no array of real numbers, too few frames, no coordinate, gaps, or no sampling rate.
-    """
+    """Return a signal (T, ...) as numbers; its sampling rate is looked at with it."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
@@ -34,11 +30,7 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
 
 
 def check_complete(signal: Array) -> None:
-    """Refuse a signal (T, ...) with gaps: one of them would spoil the whole coordinate.
-
-    Raises:
-        InputError: with the first frame that lacks a number.
-    """
+    """Refuse a signal (T, ...) with gaps: one of them would spoil the whole coordinate."""
     lost = ~np.isfinite(signal).reshape(len(signal), -1).all(axis=1)
     if lost.any():
         raise InputError(
@@ -50,11 +42,7 @@ def check_complete(signal: Array) -> None:
 
 
 def checked_order(order: int, orders: Container[int], what: str, expected: str, remedy: str) -> int:
-    """Return a whole number that is one of some.
-
-    Raises:
-        InputError: anything else.
-    """
+    """Return a whole number that is one of some."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise InputError(f"{order!r} as {what}", code="bad_number", expected=expected, remedy=remedy)
@@ -69,9 +57,6 @@ def checked_cutoffs(
     Args:
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
         lowest_hz: the lowest that the filter can take [Hz].
-
-    Raises:
-        InputError: one that the signal cannot carry, or not as many as there are coordinates.
     """
     cutoffs = _real(cutoff_hz, "cut-off")
     try:
@@ -104,11 +89,7 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
 
 
 def _real(values: ArrayLike, what: str) -> Array:
-    """Return real numbers.
-
-    Raises:
-        InputError: text, complex numbers, rows of unlike length, nothing at all.
-    """
+    """Return real numbers."""
     try:
         given = np.asarray(values)
     except ValueError:

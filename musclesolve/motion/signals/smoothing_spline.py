@@ -218,11 +218,7 @@ def _least(x: Array, score: Array) -> Array:
 
 
 def checked_half_order(half_order: int) -> int:
-    """Return the half order of a spline.
-
-    Raises:
-        InputError: there is no such spline.
-    """
+    """Return the half order of a spline."""
     return checked_order(
         half_order,
         _GRAM,

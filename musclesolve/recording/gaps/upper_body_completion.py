@@ -15,8 +15,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve.recording.data import Gap, Trial
 from musclesolve.recording.gaps.gap_filling import missing, near_frames
 from musclesolve.recording.gaps.gap_methods import GapFiller
-from musclesolve.recording.markers.body_regions import upper_markers
-from musclesolve.recording.markers.marker_clusters import groups
+from musclesolve.recording.markers.body_regions import groups, upper_markers
 
 Indices = NDArray[np.intp]
 

@@ -15,9 +15,8 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.number_rows import RowReader, stacked
 from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
-from musclesolve.recording.text.text_file import file_path, split_cells, write_text
+from musclesolve.recording.text.text_file import check_writable, file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
-from musclesolve.recording.text.writable import check_writable
 
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
