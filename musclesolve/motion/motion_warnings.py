@@ -39,14 +39,10 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
     for name, pose in poses.items():
         if (rms := _rms(pose)) > BROKEN:
             table, key = body_place(recording, name)
-            raise recording.document.error(
-                f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
-                table,
-                key,
-                code="not_rigid",
-                expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
-                remedy="check that the markers have the same names in the standing trial and in the motion",
-            )
+            problem = f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm"
+            expected = f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better"
+            remedy = "check that the markers have the same names in the standing trial and in the motion"
+            raise recording.document.error(problem, table, key, 0, expected, remedy, code="not_rigid")
 
 
 def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -> list[str]:

@@ -253,13 +253,9 @@ def _check_axes(recording: Recording, directions: Points) -> None:
             axis = directions.get(f"{joint}_axis_{side}")
             if axis is not None and np.mean(np.sum(axis * left, axis=1)) < 0.3:
                 landmark, expected, remedy = _axis_remedy(recording, joint, side)
+                problem = f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left"
                 raise recording.document.error(
-                    f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
-                    "mapping",
-                    landmark,
-                    code="sides_swapped",
-                    expected=expected,
-                    remedy=remedy,
+                    problem, "mapping", landmark, 0, expected, remedy, code="sides_swapped"
                 )
 
 

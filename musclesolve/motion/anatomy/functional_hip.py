@@ -49,13 +49,9 @@ def functional_hips(
         apart = float(np.linalg.norm(found.proximal - regression[f"hip_{side}"]))
         if fault := _fault(found, apart, FAR_HIP * stature, side, name):
             problem, expected, remedy = fault
+            problem = f"{problem} in {markers.path}"
             raise recording.document.error(
-                f"{problem} in {markers.path}",
-                "files",
-                f"functional_{side}",
-                code="bad_anatomy",
-                expected=expected,
-                remedy=remedy,
+                problem, "files", f"functional_{side}", 0, expected, remedy, code="bad_anatomy"
             )
         points[f"hip_{side}"] = found.proximal
         notes.append(_note(found, apart, side, name))

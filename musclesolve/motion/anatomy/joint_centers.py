@@ -44,12 +44,11 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
         mid-PSIS, y left, z up.
     """
     if missing := hip_needs(regression) - set(lengths):
+        problem = f"the regression '{regression}' needs the length '{sorted(missing)[0]}'"
+        expected = "leg_length_m in [subject], or a standing trial to measure it on"
+        remedy = "add one of them, or choose harrington_2007, which needs none"
         raise InputError(
-            f"the regression '{regression}' needs the length '{sorted(missing)[0]}'",
-            where="[joint_centers] hip",
-            code="missing_argument",
-            expected="leg_length_m in [subject], or a standing trial to measure it on",
-            remedy="add one of them, or choose harrington_2007, which needs none",
+            problem, where="[joint_centers] hip", code="missing_argument", expected=expected, remedy=remedy
         )
     forward, out, up = (
         _evaluate(hip_regressions()[regression][axis], lengths) for axis in ("forward", "out", "up")

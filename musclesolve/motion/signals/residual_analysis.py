@@ -211,19 +211,14 @@ def _checked_threshold(
     """Return the correlation of the rule, or the given one; refuse signals and orders that the rule cannot take."""
     check_choice(rule, "rule", RULES)
     if rate_hz < LOWEST_RATE_HZ:
-        raise InputError(
-            f"at {rate_hz:g} samples a second motion and noise cannot be separated",
-            code="bad_number",
-            expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
-            remedy="give the cut-off frequency as a number",
-        )
+        problem = f"at {rate_hz:g} samples a second motion and noise cannot be separated"
+        expected = f"at least {LOWEST_RATE_HZ:g} samples a second"
+        remedy = "give the cut-off frequency as a number"
+        raise InputError(problem, code="bad_number", expected=expected, remedy=remedy)
     if len(signal) / rate_hz < SHORTEST_S:
-        raise InputError(
-            f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from",
-            code="too_few_frames",
-            expected=f"at least {SHORTEST_S:g} s without gaps",
-            remedy="give the cut-off frequency as a number",
-        )
+        problem = f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from"
+        expected, remedy = f"at least {SHORTEST_S:g} s without gaps", "give the cut-off frequency as a number"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
     if order < 2 and rule == "residual_analysis":
         raise InputError(
             "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never settle",

@@ -19,12 +19,10 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
-        raise InputError(
-            f"a signal of the shape {numbers.shape} is too little to filter",
-            code="too_few_frames",
-            expected=f"an array (frames, ...) of at least {FEWEST_FRAMES} frames",
-            remedy="put the frames along the first axis",
-        )
+        problem = f"a signal of the shape {numbers.shape} is too little to filter"
+        expected = f"an array (frames, ...) of at least {FEWEST_FRAMES} frames"
+        remedy = "put the frames along the first axis"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
     check_complete(numbers)
     return numbers
 
@@ -62,20 +60,16 @@ def checked_cutoffs(
     try:
         every = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
-        raise InputError(
-            f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}",
-            code="bad_shape",
-            expected="one cut-off for all coordinates, or one for each",
-        ) from None
+        problem = f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}"
+        expected = "one cut-off for all coordinates, or one for each"
+        raise InputError(problem, code="bad_shape", expected=expected) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
     wrong = every[~((every >= low) & (every < 0.5 * rate_hz))]
     if wrong.size:
-        raise InputError(
-            f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames",
-            code="bad_number",
-            expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
-            remedy="walking needs about 6 Hz",
-        )
+        problem = f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames"
+        expected = f"a cut-off from {low:.2g} Hz to below half the sampling rate"
+        remedy = "walking needs about 6 Hz"
+        raise InputError(problem, code="bad_number", expected=expected, remedy=remedy)
     return every
 
 

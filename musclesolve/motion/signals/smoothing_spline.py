@@ -230,9 +230,6 @@ def checked_half_order(half_order: int) -> int:
 
 def _check_frames(frames: int, half_order: int) -> None:
     if frames < 4 * half_order:
-        raise InputError(
-            f"{frames} frames are too few for a smoothing spline",
-            code="too_few_frames",
-            expected=f"at least {4 * half_order} frames",
-            remedy="take a longer recording",
-        )
+        problem = f"{frames} frames are too few for a smoothing spline"
+        expected, remedy = f"at least {4 * half_order} frames", "take a longer recording"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)

@@ -173,11 +173,9 @@ def _marker_names(heading: Heading) -> tuple[str, ...]:
         stem, axis = name[:-2], name[-2:]
         other = stem + ("_v" if axis == "_u" else "_u")
         if axis not in ("_u", "_v") or not stem or other not in heading.columns:
-            raise heading.error(
-                f"the column '{name}' is not one of a pair",
-                "NAME_u and NAME_v for every marker",
-                code="missing_column",
-            )
+            problem = f"the column '{name}' is not one of a pair"
+            expected = "NAME_u and NAME_v for every marker"
+            raise heading.error(problem, expected, code="missing_column")
     return tuple(dict.fromkeys(name[:-2] for name in heading.columns[1:]))
 
 
@@ -199,10 +197,6 @@ def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: flo
     back = np.diff(frames) <= 0
     if back.any():
         k = int(np.argmax(back))
-        raise heading.error(
-            f"frame {frames[k + 1]} follows frame {frames[k]}",
-            "increasing frames",
-            line=lines[k + 1],
-            code="time_not_increasing",
-        )
+        problem, expected = f"frame {frames[k + 1]} follows frame {frames[k]}", "increasing frames"
+        raise heading.error(problem, expected, line=lines[k + 1], code="time_not_increasing")
     return frames

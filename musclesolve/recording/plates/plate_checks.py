@@ -173,13 +173,11 @@ def _size(trial: Trial, plate: PlateForce) -> PlateFault | None:
     light = peak >= trial.unloaded_below and 0.0 < peak < PEAK_SHARE[0] * weight
     if not light and not near > PEAK_SHARE[1] * weight:
         return None
-    return PlateFault(
-        f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N",
-        "force",
-        f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N",
-        "check that the file is in newtons, and mass_kg",
-        "check the unit of the forces (ANALOG:UNITS) and the scale of the channels, and mass_kg",
-    )
+    problem = f"the plate of the {foot_name(plate)} carries at most {peak if light else near:.4g} N"
+    expected = f"{PEAK_SHARE[0]:g} to {PEAK_SHARE[1]:g} of the body weight, {weight:.0f} N"
+    remedy = "check that the file is in newtons, and mass_kg"
+    on_plate = "check the unit of the forces (ANALOG:UNITS) and the scale of the channels, and mass_kg"
+    return PlateFault(problem, "force", expected, remedy, on_plate)
 
 
 def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
@@ -188,13 +186,11 @@ def _sideways(trial: Trial, plate: PlateForce) -> PlateFault | None:
     beyond = sideways > GREATEST_FRICTION * np.abs(force[:, 2]) + FRICTION_FLOOR
     if not beyond.any():
         return None
-    return PlateFault(
-        f"the plate of the {foot_name(plate)} is pushed sideways by {sideways[beyond].max():.4g} N",
-        "force",
-        f"less than {GREATEST_FRICTION:g} times the vertical force",
-        "check the columns and their order, and up in [laboratory]",
-        "check the order of this plate's channels (CHANNEL) and its CORNERS, and up in [laboratory]",
-    )
+    problem = f"the plate of the {foot_name(plate)} is pushed sideways by {sideways[beyond].max():.4g} N"
+    expected = f"less than {GREATEST_FRICTION:g} times the vertical force"
+    remedy = "check the columns and their order, and up in [laboratory]"
+    on_plate = "check the order of this plate's channels (CHANNEL) and its CORNERS, and up in [laboratory]"
+    return PlateFault(problem, "force", expected, remedy, on_plate)
 
 
 def _jumps(trial: Trial, plate: PlateForce) -> PlateFault | None:
