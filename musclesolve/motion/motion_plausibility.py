@@ -97,14 +97,12 @@ def balance_limit(force: Array, weight: float) -> float:
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
     """Return the distance of a foot from where it was measured, (T,) [m]: rms over ankle, heel and toe."""
     columns = [points.index(f"{part}_{side}") for part in FOOT]
-    distance: Array = np.sqrt(np.mean(residual[:, columns] ** 2, axis=1))
-    return distance
+    return np.asarray(np.sqrt(np.mean(residual[:, columns] ** 2, axis=1)))
 
 
 def jumps(rotation: Array, time: Array) -> Mask:
     """Return between which neighbouring frames a joint rotates faster than any can, (T-1,)."""
-    far: Mask = rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP)
-    return far
+    return np.asarray(rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP))
 
 
 def steady(rotations: Mapping[str, Array], time: Array) -> Mask:

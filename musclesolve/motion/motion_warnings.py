@@ -1,4 +1,8 @@
-"""Warnings on the recording and its filter: nothing is refused, but some numbers are less certain."""
+"""Warnings on the recording and its filter; only what no recording can have is refused.
+
+Points that are no rigid body, and forces that disagree with the body mass: over any stretch of time the mean vertical
+force follows from the mass, whatever the motion.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +52,8 @@ def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
 def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -> list[str]:
     """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
-    period, rate, frames, seen = (
-        1.0 / float(chosen.cutoff_hz.min()),
-        recording.markers.rate,
-        recording.frames(),
-        gap_free_range(recording),
-    )
+    period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
+    frames, seen = recording.frames(), gap_free_range(recording)
     notes = [*cutoff_notes(recording, chosen.options.cutoff_hz, loads), *choice_notes(chosen)]
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
@@ -69,7 +69,15 @@ def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -
 
 def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
     """Return sentences on a cut-off that the trial file gives and that does not suit the motion."""
-    return [*_given_cutoff_notes(cutoff_hz), *_flight_notes(recording, cutoff_hz, loads)]
+    notes, (low, high) = [], USUAL_CUTOFF_HZ
+    if cutoff_hz is not None and not low <= cutoff_hz <= high:
+        does = (
+            "takes away part of the motion itself" if cutoff_hz < low else "leaves noise in the accelerations"
+        )
+        notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
+    if (found := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
+        notes.append(f"{found[0][0].upper()}{found[0][1:]}; {found[1]}.")
+    return notes
 
 
 def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:
@@ -83,20 +91,6 @@ def _margin_notes(before: float, after: float, short: Sequence[bool], period: fl
         f"Of the needed markers {lengths} the time range, less than one period of the cut-off ({period:.3g} s): the "
         f"{' and '.join(frames for _, frames in found)} frames are less certain."
     ]
-
-
-def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
-    """Return a sentence on a cut-off that the trial file gives; one that the data chose is not judged."""
-    low, high = USUAL_CUTOFF_HZ
-    if cutoff_hz is not None and cutoff_hz < low:
-        return [
-            f"The cut-off of {cutoff_hz:g} Hz takes away part of the motion itself; walking needs about 6 Hz."
-        ]
-    if cutoff_hz is not None and cutoff_hz > high:
-        return [
-            f"The cut-off of {cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
-        ]
-    return []
 
 
 def cutoff_with_flight(
@@ -113,11 +107,6 @@ def cutoff_with_flight(
         f"{more}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = 15 in [filter]; {low:g} to {high:g} Hz are customary for running and jumping",
     )
-
-
-def _flight_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
-    found = cutoff_with_flight(recording, cutoff_hz, loads)
-    return [] if found is None else [f"{found[0][0].upper()}{found[0][1:]}; {found[1]}."]
 
 
 def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
@@ -185,7 +174,7 @@ def carried_share(
 
 
 def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Points) -> list[str]:
-    """Return a sentence where force and mass fit badly."""
+    """Return a sentence where force and mass fit badly; forces far greater than the mass requires are refused."""
     span = recording.balanced_range
     if span is None or span[1] - span[0] < SHORTEST:
         return []

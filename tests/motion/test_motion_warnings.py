@@ -1,4 +1,4 @@
-"""What is not refused but said, and what is refused because it fits no person."""
+"""What is not refused but reported, and what is refused because it fits no body."""
 
 from __future__ import annotations
 

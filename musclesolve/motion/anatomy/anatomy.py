@@ -47,7 +47,16 @@ from musclesolve.motion.motion_warnings import (
     weight_notes,
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Recording, Side, Subject, Trial
+from musclesolve.recording.data import (
+    BODY_CLUSTERS,
+    SIDE_NAMES,
+    SIDES,
+    Markers,
+    Recording,
+    Side,
+    Subject,
+    Trial,
+)
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.markers.left_right import check_sides
@@ -100,7 +109,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
     walk = filtered_markers(trial, chosen, margin)
     found = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
-    bodies, offsets = _leading(trial, found.bodies), found.offsets
+    bodies, offsets, unusual = _leading(trial, found.bodies), found.offsets, found.unusual
     uncertain = [*loose_notes(bodies), *length_notes(found.points, offsets)]
     by_cause = {
         "mass": weight_notes(trial, loads, walk.time, found.moving),
@@ -110,7 +119,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     notes = [
         *by_cause["mass"],
         *by_cause["stature"],
-        *map(str, found.unusual),
+        *map(str, unusual),
         *uncertain,
         *filter_notes(trial, chosen, loads),
         *trial.notes,
@@ -120,16 +129,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     ]
     parts = completed(found.moving, found.points)
     return Anatomy(
-        walk.time,
-        found.points,
-        found.directions,
-        offsets,
-        parts,
-        notes,
-        uncertain,
-        chosen,
-        found.unusual,
-        by_cause,
+        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, unusual, by_cause
     )
 
 
@@ -174,27 +174,17 @@ def measured_body(
     if not checked:
         return found
     _check_axes(recording, directions)
-    return replace(found, unusual=_unusual(recording, subject.stature, found, assumed, regression))
-
-
-def _unusual(
-    recording: Recording, stature: float, found: Measured, assumed: Points, regression: str
-) -> list[Unusual]:
-    """Return unusual proportions, with the hips compared to those by regression."""
-    return [
-        *unusual_landmarks(recording, stature, found.moving),
-        *unusual_hips(recording, stature, found.points, assumed, regression),
-        *unusual_segments(recording, stature, found.offsets),
+    unusual = [
+        *unusual_landmarks(recording, subject.stature, moving),
+        *unusual_hips(recording, subject.stature, points, assumed, regression),
+        *unusual_segments(recording, subject.stature, offsets),
     ]
+    return replace(found, unusual=unusual)
 
 
 def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:
     """Return the bodies that a joint depends on: a cluster that carries no marker is none of them unless a body."""
-    idle = (
-        set(recording.clusters)
-        - set(recording.carried.values())
-        - {"pelvis", *(f"foot_{side}" for side in SIDES)}
-    )
+    idle = set(recording.clusters) - set(recording.carried.values()) - BODY_CLUSTERS
     return {name: pose for name, pose in bodies.items() if name not in idle}
 
 
@@ -260,15 +250,12 @@ def _check_axes(recording: Recording, directions: Points) -> None:
 
 
 def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str, str]:
-    """Return the landmark to blame for an axis, what was expected of it, and how to fix it."""
+    """Return the landmark at fault for an axis, what was expected of it, and how to fix it."""
     if joint == "knee" and f"knee_medial_{side}" not in recording.mapping:
         wand = f"thigh_wand_{side}"
         beside = f"{wand} on the outer side of the thigh, beside the line from hip to knee"
-        return (
-            wand,
-            beside,
-            "check its marker; one in front of the thigh does not show the rotation of the thigh",
-        )
+        remedy = "check its marker; one in front of the thigh does not show the rotation of the thigh"
+        return wand, beside, remedy
     one, other, form = {
         "knee": ("knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
         "ankle": ("heel", "toe", "{1} ahead of {0}"),

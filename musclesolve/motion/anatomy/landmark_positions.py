@@ -36,11 +36,8 @@ def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float =
 
 def standing_trial(recording: Recording) -> Points:
     """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
-    return (
-        {}
-        if recording.static is None
-        else standing_markers(recording.static, _own_axes(recording, recording.static))
-    )
+    static = recording.static
+    return {} if static is None else standing_markers(static, _own_axes(recording, static))
 
 
 def standing_markers(static: Markers, axes: Array | None = None) -> Points:
@@ -99,10 +96,9 @@ def body_place(recording: Recording, body: str) -> tuple[str, str]:
         return "clusters", body
     if body == "pelvis":
         return "mapping", "asis_r"
-    # What is left are the feet, and triangles by the names of their corners: of these the wand is to blame.
-    return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else body.partition(", ")[2].partition(
-        " "
-    )[0]
+    # What is left are the feet, and triangles by the names of their corners: of these the wand is named.
+    wand = body.partition(", ")[2].partition(" ")[0]
+    return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else wand
 
 
 def moving_landmarks(

@@ -91,14 +91,14 @@ def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, s
 def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Array:
     """Return the joint center (..., 3) [m] with (above - J) . (lateral - J) = 0 and |lateral - J| = offset.
 
+    It lies in the plane of the center above, the lateral marker and the marker on the side of the segment, half a joint
+    width and the radius of the marker inwards (Davis et al. 1991, Hum Mov Sci 10:575-87; Kadaba et al. 1990, J Orthop
+    Res 8:383-92).
+
     With u from the lateral marker to the center above, w square to u towards the wand, and cos b = offset / |above -
     lateral|: J = lateral + offset (cos b u - sin b w). The wand and the center lie on opposite sides of the line u.
 
-    Args:
-        above: (..., 3) center above [m].
-        wand: (..., 3) marker on the side of the segment [m].
-        lateral: (..., 3) lateral marker [m].
-        offset: from the lateral marker to the center [m].
+    All points are (..., 3) [m]: the center above, the marker on the side of the segment and the lateral marker.
     """
     line = above - lateral
     length = np.linalg.norm(line, axis=-1, keepdims=True)
@@ -122,5 +122,4 @@ def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Ar
         )
     w = across(wand - lateral, u)
     cosine = offset / length
-    center: Array = lateral + offset * (cosine * u - np.sqrt(1.0 - cosine**2) * w)
-    return center
+    return np.asarray(lateral + offset * (cosine * u - np.sqrt(1.0 - cosine**2) * w))

@@ -43,7 +43,7 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     count = len(proximal.rotation)
     rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(3 * count, 6)
     apart = (distal.translation - proximal.translation).ravel()
-    # The shortest of all solutions where the equations leave some free; the condition number tells.
+    # The shortest of all solutions where the equations leave some free; the condition number shows it.
     centers = np.linalg.lstsq(rows, apart, rcond=1e-12)[0]
     residual = (rows @ centers - apart).reshape(count, 3)
     relative = proximal.rotation.transpose(0, 2, 1) @ distal.rotation
@@ -68,5 +68,4 @@ def _ranges(rotation: Array) -> Array:
     vectors = vectors - vectors.mean(axis=0)
     axes = np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
     low, high = np.percentile(vectors @ axes, RANGE_SHARES, axis=0)
-    ranges: Array = high - low
-    return ranges
+    return np.asarray(high - low)

@@ -95,7 +95,7 @@ def _assumed(pelvis: Points) -> list[str]:
         ]
     return [
         f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
-        "1996), because there is no standing trial; hip flexion is off by the person's difference from it.",
+        "1996), because there is no standing trial; hip flexion is off by the subject's difference from it.",
         feet,
     ]
 

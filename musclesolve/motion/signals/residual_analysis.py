@@ -10,7 +10,7 @@ by that measure, it was really recorded; nor is noise that is smooth from frame 
 
 Two rules do this. ``residual_analysis_silva_2003`` is the thesis' own: R over fc, correlation 0.99, and the cut-off
 lies where the residual equals the noise, so that as much motion is taken away as noise is let through.
-``residual_analysis`` mends three things:
+``residual_analysis`` changes three things:
 
 - The square of R is fitted, over the share of white noise that the filter lets through: that is what noise makes
   straight, at every sampling rate and up to half of it, while R over fc bends.
@@ -221,7 +221,7 @@ def _checked_threshold(
         raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
     if order < 2 and rule == "residual_analysis":
         raise InputError(
-            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never settle",
+            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never converge",
             code="conflict",
             expected="order 2 or higher",
             remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",

@@ -15,7 +15,7 @@ FEWEST_FRAMES = 3
 
 
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
-    """Return a signal (T, ...) as numbers; its sampling rate is looked at with it."""
+    """Return a signal (T, ...) as numbers; gaps, too few frames and no sampling rate are refused."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
@@ -23,20 +23,14 @@ def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
         expected = f"an array (frames, ...) of at least {FEWEST_FRAMES} frames"
         remedy = "put the frames along the first axis"
         raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
-    check_complete(numbers)
-    return numbers
-
-
-def check_complete(signal: Array) -> None:
-    """Refuse a signal (T, ...) with gaps: one of them would spoil the whole coordinate."""
-    lost = ~np.isfinite(signal).reshape(len(signal), -1).all(axis=1)
+    # A single gap would spoil the whole coordinate.
+    lost = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
     if lost.any():
-        raise InputError(
-            f"the signal lacks a number in {lost.sum()} of {lost.size} frames, first in frame {lost.argmax()}",
-            code="not_finite",
-            expected="a signal without gaps",
-            remedy="fill the gaps, or take a stretch without them",
-        )
+        count = f"{lost.sum()} of {lost.size} frames"
+        problem = f"the signal lacks a number in {count}, first in frame {lost.argmax()}"
+        expected, remedy = "a signal without gaps", "fill the gaps, or take a stretch without them"
+        raise InputError(problem, code="not_finite", expected=expected, remedy=remedy)
+    return numbers
 
 
 def checked_order(order: int, orders: Container[int], what: str, expected: str, remedy: str) -> int:

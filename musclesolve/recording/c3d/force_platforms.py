@@ -45,24 +45,19 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
     stated, factors = file.analog_units(), []
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
         unit = stated[channel]
-        sizes = {"force": _force_in(unit), "length": length_in(unit), "moment": _moment_in(unit)}
-        if plain_unit(unit) not in _NO_QUANTITY and not any(sizes.values()):
+        plain = plain_unit(unit)
+        sizes = {
+            "force": newtons_in(unit) or _POUNDS.get(plain),
+            "length": length_in(unit),
+            "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
+        }
+        if plain not in _NO_QUANTITY and not any(sizes.values()):
             problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
             expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
             remedy = "state the unit in the capture software, or export the forces as MOT or STO"
             raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
         factors.append(sizes[quantity] or default[quantity])
     return np.array(factors)
-
-
-def _force_in(unit: str) -> float | None:
-    size = newtons_in(unit)
-    return _POUNDS.get(plain_unit(unit)) if size is None else size
-
-
-def _moment_in(unit: str) -> float | None:
-    size = newton_metres_in(unit)
-    return _POUND_LENGTHS.get(plain_unit(unit)) if size is None else size
 
 
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
@@ -123,7 +118,8 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         number=index + 1,
         kind=kind,
         corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
-        origin=_origin(file, index, kind) * file.metres,
+        # The point of type 1 lies on the surface.
+        origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.metres,
         matrix=factors[:, None] * _matrix(file, index) if kind == 4 else np.eye(6),
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
@@ -153,9 +149,8 @@ def _channels(file: C3D, index: int, needed: int) -> list[int]:
     table = file.description.numbers("FORCE_PLATFORM:CHANNEL")
     table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
     if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
-        raise _fault(
-            file, f"plate {index + 1} has no list of {needed} channels", "CHANNEL", "its channels, from 1"
-        )
+        problem, expected = f"plate {index + 1} has no list of {needed} channels", "its channels, from 1"
+        raise _fault(file, problem, "CHANNEL", expected)
     # A missing number is no channel.
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
@@ -176,24 +171,17 @@ def _part(file: C3D, name: str, index: int, size: int) -> Array:
     return part
 
 
-def _origin(file: C3D, index: int, kind: int) -> Array:
-    """Return ORIGIN; zero for type 1, whose point lies on the surface."""
-    return np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3)
-
-
 def _matrix(file: C3D, index: int) -> Array:
     matrix = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
     if matrix.ndim == 2 and index == 0:
         matrix = matrix[..., None]
     if matrix.ndim != 3 or min(matrix.shape[:2]) < 6 or matrix.shape[2] <= index:
-        raise _fault(
-            file, f"plate {index + 1} has no calibration matrix", "CAL_MATRIX", "6 x 6 numbers for type 4"
-        )
+        problem, expected = f"plate {index + 1} has no calibration matrix", "6 x 6 numbers for type 4"
+        raise _fault(file, problem, "CAL_MATRIX", expected)
     own = matrix[:6, :6, index]
     if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
-        raise _fault(
-            file, f"the calibration matrix of plate {index + 1} has a zero row", "CAL_MATRIX", "6 x 6 numbers"
-        )
+        problem, expected = f"the calibration matrix of plate {index + 1} has a zero row", "6 x 6 numbers"
+        raise _fault(file, problem, "CAL_MATRIX", expected)
     return own
 
 

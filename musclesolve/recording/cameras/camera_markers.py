@@ -1,4 +1,7 @@
-"""Markers from cameras: where a file of marker trajectories may stand, a camera file may stand as well."""
+"""Markers from cameras: where a file of marker trajectories may stand, a camera file may stand as well.
+
+With notes for a reader of the results: how well the cameras are calibrated, and how well their rays meet.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,7 @@ def _loose(calibrations: Sequence[Calibration]) -> list[str]:
         f"Calibrated loosely, however well the control points fit: {', '.join(fit.camera.name for fit in loose)}. With "
         f"digitising errors of {noise:.2g} px, which the residuals leave possible, the place of camera "
         f"'{worst.camera.name}' is known to {place} (standard deviation) at a distance of {distance}, and markers may "
-        "be wrong by more than their residuals tell. Add control points, as far apart in height, width and depth as "
+        "be wrong by more than their residuals show. Add control points, as far apart in height, width and depth as "
         "the volume is large."
     ]
 

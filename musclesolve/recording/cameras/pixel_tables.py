@@ -42,9 +42,8 @@ class Heading:
         self, problem: str, expected: str, line: int | None = None, code: str = "bad_format"
     ) -> InputError:
         """Return an InputError that points at a line, the one of the column names if no other is given."""
-        return error_at(
-            self.path, self.line if line is None else line, problem, expected, "correct the table", code=code
-        )
+        remedy = "correct the table"
+        return error_at(self.path, self.line if line is None else line, problem, expected, remedy, code=code)
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,8 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     missing = np.isnan(position).any(axis=1)
     if missing.any():
         k = int(np.argmax(missing))
-        raise heading.error(
-            f"the control point '{names[k]}' has no place", "its three coordinates", line=lines[k]
-        )
+        problem, expected = f"the control point '{names[k]}' has no place", "its three coordinates"
+        raise heading.error(problem, expected, line=lines[k])
     return names, position
 
 
@@ -158,17 +156,15 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
 
 
 def _half_seen(heading: Heading, name: str, line: int) -> InputError:
-    return heading.error(
-        f"the point '{name}' has only one of its two coordinates", "both or neither", line=line
-    )
+    problem, expected = f"the point '{name}' has only one of its two coordinates", "both or neither"
+    return heading.error(problem, expected, line=line)
 
 
 def _marker_names(heading: Heading) -> tuple[str, ...]:
     """Return the markers of columns such as HEEL_u, HEEL_v, in the order of the file."""
     if heading.columns[0] not in ("frame", "time", "time_s"):
-        raise heading.error(
-            f"the first column is '{heading.columns[0]}'", "frame, or time in seconds", code="missing_column"
-        )
+        problem, expected = f"the first column is '{heading.columns[0]}'", "frame, or time in seconds"
+        raise heading.error(problem, expected, code="missing_column")
     for name in heading.columns[1:]:
         stem, axis = name[:-2], name[-2:]
         other = stem + ("_v" if axis == "_u" else "_u")

@@ -1,4 +1,4 @@
-"""Markers that the legs need, and those that show only trunk, arms and head."""
+"""Markers by parts of the body: what the legs need, what shows only trunk, arms and head, and what moves together."""
 
 from __future__ import annotations
 

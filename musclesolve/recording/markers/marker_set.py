@@ -1,7 +1,7 @@
 """Marker sets: the mapping of a common laboratory protocol, as data files that stand in for [mapping].
 
 A set is named by a file in ``recording/markers/sets`` or by the path of a user's own. Only what the recordings show is
-used of it; tables of the trial file add to it and override it.
+used of it; tables of the trial file add to it and override it. A user's own set is tested line by line.
 """
 
 from __future__ import annotations
@@ -30,25 +30,17 @@ _SHOW = "start from a bundled set: musclesolve markers NAME shows one"
 
 @dataclass(frozen=True)
 class MarkerSet:
-    """A marker set.
+    """A marker set."""
 
-    Args:
-        name: of the set.
-        description: one sentence.
-        source: where the protocol is described.
-        mapping: landmark -> the ways to map it, the best first, each as a trial file would write it.
-        clusters: cluster -> markers that move as one body, of which three or more must be there.
-        carried: marker that only the standing trial shows -> the cluster that carries it.
-        aliases: marker -> other names that laboratories give it.
-    """
-
-    name: str
-    description: str
-    source: str
+    name: str  # of the set
+    description: str  # one sentence
+    source: str  # where the protocol is described
+    # landmark -> the ways to map it, the best first, each as a trial file would write it
     mapping: Mapping[str, list[Any]]
+    # cluster -> markers that move as one body, of which three or more must be there
     clusters: Mapping[str, list[str]]
-    carried: Mapping[str, str]
-    aliases: Mapping[str, list[str]]
+    carried: Mapping[str, str]  # marker that only the standing trial shows -> the cluster that carries it
+    aliases: Mapping[str, list[str]]  # marker -> other names that laboratories give it
 
     @property
     def markers(self) -> list[str]:
@@ -78,9 +70,8 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
         return known[name]
     if not name.endswith(".toml") and not _is_beside(document, name):
         expected = f"one of {', '.join(known)}, or the path of your own (.toml)"
-        raise document.unknown(
-            f"there is no marker set {name!r}", name, known, "markers", "set", expected=expected
-        )
+        problem = f"there is no marker set {name!r}"
+        raise document.unknown(problem, name, known, "markers", "set", expected=expected)
     own = Document(document.input_file("markers", "set", name))
     check_own_set(own)
     return _marker_set(own.path.stem, own.content)
@@ -215,9 +206,8 @@ def _check_line(own: Document, table: str, key: str, value: Any, suffix: str, cl
             problem = f"there is no cluster {value!r}"
             raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
     elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-        raise own.error(
-            f"the value is {value!r}", table, key, expected="a list of marker names", remedy=_SHOW
-        )
+        problem, expected = f"the value is {value!r}", "a list of marker names"
+        raise own.error(problem, table, key, 0, expected, _SHOW)
 
 
 def _stems(names: Iterable[str], suffix: str) -> list[str]:
@@ -235,9 +225,8 @@ def _check_letters(own: Document, letters: Any) -> None:
         return
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        raise own.error(
-            f"the value is {letters!r}", "letters", expected='r = "R" and l = "L", or others', remedy=_SHOW
-        )
+        problem, expected = f"the value is {letters!r}", 'r = "R" and l = "L", or others'
+        raise own.error(problem, "letters", None, 0, expected, _SHOW)
     if letters["r"] == letters["l"]:
         problem, remedy = "right and left have one letter", "correct one of them"
         raise own.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")

@@ -1,4 +1,4 @@
-"""Opening, decoding and writing files; whatever prevents it becomes an InputError."""
+"""Opening, decoding and writing files, and what is tested before; whatever prevents it becomes an InputError."""
 
 from __future__ import annotations
 
@@ -122,9 +122,8 @@ def binary_file(path: Path) -> InputError:
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return error_at(
-            path, None, "the text is UTF-16", "UTF-8", "save it again as UTF-8", code="bad_encoding"
-        )
+        problem, remedy = "the text is UTF-16", "save it again as UTF-8"
+        return error_at(path, None, problem, "UTF-8", remedy, code="bad_encoding")
     return error_at(path, None, "this is a binary file", TEXT, "export it as text, or name another file")
 
 
@@ -136,11 +135,8 @@ def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
 def no_file(path: Path) -> InputError:
     """Return the refusal of a path that is not a regular file."""
     folder = path.parent.absolute()
-    problem, expected, remedy = (
-        "there is no such file",
-        f"a file in {folder}",
-        "check the name and the folder",
-    )
+    problem, expected = "there is no such file", f"a file in {folder}"
+    remedy = "check the name and the folder"
     if path.is_dir():
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
     elif path.exists():

@@ -31,10 +31,7 @@ _NAME_LINE = 4
 
 
 def read_trc(path: str | Path) -> Markers:
-    """Read a TRC file.
-
-    Returns:
-        Markers in metres, in the axes of the file.
+    """Read the marker trajectories [m] of a TRC file, in the axes of the file.
 
     Raises:
         InputError: with the line, for anything that does not fit together.

@@ -12,6 +12,7 @@ from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
 from musclesolve.recording.c3d.stored_events import stated_events
 from musclesolve.recording.data import (
+    SIDE_NAMES,
     SIDES,
     ConsistencyOptions,
     Markers,
@@ -228,14 +229,10 @@ def _check_length(
 ) -> None:
     """Refuse a time range that ends before it begins, or has too few frames."""
     if start >= end:
-        raise document.error(
-            f"the start, {start:g} s, does not lie before the end, {end:g} s",
-            "time",
-            "end_s" if given["start_s"] is None else "start_s",
-            code="bad_range",
-            expected="start_s before end_s",
-            remedy="exchange the two times, or correct one of them",
-        )
+        problem = f"the start, {start:g} s, does not lie before the end, {end:g} s"
+        key = "end_s" if given["start_s"] is None else "start_s"
+        remedy = "exchange the two times, or correct one of them"
+        raise document.error(problem, "time", key, 0, "start_s before end_s", remedy, code="bad_range")
     if end - start < FEWEST_FRAMES / rate:
         problem = f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames"
         expected = f"a longer range within both recordings: {recorded}"
@@ -258,7 +255,7 @@ def sharing_of(given: dict[str, Any]) -> SharingOptions:
     return SharingOptions(
         cost=given["cost"],
         solver=given["solver"],
-        reserve_weight=None if weight is None else float(weight),
+        reserve_weight=_optional(weight),
         dofs=None if dofs is None else tuple(dofs),
     )
 
@@ -289,7 +286,6 @@ def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
 def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
     """Return notes on what the trial file leaves out."""
     notes = []
-    names = {"r": "right", "l": "left"}
     for side in SIDES:
         if not any(plate.side == side for plate in forces):
             without = (
@@ -297,11 +293,11 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
                 if finds_range(content)
                 else "it is taken as unloaded all the time"
             )
-            notes.append(f"No plate is given for the {names[side]} foot: {without}.")
+            notes.append(f"No plate is given for the {SIDE_NAMES[side]} foot: {without}.")
     for entry in content["force"]:
         if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
             notes.append(
-                f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero."
+                f"No moment is given for the plate of the {SIDE_NAMES[entry['side']]} foot: it is taken as zero."
             )
     if content["files"]["static"] is None:
         notes.append("There is no standing trial: segments are measured on the motion itself.")

@@ -179,7 +179,7 @@ def test_the_way_that_both_recordings_serve_is_taken() -> None:
 def test_a_marker_of_the_foot_that_the_standing_trial_lacks_is_left_out() -> None:
     mapping, notes = pig(BOTH, tuple(name for name in BOTH if name != "RMT5"))
     assert "metatarsal_5_r" not in mapping and "standing trial has no marker 'RMT5'" in notes[0]
-    # What is required stays, so that its want is told.
+    # What is required stays, so that its absence is reported.
     mapping, notes = pig(tuple(name for name in BOTH if name != "RHEE"), BOTH)
     assert mapping["heel_r"] == "RHEE" and notes == []
     mapping, notes = pig(tuple(name for name in BOTH if name != "RTHI"), BOTH)
