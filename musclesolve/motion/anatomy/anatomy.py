@@ -174,12 +174,18 @@ def measured_body(
     if not checked:
         return found
     _check_axes(recording, directions)
-    unusual = [
-        *unusual_landmarks(recording, subject.stature, moving),
-        *unusual_hips(recording, subject.stature, points, assumed, regression),
-        *unusual_segments(recording, subject.stature, offsets),
+    return replace(found, unusual=_unusual(recording, subject.stature, found, assumed, regression))
+
+
+def _unusual(
+    recording: Recording, stature: float, found: Measured, assumed: Points, regression: str
+) -> list[Unusual]:
+    """Return unusual proportions, with the hips compared to those by regression."""
+    return [
+        *unusual_landmarks(recording, stature, found.moving),
+        *unusual_hips(recording, stature, found.points, assumed, regression),
+        *unusual_segments(recording, stature, found.offsets),
     ]
-    return replace(found, unusual=unusual)
 
 
 def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:

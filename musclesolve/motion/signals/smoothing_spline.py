@@ -119,13 +119,9 @@ def smoothing_spline(
         smooth[:, own] = flat[:, own] - band.rest(band.curvature(flat[:, own]), p)
         freedom[own] = band.trace(p)
     noise = np.sqrt(np.sum((flat - smooth) ** 2, axis=0) / (len(flat) - freedom))
+    time, position = np.arange(len(given)) / rate_hz, smooth.reshape(given.shape)
     return SmoothingSpline(
-        np.arange(len(given)) / rate_hz,
-        smooth.reshape(given.shape),
-        cutoffs.reshape(shape),
-        noise.reshape(shape),
-        freedom.reshape(shape),
-        half_order,
+        time, position, cutoffs.reshape(shape), noise.reshape(shape), freedom.reshape(shape), half_order
     )
 
 

@@ -48,8 +48,8 @@ def read_mot(path: str | Path) -> Table:
     kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
     times, notes = checked_times(printed[:kept], lines[:kept], path)
     notes, degrees = (*repeated_notes("column", repeated, path), *notes), _in_degrees(header, path)
-    names, values, lines = tuple(places), values[:kept], lines[:kept]
-    return Table(times, names, values, degrees, path, lines, (), notes, repeated, warning)
+    values, lines = values[:kept], lines[:kept]
+    return Table(times, tuple(places), values, degrees, path, lines, (), notes, repeated, warning)
 
 
 def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, str]:
