@@ -6,7 +6,7 @@ import numpy as np
 from rich.table import Table
 
 from musclesolve.recording.cameras.camera_file import CameraFile
-from musclesolve.recording.cameras.camera_warnings import calibration_notes, largest_noise
+from musclesolve.recording.cameras.camera_markers import calibration_notes, largest_noise
 
 
 def table(recording: CameraFile) -> Table:

@@ -21,28 +21,18 @@ SMALLEST_FORCE = 20.0
 
 @dataclass(frozen=True)
 class GroundReaction:
-    """The ground's action on one foot over T frames, global frame.
+    """The ground's action on one foot over T frames, global frame."""
 
-    Args:
-        side: "r" or "l".
-        force: (T, 3) [N].
-        moment: (T, 3) [N m] about the global origin: center of pressure x force + free moment.
-        center_of_pressure: (T, 3) [m], NaN where the vertical force is below 20 N.
-    """
-
-    side: Side
-    force: Array
-    moment: Array
-    center_of_pressure: Array
+    side: Side  # "r" or "l"
+    force: Array  # (T, 3) [N]
+    moment: Array  # (T, 3) [N m] about the global origin: center of pressure x force + free moment
+    center_of_pressure: Array  # (T, 3) [m], NaN where the vertical force is below 20 N
 
 
 def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterChoice) -> list[GroundReaction]:
-    """Return what the ground does to the right and the left foot, filtered like the markers.
+    """Return what the ground does to the right and the left foot, as far as plates are given, filtered like markers.
 
     Plates of one side are added; times (T,) [s] lie within the recording.
-
-    Returns:
-        One entry per side for which a plate is given.
     """
     reactions, unloaded_below = [], chosen.options.unloaded_below
     for side in SIDES:
@@ -50,16 +40,13 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
         if plates:
             wrench = sum(sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates)
             height = _surface(plates, unloaded_below)
-            reactions.append(_reaction(side, np.asarray(wrench), height))
+            force, moment = np.split(np.asarray(wrench), 2, axis=1)
+            reactions.append(GroundReaction(side, force, moment, center_of_pressure(force, moment, height)))
     return reactions
 
 
 def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
-    """Return force and moment about the global origin, M = p x F + T, zero while unloaded.
-
-    Returns:
-        (S, 6) force [N] and moment [N m].
-    """
+    """Return force [N] and moment about the global origin [N m], M = p x F + T, (S, 6); zero while unloaded."""
     loaded = (np.abs(plate.force[:, 2]) >= unloaded_below) & (plate.force[:, 2] != 0.0)
     force = np.where(loaded[:, None], plate.force, 0.0)
     # The point may be anything, NaN too, while unloaded: 0 x NaN would not be zero.
@@ -69,17 +56,9 @@ def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
 
 
 def center_of_pressure(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Return the point of the plane z = height about which the horizontal moments vanish.
+    """Return the point (T, 3) [m] of the plane z = height about which the horizontal moments vanish; NaN below 20 N.
 
-    x = (z Fx - My) / Fz, y = (z Fy + Mx) / Fz.
-
-    Args:
-        force: (T, 3) [N].
-        moment: (T, 3) about the global origin [N m].
-        height: height of the plate [m].
-
-    Returns:
-        (T, 3) [m], NaN where the vertical force is below 20 N.
+    x = (z Fx - My) / Fz, y = (z Fy + Mx) / Fz, of forces (T, 3) [N] and moments (T, 3) about the global origin [N m].
     """
     vertical = np.where(np.abs(force[:, 2]) < SMALLEST_FORCE, np.nan, force[:, 2])
     x = (height * force[:, 0] - moment[:, 1]) / vertical
@@ -93,16 +72,10 @@ def sampled_wrench(plate: PlateForce, wrench: Array, chosen: FilterChoice, time:
 
     smooth = chosen.smooth_force(wrench, plate.rate)
     inside = np.clip(time, plate.time[0], plate.time[-1])
-    sampled: Array = CubicSpline(plate.time, smooth, axis=0)(inside)
-    return sampled
+    return np.asarray(CubicSpline(plate.time, smooth, axis=0)(inside))
 
 
 def _surface(plates: list[PlateForce], unloaded_below: float) -> float:
     """Return the height at which the plates give their points of force while loaded [m]."""
     heights = np.concatenate([p.point[np.abs(p.force[:, 2]) >= max(unloaded_below, 1.0), 2] for p in plates])
     return float(np.median(heights)) if heights.size else 0.0
-
-
-def _reaction(side: Side, wrench: Array, height: float) -> GroundReaction:
-    force, moment = wrench[:, :3], wrench[:, 3:]
-    return GroundReaction(side, force, moment, center_of_pressure(force, moment, height))

@@ -35,21 +35,13 @@ SHOWN_BY = {
 
 @dataclass(frozen=True)
 class MotionWarning:
-    """Why a motion, or a part of it, cannot be the subject's.
+    """Why a motion, or a part of it, cannot be the subject's."""
 
-    Args:
-        kind: "jump" of a joint, or "foot" that is displaced.
-        what: what is wrong, with numbers and times.
-        remedy: how to fix it.
-        invalid: whether there are frames that are not valid.
-        times: first and last time of each stretch [s].
-    """
-
-    kind: str
-    what: str
-    remedy: str
-    invalid: bool
-    times: tuple[tuple[float, float], ...]
+    kind: str  # "jump" of a joint, or "foot" that is displaced
+    what: str  # what is wrong, with numbers and times
+    remedy: str  # how to fix it
+    invalid: bool  # whether there are frames that are not valid
+    times: tuple[tuple[float, float], ...]  # first and last time of each stretch [s]
 
     def __str__(self) -> str:
         """Return both as a sentence."""
@@ -58,17 +50,11 @@ class MotionWarning:
 
 @dataclass(frozen=True, eq=False)
 class MotionValidity:
-    """Which frames (T,) hold a motion that can be the subject's, with ground forces that balance it.
+    """Which frames (T,) hold a motion that can be the subject's, with ground forces that balance it."""
 
-    Args:
-        steady: no joint of a leg jumps.
-        foot_in_place: by side, the foot lies where it was measured.
-        balanced: the ground forces balance the motion.
-    """
-
-    steady: Mask
-    foot_in_place: Mapping[str, Mask]
-    balanced: Mask
+    steady: Mask  # no joint of a leg jumps
+    foot_in_place: Mapping[str, Mask]  # by side, the foot lies where it was measured
+    balanced: Mask  # the ground forces balance the motion
 
     @classmethod
     def of(
@@ -111,14 +97,12 @@ def balance_limit(force: Array, weight: float) -> float:
 def foot_residual(points: Sequence[str], residual: Array, side: str) -> Array:
     """Return the distance of a foot from where it was measured, (T,) [m]: rms over ankle, heel and toe."""
     columns = [points.index(f"{part}_{side}") for part in FOOT]
-    distance: Array = np.sqrt(np.mean(residual[:, columns] ** 2, axis=1))
-    return distance
+    return np.asarray(np.sqrt(np.mean(residual[:, columns] ** 2, axis=1)))
 
 
 def jumps(rotation: Array, time: Array) -> Mask:
     """Return between which neighbouring frames a joint rotates faster than any can, (T-1,)."""
-    far: Mask = rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP)
-    return far
+    return np.asarray(rotation > np.maximum(FASTEST * np.diff(time), LEAST_JUMP))
 
 
 def steady(rotations: Mapping[str, Array], time: Array) -> Mask:

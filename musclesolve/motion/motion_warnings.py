@@ -1,4 +1,8 @@
-"""Warnings on the recording and its filter: nothing is refused, but some numbers are less certain."""
+"""Warnings on the recording and its filter; only what no recording can have is refused.
+
+Points that are no rigid body, and forces that disagree with the body mass: over any stretch of time the mean vertical
+force follows from the mass, whatever the motion.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.motion.anatomy.unit_vectors import mean_length
 from musclesolve.motion.events.flight import flights
 from musclesolve.motion.events.force_events import FootLoads
-from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
-from musclesolve.motion.signals.filterable_range import gap_free_range
+from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, gap_free_range
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses
 
@@ -26,36 +32,28 @@ USUAL_CUTOFF_HZ = (3.0, 20.0)
 CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 # Shorter than so many periods of the cut-off, the range has few values of its own.
 FEWEST_PERIODS = 2.0
+# Share of what is due: above the first no recording is right; outside the second a reader should know.
+TOO_MUCH, USUAL = 1.5, (0.85, 1.15)
+# Over less than this the forces of both feet say too little [s].
+SHORTEST = 0.1
 
 
 def check_rigid(recording: Recording, poses: Mapping[str, Poses]) -> None:
-    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing.
-
-    Raises:
-        InputError: naming the body.
-    """
+    """Refuse a body whose points do not keep their shape at all: one of them is another marker than it was standing."""
     for name, pose in poses.items():
         if (rms := _rms(pose)) > BROKEN:
             table, key = body_place(recording, name)
-            raise recording.document.error(
-                f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm",
-                table,
-                key,
-                code="not_rigid",
-                expected=f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better",
-                remedy="check that the markers have the same names in the standing trial and in the motion",
-            )
+            problem = f"the points of {name} keep their standing shape only to {1000 * rms:.0f} mm"
+            expected = f"points of one body, which keep it to {1000 * BROKEN:.0f} mm or better"
+            remedy = "check that the markers have the same names in the standing trial and in the motion"
+            raise recording.document.error(problem, table, key, 0, expected, remedy, code="not_rigid")
 
 
 def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -> list[str]:
     """Return sentences on an unusual cut-off, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
-    period, rate, frames, seen = (
-        1.0 / float(chosen.cutoff_hz.min()),
-        recording.markers.rate,
-        recording.frames(),
-        gap_free_range(recording),
-    )
+    period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
+    frames, seen = recording.frames(), gap_free_range(recording)
     notes = [*cutoff_notes(recording, chosen.options.cutoff_hz, loads), *choice_notes(chosen)]
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
@@ -71,7 +69,15 @@ def filter_notes(recording: Recording, chosen: FilterChoice, loads: FootLoads) -
 
 def cutoff_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
     """Return sentences on a cut-off that the trial file gives and that does not suit the motion."""
-    return [*_given_cutoff_notes(cutoff_hz), *_flight_notes(recording, cutoff_hz, loads)]
+    notes, (low, high) = [], USUAL_CUTOFF_HZ
+    if cutoff_hz is not None and not low <= cutoff_hz <= high:
+        does = (
+            "takes away part of the motion itself" if cutoff_hz < low else "leaves noise in the accelerations"
+        )
+        notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
+    if (found := cutoff_with_flight(recording, cutoff_hz, loads)) is not None:
+        notes.append(f"{found[0][0].upper()}{found[0][1:]}; {found[1]}.")
+    return notes
 
 
 def _margin_notes(before: float, after: float, short: Sequence[bool], period: float) -> list[str]:
@@ -85,20 +91,6 @@ def _margin_notes(before: float, after: float, short: Sequence[bool], period: fl
         f"Of the needed markers {lengths} the time range, less than one period of the cut-off ({period:.3g} s): the "
         f"{' and '.join(frames for _, frames in found)} frames are less certain."
     ]
-
-
-def _given_cutoff_notes(cutoff_hz: float | None) -> list[str]:
-    """Return a sentence on a cut-off that the trial file gives; one that the data chose is not judged."""
-    low, high = USUAL_CUTOFF_HZ
-    if cutoff_hz is not None and cutoff_hz < low:
-        return [
-            f"The cut-off of {cutoff_hz:g} Hz takes away part of the motion itself; walking needs about 6 Hz."
-        ]
-    if cutoff_hz is not None and cutoff_hz > high:
-        return [
-            f"The cut-off of {cutoff_hz:g} Hz leaves noise in the accelerations; walking needs about 6 Hz."
-        ]
-    return []
 
 
 def cutoff_with_flight(
@@ -115,11 +107,6 @@ def cutoff_with_flight(
         f"{more}: the filter takes away part of the forces and accelerations",
         f"write cutoff_hz = 15 in [filter]; {low:g} to {high:g} Hz are customary for running and jumping",
     )
-
-
-def _flight_notes(recording: Recording, cutoff_hz: float | None, loads: FootLoads) -> list[str]:
-    found = cutoff_with_flight(recording, cutoff_hz, loads)
-    return [] if found is None else [f"{found[0][0].upper()}{found[0][1:]}; {found[1]}."]
 
 
 def loose_notes(poses: Mapping[str, Poses]) -> list[str]:
@@ -163,3 +150,54 @@ def length_notes(points: Points, offsets: Points) -> list[str]:
 
 def _rms(pose: Poses) -> float:
     return float(np.sqrt(np.mean(pose.residual**2)))
+
+
+def carried_share(
+    recording: Recording, loads: FootLoads, time: Array, moving: Points, span: tuple[float, float]
+) -> float:
+    """Return the mean vertical force over what the body mass requires, 1 when both agree.
+
+    m (g + (v_end - v_start) / (t_end - t_start)) is the mean vertical force by Newton's second law, whatever happens
+    in between; the vertical velocity v of the pelvis stands for that of the center of mass.
+    """
+    start, end = span
+    inside = recording.inside(time, start, end)
+    pelvis = "asis" if "asis_r" in moving else "hip_center"
+    height = between(moving[f"{pelvis}_r"], moving[f"{pelvis}_l"])[:, 2]
+    first, last = np.gradient(height, time)[inside][[0, -1]]
+    force = 0.0
+    for plate in loads.plates:
+        measured = (plate.time >= start) & (plate.time <= end)
+        vertical = plate.force[measured, 2]
+        force += float(np.mean(np.where(vertical >= loads.unloaded_below, vertical, 0.0)))
+    return force / (loads.mass * (STANDARD_GRAVITY + (last - first) / (end - start)))
+
+
+def weight_notes(recording: Recording, loads: FootLoads, time: Array, moving: Points) -> list[str]:
+    """Return a sentence where force and mass fit badly; forces far greater than the mass requires are refused."""
+    span = recording.balanced_range
+    if span is None or span[1] - span[0] < SHORTEST:
+        return []
+    share = carried_share(recording, loads, time, moving, span)
+    mass = loads.mass
+    if share > TOO_MUCH:
+        raise recording.document.error(
+            f"the ground carries {share:.3g} times what a person of {mass:g} kg weighs, on average over the range",
+            "subject",
+            "mass_kg",
+            code="bad_forces",
+            expected="about once: forces and mass of one person",
+            remedy=f"check mass_kg (the forces fit {share * mass:.3g} kg), and that forces are in newtons",
+        )
+    if share > USUAL[1]:
+        return [
+            f"On average the ground carries {100 * share:.0f} % of the body weight, which fits a mass of "
+            f"{share * mass:.3g} kg, not {mass:g} kg: check mass_kg and the units of the forces."
+        ]
+    # Where a foot has no plate, that is reported already.
+    if share < USUAL[0] and {plate.side for plate in loads.plates} == set(SIDES):
+        return [
+            f"On average the ground carries only {100 * share:.0f} % of the body weight: a contact was not "
+            f"measured, or mass_kg is too large (the forces fit {share * mass:.3g} kg)."
+        ]
+    return []

@@ -17,19 +17,14 @@ SLOWEST = 0.25
 
 
 def headings(time: Array, pelvis: Array, facing: Array) -> tuple[Array, bool]:
-    """Horizontal unit vector of the walking direction in every frame.
+    """Return horizontal unit vectors (T, 3) of the walking direction, and whether the pelvis travels.
 
     Where the pelvis travels it is the direction of its path, which may curve or lead backwards. Where it does not, the
     direction rotates with the pelvis from the nearest frame in which it does. On a treadmill it is the way the pelvis
     faces.
 
-    Args:
-        time: (T,) [s], increasing.
-        pelvis: (T, 3) a point of the pelvis [m]; NaN where it was not seen, but not everywhere.
-        facing: (T, 3) towards which the subject faces, of any length; NaN likewise.
-
-    Returns:
-        (T, 3) unit vectors, and whether the pelvis travels.
+    Times (T,) increase [s]; `pelvis` (T, 3) is a point of the pelvis [m], `facing` (T, 3) the direction in which the
+    subject faces, of any length; NaN where they were not seen, but not everywhere.
     """
     early = np.clip(time - 0.5 * WINDOW, time[0], max(time[0], time[-1] - WINDOW))
     late = np.minimum(early + WINDOW, time[-1])

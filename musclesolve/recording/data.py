@@ -112,25 +112,15 @@ class Table:
 
 @dataclass(frozen=True)
 class PlateForce:
-    """Force of one plate on one foot, in the global frame, S samples at the plate's own rate.
-
-    Args:
-        side: which foot.
-        time: (S,) [s].
-        force: (S, 3) [N], on the foot.
-        point: (S, 3) [m], where the force is applied; meaningless while the plate is unloaded.
-        moment: (S, 3) [N m], about that point (the free moment when the point is the center of pressure).
-        path: the file it came from.
-        number: of the plate in that file; None where [[force]] names columns.
-    """
+    """Force of one plate on one foot, in the global frame, S samples at the plate's own rate."""
 
     side: Side
-    time: Array
-    force: Array
-    point: Array
-    moment: Array
+    time: Array  # (S,) [s]
+    force: Array  # (S, 3) [N], on the foot
+    point: Array  # (S, 3) [m], where the force is applied; meaningless while the plate is unloaded
+    moment: Array  # (S, 3) [N m], about that point (the free moment when the point is the center of pressure)
     path: Path
-    number: int | None = None
+    number: int | None = None  # of the plate in that file; None where [[force]] names columns
 
     @property
     def rate(self) -> float:
@@ -140,19 +130,12 @@ class PlateForce:
 
 @dataclass(frozen=True)
 class Event:
-    """A foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing.
-
-    Args:
-        kind: which of the three.
-        side: which foot.
-        time: when, on the clock of the markers and forces [s].
-        source: "stated" (in a file), "forces", "markers", or "periodic" (a stride away from another one).
-    """
+    """A foot meets the ground, leaves it, or passes the point below the opposite hip joint in its swing."""
 
     kind: EventKind
     side: Side
-    time: float
-    source: str
+    time: float  # when, on the clock of the markers and forces [s]
+    source: str  # "stated" (in a file), "forces", "markers", or "periodic" (a stride away from another one)
 
 
 @dataclass(frozen=True)
@@ -209,80 +192,55 @@ class SharingOptions:
 
 @dataclass(frozen=True)
 class FilterOptions:
-    """How markers and forces are filtered.
-
-    Args:
-        method: "butterworth" or "spline".
-        order: of one pass of the Butterworth filter, or half order of the spline (2 cubic, 3 quintic).
-        cutoff_hz: cut-off frequency of everything [Hz]; None: the data choose, one for every coordinate.
-        choice: how the cut-off is chosen: "residual_analysis", "residual_analysis_silva_2003", "cross_validation".
-        unloaded_below: vertical force under which a plate counts as unloaded [N].
-        force_cutoff_hz: cut-off frequency of the forces [Hz]; None: that of the markers of the feet.
-    """
+    """How markers and forces are filtered."""
 
     method: Literal["butterworth", "spline"] = "butterworth"
-    order: int = 2
+    order: int = 2  # of one pass of the Butterworth filter, or half order of the spline (2 cubic, 3 quintic)
+    # cut-off frequency of everything [Hz]; None: the data choose, one for every coordinate
     cutoff_hz: float | None = 6.0
+    # how the cut-off is chosen: "residual_analysis", "residual_analysis_silva_2003", "cross_validation"
     choice: str = "residual_analysis"
-    unloaded_below: float = 20.0
+    unloaded_below: float = 20.0  # vertical force under which a plate counts as unloaded [N]
+    # cut-off frequency of the forces [Hz]; None: that of the markers of the feet
     force_cutoff_hz: float | None = None
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A stretch of frames in which a needed marker was not seen.
-
-    Args:
-        marker: its name.
-        first: time of the first missing frame [s].
-        last: time of the last one [s].
-        frames: how many.
-        filled: whether it was filled.
-        account: by what it was filled, or why it was not.
-        error: root mean square error of the filled positions that 19 of 20 gaps of the same form stay below, closed
-            elsewhere in the same marker where it moves about as fast [m]; NaN where it is not known.
-    """
+    """A stretch of frames in which a needed marker was not seen."""
 
     marker: str
-    first: float
-    last: float
+    first: float  # time of the first missing frame [s]
+    last: float  # time of the last one [s]
     frames: int
     filled: bool
-    account: str
+    account: str  # by what it was filled, or why it was not
+    # root mean square error of the filled positions that 19 of 20 gaps of the same form stay below, closed
+    # elsewhere in the same marker where it moves about as fast [m]; NaN where it is not known
     error: float = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """What was measured: arrays in the global frame (x forward, y left, z up), and where each stands, for messages.
+    """What was measured: arrays in the global frame (x forward, y left, z up), and where each stands, for messages."""
 
-    Args:
-        document: the text of the trial file, so that an error of any stage can name a line of it.
-        markers: the motion, all recorded frames.
-        static: the standing trial; z is up, the heading is whatever it was. None when there is none.
-        functional: side -> a recording in which that hip moves all round; empty when there is none.
-        forces: the plates.
-        mapping: landmark name -> marker name -> weight.
-        clusters: cluster name -> marker names that move as one body.
-        carried: marker that only the standing trial shows -> the cluster that carries it.
-        time_range: first and last time to analyse [s].
-        legs: side -> first and last time within the time range in which that leg is measured [s]; empty where the
-            trial file gives the range, and then it holds for both legs.
-        events: heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them.
-        gaps: of the needed markers, in or near the time range: what was filled and what was left.
-    """
-
-    document: Document
-    markers: Markers
+    document: Document  # the text of the trial file, so that an error of any stage can name a line of it
+    markers: Markers  # the motion, all recorded frames
+    # the standing trial; z is up, the heading is whatever it was. None when there is none
     static: Markers | None
+    # side -> a recording in which that hip moves all round; empty when there is none
     functional: Mapping[Side, Markers] = field(default_factory=dict)
     forces: tuple[PlateForce, ...]
-    mapping: Mapping[str, Mapping[str, float]]
-    clusters: Mapping[str, tuple[str, ...]]
-    carried: Mapping[str, str]
-    time_range: tuple[float, float]
+    mapping: Mapping[str, Mapping[str, float]]  # landmark name -> marker name -> weight
+    clusters: Mapping[str, tuple[str, ...]]  # cluster name -> marker names that move as one body
+    carried: Mapping[str, str]  # marker that only the standing trial shows -> the cluster that carries it
+    time_range: tuple[float, float]  # first and last time to analyse [s]
+    # side -> first and last time within the time range in which that leg is measured [s]; empty where the trial
+    # file gives the range, and then it holds for both legs
     legs: Mapping[Side, tuple[float, float]] = field(default_factory=dict)
+    # heel strikes and toe-offs that a file states; see ``motion.gait_events`` for all of them
     events: tuple[Event, ...] = ()
+    # of the needed markers, in or near the time range: what was filled and what was left
     gaps: tuple[Gap, ...] = ()
 
     @property

@@ -24,10 +24,8 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     """
     ahead, above = axis_vector(forward), axis_vector(up)
     if abs(ahead @ above) > 0.5:
-        problem, expected = (
-            f"forward is {forward} and up is {up}",
-            "two axes of the files, square to each other",
-        )
+        problem = f"forward is {forward} and up is {up}"
+        expected = "two axes of the files, square to each other"
         remedy = "look up in the capture software which axis points up"
         raise error_at(None, "[laboratory]", problem, expected, remedy, code="bad_axes")
     return np.stack([ahead, np.cross(above, ahead), above])

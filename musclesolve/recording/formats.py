@@ -31,10 +31,7 @@ FORCES: dict[str, Callable[[Path], Table]] = {".mot": read_mot, ".sto": read_mot
 
 
 def read_markers(path: str | Path) -> Markers:
-    """Read marker trajectories from a file of any known format.
-
-    Returns:
-        Markers in metres, in the axes of the file.
+    """Read marker trajectories [m], in the axes of the file, from a file of any known format.
 
     Raises:
         InputError: an unknown suffix, or whatever the reader of the format refuses.

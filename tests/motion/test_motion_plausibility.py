@@ -1,4 +1,4 @@
-"""A motion that cannot be that of the person is told as such, before anything is blamed that follows from it."""
+"""A motion that cannot be the subject's is reported as such, before anything that follows from it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_displaced_foot_is_told_and_beyond_the_limit_not_valid(mm: float, says
 def test_feet_of_the_recorded_walk(
     recorded_walk_trial: Trial, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nearest motion keeps them, the one by joint angles loses some centimetres: said, and told by check."""
+    """The nearest motion keeps them, the one by joint angles loses some centimetres: reported, by check too."""
     assert (
         mechanics(recorded_walk_trial).warnings(
             recorded_walk_trial.mapping, recorded_walk_trial.consistency.method
@@ -91,8 +91,8 @@ def test_feet_of_the_recorded_walk(
     file = tmp_path / "driven.toml"
     text = recorded_walk_trial.path.read_text(encoding="utf-8")
     file.write_text(text + '\n[consistency]\nmethod = "joint_angles"\n', encoding="utf-8")
-    told = [f for f in ms.check(file).findings if f.code == "foot_displaced"]
-    assert [f.severity for f in told] == ["warning"] * 2 and "joint_angles" in told[0].remedy
+    found = [f for f in ms.check(file).findings if f.code == "foot_displaced"]
+    assert [f.severity for f in found] == ["warning"] * 2 and "joint_angles" in found[0].remedy
     # Were the limit lower, frames would be lost, and both check and the result would say so.
     monkeypatch.setattr(plausibility, "FOOT_LIMIT", 0.05)
     monkeypatch.setattr("musclesolve.results.dataset.assemble.FOOT_LIMIT", 0.05)

@@ -1,4 +1,4 @@
-"""What is not refused but said, and what is refused because it fits no person."""
+"""What is not refused but reported, and what is refused because it fits no body."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers, moving_landmarks
-from musclesolve.motion.body_weight import carried_share
 from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.motion_warnings import carried_share
 from musclesolve.motion.signals.filter_choice import filter_choice
 from musclesolve.recording.data import Trial
 from musclesolve.recording.text.mot_file import read_mot, write_mot

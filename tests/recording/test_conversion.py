@@ -40,8 +40,8 @@ def test_markers_to_trc(tmp_path: Path, convert) -> None:
 
 def test_forces_to_mot_with_a_word_on_missing_numbers(tmp_path: Path, convert) -> None:
     (tmp_path / "f.csv").write_text(FORCES)
-    code, said = convert("f.csv", "-o", "f.sto")
-    assert code == 0 and "1 numbers are missing" in said
+    code, printed = convert("f.csv", "-o", "f.sto")
+    assert code == 0 and "1 numbers are missing" in printed
     found = read_mot(tmp_path / "f.sto")
     assert found.names == ("fx", "px")
     np.testing.assert_allclose(found.values, [[1500.0, 0.002], [np.nan, 0.003]])
@@ -84,10 +84,7 @@ def test_markers_and_plates_of_a_c3d_file_in_one_go(tmp_path: Path, convert) -> 
         (["a.csv", "-o", "no/folder/a.trc"], ["no/folder"]),
         (["a.csv", "-o", "a.trc", "-o", "a.trc"], ["a.trc", "-o"]),
         (["a.csv", "-o", "a.trc", "-o", "folder/../a.trc"], ["a.trc", "-o"]),
-        (
-            ["t.trc", "-o", "t.trc", "--units", "m"],
-            ["t.trc", "-o t_converted.trc"],
-        ),
+        (["t.trc", "-o", "t.trc", "--units", "m"], ["t.trc", "-o t_converted.trc"]),
         (["t.trc", "-o", "new.mot", "-o", "linked.trc"], ["linked.trc", "-o"]),
         (["a.csv", "-o", "a.trc", "--up", "+y"], ["--up", "add --forward"]),
         (["w.c3d", "-o", "w.trc", "--up", "+y"], ["--up"]),
@@ -111,10 +108,10 @@ def test_what_cannot_be_converted_is_refused_and_nothing_written(
     (tmp_path / "folder").mkdir()
     (tmp_path / "linked.trc").symlink_to(tmp_path / "t.trc")
     before = _contents(tmp_path)
-    code, said = convert(*arguments)
+    code, printed = convert(*arguments)
     assert code == 2 and _contents(tmp_path) == before
     for part in (*parts, "remedy:"):
-        assert part in said
+        assert part in printed
 
 
 def _contents(folder: Path) -> dict[str, bytes]:

@@ -22,12 +22,12 @@ from musclesolve.recording.data import Markers, PlateForce, Side, Trial
 from musclesolve.recording.formats import is_c3d, read_forces_table, read_markers
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.text.text_file import is_file
+from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.schema import Document, examined
 from musclesolve.recording.trial.trial_file import (
     assembled,
     marker_notes,
-    plate_of,
     rotation_of,
     subject_of,
     time_range_of,

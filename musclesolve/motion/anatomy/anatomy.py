@@ -36,7 +36,6 @@ from musclesolve.motion.anatomy.standing_posture import (
 from musclesolve.motion.anatomy.subject_dimensions import standing_offsets
 from musclesolve.motion.anatomy.unit_vectors import across, unit
 from musclesolve.motion.anatomy.upper_body import completed, elbow_axes, upper_body
-from musclesolve.motion.body_weight import weight_notes
 from musclesolve.motion.events.force_events import FootLoads
 from musclesolve.motion.motion_warnings import (
     check_rigid,
@@ -45,9 +44,19 @@ from musclesolve.motion.motion_warnings import (
     length_notes,
     loose_notes,
     rigid_note,
+    weight_notes,
 )
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
-from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Recording, Side, Subject, Trial
+from musclesolve.recording.data import (
+    BODY_CLUSTERS,
+    SIDE_NAMES,
+    SIDES,
+    Markers,
+    Recording,
+    Side,
+    Subject,
+    Trial,
+)
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, breadth
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.markers.left_right import check_sides
@@ -60,51 +69,32 @@ CLEAR = 1.5 * SMALLEST_BREADTH
 
 @dataclass(frozen=True)
 class Anatomy:
-    """The measured points and axes of the body: global frame (x forward, y left, z up), filtered, in the time range.
+    """The measured points and axes of the body: global frame (x forward, y left, z up), filtered, in the time range."""
 
-    Args:
-        time: (T,) [s].
-        points: model point -> (T, 3) measured position [m].
-        directions: model axis -> (T, 3) measured unit vector.
-        offsets: model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``.
-        completed: sentences about parts of the body that no marker shows.
-        notes: sentences a reader of the results should see, the serious ones first.
-        uncertain: those of the notes on joints whose points do not move as a rigid body does.
-        filter: the filter of the markers.
-        unusual: proportions that few people have, which are among the notes too.
-        notes_by_cause: those of the notes that are about the "mass", the "stature" or the "cutoff".
-    """
-
-    time: Array
-    points: Points
-    directions: Points
-    offsets: Points
-    completed: list[str]
-    notes: list[str]
-    uncertain: list[str]
-    filter: FilterChoice
-    unusual: list[Unusual]
+    time: Array  # (T,) [s]
+    points: Points  # model point -> (T, 3) measured position [m]
+    directions: Points  # model axis -> (T, 3) measured unit vector
+    offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
+    completed: list[str]  # sentences about parts of the body that no marker shows
+    notes: list[str]  # sentences a reader of the results should see, the serious ones first
+    uncertain: list[str]  # those of the notes on joints whose points do not move as a rigid body does
+    filter: FilterChoice  # the filter of the markers
+    unusual: list[Unusual]  # proportions that few people have, which are among the notes too
+    # those of the notes that are about the "mass", the "stature" or the "cutoff"
     notes_by_cause: dict[str, list[str]]
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Points, axes and offsets as in Anatomy, and what they are derived from.
+    """Points, axes and offsets as in Anatomy, and what they are derived from."""
 
-    Args:
-        moving: landmark -> (T, 3) [m].
-        stance: the standing posture.
-        points, directions, offsets: as in Anatomy.
-        bodies: the groups of markers that were followed as rigid bodies.
-        unusual: proportions that are rare; nothing where it was not looked for.
-    """
-
-    moving: Points
-    stance: Posture
-    points: Points
-    directions: Points
-    offsets: Points
-    bodies: dict[str, Poses]
+    moving: Points  # landmark -> (T, 3) [m]
+    stance: Posture  # the standing posture
+    points: Points  # as in Anatomy
+    directions: Points  # as in Anatomy
+    offsets: Points  # as in Anatomy
+    bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
+    # proportions that are rare; nothing where it was not looked for
     unusual: list[Unusual] = field(default_factory=list)
 
 
@@ -115,14 +105,11 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
         trial: recording, subject, filter and hip regression are used.
         margin: time kept on either side of the time range, as far as every marker is seen there [s]; derivatives
             over time need it to be as good at the ends as in the middle.
-
-    Raises:
-        InputError: markers that cannot show what they are mapped to.
     """
     subject, chosen, loads = trial.subject, filter_choice(trial, trial.filter), FootLoads.of(trial)
     walk = filtered_markers(trial, chosen, margin)
     found = measured_body(trial, subject, trial.hip_regression, walk, standing_trial(trial))
-    bodies, offsets = _leading(trial, found.bodies), found.offsets
+    bodies, offsets, unusual = _leading(trial, found.bodies), found.offsets, found.unusual
     uncertain = [*loose_notes(bodies), *length_notes(found.points, offsets)]
     by_cause = {
         "mass": weight_notes(trial, loads, walk.time, found.moving),
@@ -132,7 +119,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     notes = [
         *by_cause["mass"],
         *by_cause["stature"],
-        *map(str, found.unusual),
+        *map(str, unusual),
         *uncertain,
         *filter_notes(trial, chosen, loads),
         *trial.notes,
@@ -142,16 +129,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     ]
     parts = completed(found.moving, found.points)
     return Anatomy(
-        walk.time,
-        found.points,
-        found.directions,
-        offsets,
-        parts,
-        notes,
-        uncertain,
-        chosen,
-        found.unusual,
-        by_cause,
+        walk.time, found.points, found.directions, offsets, parts, notes, uncertain, chosen, unusual, by_cause
     )
 
 
@@ -168,9 +146,6 @@ def measured_body(
 
     `hip_shift` moves hip centers that are not mapped by (3,) [m] in the neutral axes of the pelvis. `checked` refuses
     what no body can have, and looks for what is unusual.
-
-    Raises:
-        InputError: markers that cannot show what they are mapped to.
     """
     poses = cluster_poses(recording, standing, walk)
     moving = moving_landmarks(recording, walk, standing, poses)
@@ -215,11 +190,7 @@ def _unusual(
 
 def _leading(recording: Recording, bodies: dict[str, Poses]) -> dict[str, Poses]:
     """Return the bodies that a joint depends on: a cluster that carries no marker is none of them unless a body."""
-    idle = (
-        set(recording.clusters)
-        - set(recording.carried.values())
-        - {"pelvis", *(f"foot_{side}" for side in SIDES)}
-    )
+    idle = set(recording.clusters) - set(recording.carried.values()) - BODY_CLUSTERS
     return {name: pose for name, pose in bodies.items() if name not in idle}
 
 
@@ -278,26 +249,19 @@ def _check_axes(recording: Recording, directions: Points) -> None:
             axis = directions.get(f"{joint}_axis_{side}")
             if axis is not None and np.mean(np.sum(axis * left, axis=1)) < 0.3:
                 landmark, expected, remedy = _axis_remedy(recording, joint, side)
+                problem = f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left"
                 raise recording.document.error(
-                    f"the {SIDE_NAMES[side]} {joint} axis does not point from right to left",
-                    "mapping",
-                    landmark,
-                    code="sides_swapped",
-                    expected=expected,
-                    remedy=remedy,
+                    problem, "mapping", landmark, 0, expected, remedy, code="sides_swapped"
                 )
 
 
 def _axis_remedy(recording: Recording, joint: str, side: Side) -> tuple[str, str, str]:
-    """Return the landmark to blame for an axis, what was expected of it, and how to fix it."""
+    """Return the landmark at fault for an axis, what was expected of it, and how to fix it."""
     if joint == "knee" and f"knee_medial_{side}" not in recording.mapping:
         wand = f"thigh_wand_{side}"
         beside = f"{wand} on the outer side of the thigh, beside the line from hip to knee"
-        return (
-            wand,
-            beside,
-            "check its marker; one in front of the thigh does not show the rotation of the thigh",
-        )
+        remedy = "check its marker; one in front of the thigh does not show the rotation of the thigh"
+        return wand, beside, remedy
     one, other, form = {
         "knee": ("knee_lateral", "knee_medial", "{0} on the outer side of the leg, {1} on the inner side"),
         "ankle": ("heel", "toe", "{1} ahead of {0}"),

@@ -31,12 +31,7 @@ CIRCLE = (
 
 
 def functional_hips(
-    recording: Recording,
-    stature: float,
-    standing: Points,
-    pelvis: Points,
-    regression: Points,
-    name: str,
+    recording: Recording, stature: float, standing: Points, pelvis: Points, regression: Points, name: str
 ) -> tuple[Points, list[str]]:
     """Find the hip centers of the standing pelvis in the functional trials.
 
@@ -46,9 +41,6 @@ def functional_hips(
     Returns:
         Hip centers "hip_r", "hip_l" (3,) in the standing pelvis [m] and sentences on them; nothing when the trial has
         no functional trials.
-
-    Raises:
-        InputError: too little motion, too large a residual, or a center that is none of a hip.
     """
     points: Points = {}
     notes = []
@@ -57,13 +49,9 @@ def functional_hips(
         apart = float(np.linalg.norm(found.proximal - regression[f"hip_{side}"]))
         if fault := _fault(found, apart, FAR_HIP * stature, side, name):
             problem, expected, remedy = fault
+            problem = f"{problem} in {markers.path}"
             raise recording.document.error(
-                f"{problem} in {markers.path}",
-                "files",
-                f"functional_{side}",
-                code="bad_anatomy",
-                expected=expected,
-                remedy=remedy,
+                problem, "files", f"functional_{side}", 0, expected, remedy, code="bad_anatomy"
             )
         points[f"hip_{side}"] = found.proximal
         notes.append(_note(found, apart, side, name))

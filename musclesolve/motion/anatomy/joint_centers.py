@@ -27,11 +27,7 @@ def hip_regressions() -> dict[str, dict[str, Any]]:
 
 
 def hip_needs(regression: str) -> set[str]:
-    """Return the lengths a regression asks for, among "width", "depth" and "leg".
-
-    Raises:
-        InputError: there is no such regression.
-    """
+    """Return the lengths a regression asks for, among "width", "depth" and "leg"."""
     known = hip_regressions()
     if regression not in known:
         raise unknown_name(regression, "hip regression", known)
@@ -46,17 +42,13 @@ def hip_center(regression: str, lengths: Mapping[str, float], side: Side) -> Arr
     Returns:
         (3,) position in the pelvic frame [m]: origin midway between the ASIS, x forward in the plane of ASIS and
         mid-PSIS, y left, z up.
-
-    Raises:
-        InputError: there is no such regression, or a length is missing.
     """
     if missing := hip_needs(regression) - set(lengths):
+        problem = f"the regression '{regression}' needs the length '{sorted(missing)[0]}'"
+        expected = "leg_length_m in [subject], or a standing trial to measure it on"
+        remedy = "add one of them, or choose harrington_2007, which needs none"
         raise InputError(
-            f"the regression '{regression}' needs the length '{sorted(missing)[0]}'",
-            where="[joint_centers] hip",
-            code="missing_argument",
-            expected="leg_length_m in [subject], or a standing trial to measure it on",
-            remedy="add one of them, or choose harrington_2007, which needs none",
+            problem, where="[joint_centers] hip", code="missing_argument", expected=expected, remedy=remedy
         )
     forward, out, up = (
         _evaluate(hip_regressions()[regression][axis], lengths) for axis in ("forward", "out", "up")

@@ -9,8 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.unit_vectors import UP, horizontal
-from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.motion.signals.filterable_range import gap_free_range, needed_markers
+from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, register
 
@@ -37,11 +36,8 @@ def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float =
 
 def standing_trial(recording: Recording) -> Points:
     """Return the middle position (3,) of every marker of the standing trial [m]; nothing where there is none."""
-    return (
-        {}
-        if recording.static is None
-        else standing_markers(recording.static, _own_axes(recording, recording.static))
-    )
+    static = recording.static
+    return {} if static is None else standing_markers(static, _own_axes(recording, static))
 
 
 def standing_markers(static: Markers, axes: Array | None = None) -> Points:
@@ -84,11 +80,7 @@ def cluster_poses(recording: Recording, standing: Points, walk: Markers) -> dict
 
 
 def registered(recording: Recording, reference: Array, moving: Array, body: str) -> Poses:
-    """Register a body of the trial; see ``register``.
-
-    Raises:
-        InputError: its points lie on a line, with the line of the trial file that names them.
-    """
+    """Register a body of the trial; see ``register``."""
     try:
         return register(reference, moving, body)
     except InputError as error:
@@ -104,10 +96,9 @@ def body_place(recording: Recording, body: str) -> tuple[str, str]:
         return "clusters", body
     if body == "pelvis":
         return "mapping", "asis_r"
-    # What is left are the feet, and triangles by the names of their corners: of these the wand is to blame.
-    return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else body.partition(", ")[2].partition(
-        " "
-    )[0]
+    # What is left are the feet, and triangles by the names of their corners: of these the wand is named.
+    wand = body.partition(", ")[2].partition(" ")[0]
+    return "mapping", f"heel_{body[-1]}" if body.startswith("foot") else wand
 
 
 def moving_landmarks(

@@ -12,15 +12,17 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.chord_function import chord_center
 from musclesolve.motion.anatomy.joint_centers import joint_center
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
+from musclesolve.motion.anatomy.unit_vectors import across, unit
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.recording.markers.joint_requirements import WANDS
 
 ABOVE = {"knee": "hip", "ankle": "knee"}
 """The joint above each joint."""
+# A wand nearer to the line from the lateral marker to the center above does not show the plane of the joint [m].
+NEAREST_WAND = 0.004
 
 
 def standing_medials(
@@ -31,9 +33,6 @@ def standing_medials(
     A medial landmark is put where the center is midway between it and the lateral one.
 
     Hip centers "hip_r", "hip_l" (3,) [m] are by regression; those that are mapped win over them.
-
-    Raises:
-        InputError: the markers leave no room for a center.
     """
     points = dict(standing)
     hips = _measured(standing, hips)
@@ -87,3 +86,40 @@ def _unseen(points: Mapping[str, Array]) -> list[tuple[str, Side]]:
 def _above(points: Mapping[str, Array], hips: Mapping[str, Array], joint: str, side: Side) -> Array:
     """Return the joint center above a knee or ankle."""
     return hips[f"hip_{side}"] if joint == "knee" else joint_center(points, "knee", side)
+
+
+def chord_center(above: Array, wand: Array, lateral: Array, offset: float) -> Array:
+    """Return the joint center (..., 3) [m] with (above - J) . (lateral - J) = 0 and |lateral - J| = offset.
+
+    It lies in the plane of the center above, the lateral marker and the marker on the side of the segment, half a joint
+    width and the radius of the marker inwards (Davis et al. 1991, Hum Mov Sci 10:575-87; Kadaba et al. 1990, J Orthop
+    Res 8:383-92).
+
+    With u from the lateral marker to the center above, w square to u towards the wand, and cos b = offset / |above -
+    lateral|: J = lateral + offset (cos b u - sin b w). The wand and the center lie on opposite sides of the line u.
+
+    All points are (..., 3) [m]: the center above, the marker on the side of the segment and the lateral marker.
+    """
+    line = above - lateral
+    length = np.linalg.norm(line, axis=-1, keepdims=True)
+    if not length.min() > offset:
+        raise InputError(
+            f"the lateral marker is {1000 * length.min():.0f} mm from the joint center above it, and "
+            f"{1000 * offset:.0f} mm from its own",
+            code="bad_anatomy",
+            expected="half the joint width, and far less than the length of the segment",
+            remedy="check the marker, and the joint widths in [subject]",
+        )
+    u = unit(line)
+    beside = np.linalg.norm(np.cross(wand - lateral, u), axis=-1)
+    if not beside.min() > NEAREST_WAND:
+        raise InputError(
+            f"the marker on the side of the segment lies {1000 * beside.min():.0f} mm from the line between the "
+            "lateral marker and the joint center above it, so the plane of the joint is unknown",
+            code="bad_anatomy",
+            expected=f"more than {1000 * NEAREST_WAND:.0f} mm; a few centimetres are usual",
+            remedy="check that the two markers are not exchanged or copies of each other",
+        )
+    w = across(wand - lateral, u)
+    cosine = offset / length
+    return np.asarray(lateral + offset * (cosine * u - np.sqrt(1.0 - cosine**2) * w))

@@ -1,4 +1,4 @@
-"""Proportions of the body: a segment far from its usual share of the stature is worth a warning.
+"""Proportions of the body: a segment far from its usual share of the stature gets a warning.
 
 Only one that no human has, about a factor of two off, is refused: a marker at the wrong joint, or another unit.
 """
@@ -35,23 +35,17 @@ FAR_STATURE, OFF_STATURE = 1.5, 0.1
 # A hip center measured otherwise lies within centimeters of the regression: unusual, and that of another joint, as
 # shares of the stature. On the obese the regression itself is several centimeters off.
 HIP_REACH, FAR_HIP = 0.047, 0.09
+DISTAL_ENDS = {"thigh": "knee", "shank": "ankle", "upper arm": "elbow", "forearm": "wrist"}
 
 
 @dataclass(frozen=True)
 class Unusual:
-    """A rare proportion.
+    """A rare proportion."""
 
-    Args:
-        what: the length that was measured.
-        landmark: the landmark to check first.
-        expected: what is usual.
-        remedy: what to check.
-    """
-
-    what: str
-    landmark: str
-    expected: str
-    remedy: str
+    what: str  # the length that was measured
+    landmark: str  # the landmark to check first
+    expected: str  # what is usual
+    remedy: str  # what to check
 
     def __str__(self) -> str:
         """Return it as a sentence."""
@@ -60,12 +54,7 @@ class Unusual:
     def refused(self, document: Document) -> InputError:
         """Return the error of a proportion that no human has."""
         return document.error(
-            self.what,
-            "mapping",
-            self.landmark,
-            code="bad_anatomy",
-            expected=self.expected,
-            remedy=self.remedy,
+            self.what, "mapping", self.landmark, 0, self.expected, self.remedy, code="bad_anatomy"
         )
 
 
@@ -77,11 +66,7 @@ def segment_shares() -> dict[str, dict[str, Any]]:
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:
-    """Return which landmarks are nearer or farther than usual for this stature.
-
-    Raises:
-        InputError: landmarks as on no human; naming the distance and the landmarks to check.
-    """
+    """Return which landmarks are nearer or farther than usual for this stature; refuse what no human has."""
     points, found = dict(moving), []
     if shows_spines(moving):
         points["asis_middle"] = between(moving["asis_r"], moving["asis_l"])
@@ -99,23 +84,16 @@ def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> l
 
 
 def unusual_segments(recording: Recording, stature: float, offsets: Points) -> list[Unusual]:
-    """Return which segments are shorter or longer than usual for this stature.
-
-    Raises:
-        InputError: a segment that no human has, naming its length and the landmarks to check; a stature that cannot
-            be that of these segments.
-    """
+    """Return which segments are shorter or longer than usual for this stature; refuse what no human has."""
     fitting = fitting_stature(offsets)
     # Before the segments: with a wrong stature all of them are wrong.
     if not 1.0 / FAR_STATURE <= fitting / stature <= FAR_STATURE:
+        tall = f"{fitting:.2f} m tall"
+        problem = f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a person {tall}"
+        expected = f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m"
+        remedy = "correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders"
         raise recording.document.error(
-            f"the stature is {stature:g} m, but thighs, shanks and trunk are those of a person "
-            f"{fitting:.2f} m tall",
-            "subject",
-            "stature_m",
-            code="bad_anatomy",
-            expected=f"{stature / FAR_STATURE:.2f} to {stature * FAR_STATURE:.2f} m",
-            remedy="correct stature_m, or check which markers are mapped to hips, knees, ankles and shoulders",
+            problem, "subject", "stature_m", 0, expected, remedy, code="bad_anatomy"
         )
     return [
         unusual
@@ -127,11 +105,7 @@ def unusual_segments(recording: Recording, stature: float, offsets: Points) -> l
 def unusual_hips(
     recording: Recording, stature: float, hips: Points, regression: Points, method: str
 ) -> list[Unusual]:
-    """Return which mapped hip centers are far from where the regression puts them.
-
-    Raises:
-        InputError: one that is none of a hip; naming the landmark.
-    """
+    """Return which mapped hip centers are far from where the regression puts them; refuse one that is none of a hip."""
     found = []
     reach, far = (share * stature for share in (HIP_REACH, FAR_HIP))
     for side in SIDES:
@@ -140,8 +114,7 @@ def unusual_hips(
             continue
         name = f"hip_center_{side}"
         unusual = Unusual(
-            f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where "
-            f"{method} puts it",
+            f"the mapped {SIDE_NAMES[side]} hip center lies {1000 * apart:.0f} mm from where {method} puts it",
             name,
             f"less than {1000 * reach:.0f} mm",
             f"check the marker of {name} and those of the pelvis, or remove the line to use the regression",
@@ -157,7 +130,7 @@ def fitting_stature(offsets: Points) -> float:
     lengths = _lengths(offsets)
     every = [("trunk", None), *((segment, side) for segment in ("thigh", "shank") for side in SIDES)]
     parts = [part for part in every if part in lengths]
-    # Each leg counts half: the person is as tall as trunk and one leg.
+    # Each leg counts half: the subject is as tall as trunk and one leg.
     weight = {None: 1.0, "r": 0.5, "l": 0.5}
     measured = sum(weight[side] * lengths[segment, side] for segment, side in parts)
     return measured / sum(weight[side] * segment_shares()[segment]["share"] for segment, side in parts)
@@ -177,11 +150,7 @@ def stature_notes(stature: float, offsets: Points) -> list[str]:
 def _unusual(
     recording: Recording, stature: float, segment: str, side: Side | None, length: float
 ) -> list[Unusual]:
-    """Return what is unusual about a length, nothing where it is usual.
-
-    Raises:
-        InputError: no human has it.
-    """
+    """Return what is unusual about a length, nothing where it is usual; refuse what no human has."""
     entry = segment_shares()[segment]
     usual, limits = entry["share"] * stature, entry.get("limits", (SHORTEST, LONGEST))
     shortest, longest = (usual * limit for limit in limits)
@@ -204,19 +173,12 @@ def _unusual(
 
 def _lengths(offsets: Points) -> dict[tuple[str, Side | None], float]:
     """Return (segment, side) -> length [m] of what was measured."""
-    vectors: dict[tuple[str, Side | None], Any] = {
-        ("hips", None): offsets["hip_l"] - offsets["hip_r"],
-    }
+    vectors: dict[tuple[str, Side | None], Any] = {("hips", None): offsets["hip_l"] - offsets["hip_r"]}
     if "neck_base" in offsets:
         vectors["trunk", None] = offsets["back"] + offsets["neck_base"]
     for side in SIDES:
         vectors["foot", side] = offsets[f"toe_{side}"] - offsets[f"heel_{side}"]
-        for segment, end in (
-            ("thigh", "knee"),
-            ("shank", "ankle"),
-            ("upper arm", "elbow"),
-            ("forearm", "wrist"),
-        ):
+        for segment, end in DISTAL_ENDS.items():
             if f"{end}_{side}" in offsets:
                 vectors[segment, side] = offsets[f"{end}_{side}"]
     return {key: float(np.linalg.norm(vector)) for key, vector in vectors.items()}

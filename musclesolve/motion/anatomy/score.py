@@ -15,22 +15,15 @@ RANGE_SHARES = (2.0, 98.0)
 
 @dataclass(frozen=True)
 class RotationCenter:
-    """A center of rotation between two bodies over T frames.
+    """A center of rotation between two bodies over T frames."""
 
-    Args:
-        proximal: (3,) the center in the reference position of the proximal body [m].
-        distal: (3,) the center in the reference position of the distal body [m].
-        residual: (T,) distance between the two in every frame [m].
-        ranges: (3,) ranges of the rotation about its principal axes, the widest first [rad]. The center along the
-            first axis is shown by the second and third alone.
-        condition: condition number of the equations; infinite for a hinge.
-    """
-
-    proximal: Array
-    distal: Array
-    residual: Array
+    proximal: Array  # (3,) the center in the reference position of the proximal body [m]
+    distal: Array  # (3,) the center in the reference position of the distal body [m]
+    residual: Array  # (T,) distance between the two in every frame [m]
+    # (3,) ranges of the rotation about its principal axes, the widest first [rad]. The center along the first
+    # axis is shown by the second and third alone
     ranges: Array
-    condition: float
+    condition: float  # condition number of the equations; infinite for a hinge
 
     @property
     def rms(self) -> float:
@@ -50,7 +43,7 @@ def rotation_center(proximal: Poses, distal: Poses) -> RotationCenter:
     count = len(proximal.rotation)
     rows = np.concatenate([proximal.rotation, -distal.rotation], axis=2).reshape(3 * count, 6)
     apart = (distal.translation - proximal.translation).ravel()
-    # The shortest of all solutions where the equations leave some free; the condition number tells.
+    # The shortest of all solutions where the equations leave some free; the condition number shows it.
     centers = np.linalg.lstsq(rows, apart, rcond=1e-12)[0]
     residual = (rows @ centers - apart).reshape(count, 3)
     relative = proximal.rotation.transpose(0, 2, 1) @ distal.rotation
@@ -75,5 +68,4 @@ def _ranges(rotation: Array) -> Array:
     vectors = vectors - vectors.mean(axis=0)
     axes = np.linalg.eigh(vectors.T @ vectors)[1][:, ::-1]
     low, high = np.percentile(vectors @ axes, RANGE_SHARES, axis=0)
-    ranges: Array = high - low
-    return ranges
+    return np.asarray(high - low)

@@ -31,19 +31,13 @@ from musclesolve.recording.markers.landmark_names import shows_spines
 
 @dataclass(frozen=True)
 class Posture:
-    """The subject when standing.
+    """The subject when standing."""
 
-    Args:
-        pelvis: pelvic landmarks and hip centers (3,) [m].
-        legs: side -> landmarks, "knee", "ankle" (3,) [m]; each leg for itself when there is no standing trial.
-        pelvis_axes: (3, 3) neutral forward, left, up of the pelvis, as columns.
-        notes: what was assumed.
-    """
-
-    pelvis: Points
+    pelvis: Points  # pelvic landmarks and hip centers (3,) [m]
+    # side -> landmarks, "knee", "ankle" (3,) [m]; each leg for itself when there is no standing trial
     legs: dict[Side, Points]
-    pelvis_axes: Array
-    notes: tuple[str, ...]
+    pelvis_axes: Array  # (3, 3) neutral forward, left, up of the pelvis, as columns
+    notes: tuple[str, ...]  # what was assumed
 
     def with_hips_moved(self, shift: Mapping[Side, Array]) -> Posture:
         """The same with hip centers "hip_r", "hip_l" moved by (3,), in the neutral axes of the pelvis [m]."""
@@ -59,9 +53,6 @@ def posture(
     """Find the standing posture.
 
     Marker positions (3,) of the standing trial are empty when there is none.
-
-    Raises:
-        InputError: the hip regression needs a leg length and none is known.
     """
     notes: list[str] = []
     pelvis = _standing_pelvis(recording, standing, moving)
@@ -104,7 +95,7 @@ def _assumed(pelvis: Points) -> list[str]:
         ]
     return [
         f"The neutral tilt of the pelvis is taken as {np.rad2deg(NEUTRAL_TILT):.0f} degrees (Levine & Whittle "
-        "1996), because there is no standing trial; hip flexion is off by the person's difference from it.",
+        "1996), because there is no standing trial; hip flexion is off by the subject's difference from it.",
         feet,
     ]
 

@@ -75,9 +75,8 @@ def _leg(recording: Recording, stance: Posture, points: Points, side: Side) -> t
     """Return knee from hip and ankle from knee, measured where hip, knee and ankle are seen together."""
     hip = _standing_hip(recording, stance, side)
     if hip is None:
-        thigh, shank = (
-            points[f"{a}_{side}"] - points[f"{b}_{side}"] for a, b in (("hip", "knee"), ("knee", "ankle"))
-        )
+        thigh = points[f"hip_{side}"] - points[f"knee_{side}"]
+        shank = points[f"knee_{side}"] - points[f"ankle_{side}"]
     else:
         leg = stance.legs[side]
         thigh, shank = (hip - leg["knee"])[None], (leg["knee"] - leg["ankle"])[None]

@@ -11,8 +11,7 @@ UP: Array = np.array([0.0, 0.0, 1.0])
 
 def unit(vector: Array) -> Array:
     """Return vectors (..., 3) scaled to length one."""
-    scaled: Array = vector / np.linalg.norm(vector, axis=-1, keepdims=True)
-    return scaled
+    return np.asarray(vector / np.linalg.norm(vector, axis=-1, keepdims=True))
 
 
 def horizontal(vector: Array) -> Array:

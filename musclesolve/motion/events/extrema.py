@@ -21,14 +21,10 @@ PERIOD_SHARE = 0.6
 
 
 def maxima(signal: Array, rate_hz: float, least_excursion: float) -> Array:
-    """Places of the maxima of a signal in samples, between them by a parabola through the three highest.
+    """Places (k,) from 0 to T - 1 of the maxima of a signal (T,), by a parabola through the three highest samples.
 
-    Args:
-        signal: (T,) evenly spaced samples; NaN where there are none.
-        least_excursion: difference of highest and lowest value below which the signal does not swing at all.
-
-    Returns:
-        (k,) places from 0 to T - 1, increasing.
+    The samples are evenly spaced, NaN where there are none. A signal whose highest and lowest value differ by less than
+    `least_excursion` does not swing at all.
     """
     smooth = np.full(signal.size, np.nan)
     for first, end in true_runs(np.isfinite(signal)):
@@ -62,8 +58,7 @@ def _local_maxima(signal: Array) -> NDArray[np.intp]:
     level = signal[first]
     top = np.zeros(first.size, dtype=bool)
     top[1:-1] = (level[1:-1] > level[:-2]) & (level[1:-1] > level[2:])
-    middle: NDArray[np.intp] = (first[top] + last[top]) // 2
-    return middle
+    return np.asarray((first[top] + last[top]) // 2)
 
 
 def _far_apart(peaks: NDArray[np.intp], signal: Array, distance: float) -> NDArray[np.intp]:

@@ -31,15 +31,10 @@ def flights(recording: Recording, loads: FootLoads) -> Array:
     time = recording.markers.time
     if time.size < 2:
         return np.zeros((0, 2))
-    flying = _falls(recording) & ~_carried(recording, loads)
+    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
+    flying = _falls(recording) & ~(total > loads.level(UNLOADED_WEIGHTS))
     spans = [(time[first], time[stop - 1]) for first, stop in true_runs(flying)]
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST]).reshape(-1, 2)
-
-
-def _carried(recording: Recording, loads: FootLoads) -> Mask:
-    """Whether a plate carries the subject, (T,)."""
-    total = np.sum([vertical_force(recording, side) for side in SIDES], axis=0)
-    return np.asarray(total > loads.level(UNLOADED_WEIGHTS))
 
 
 def _falls(recording: Recording) -> Mask:

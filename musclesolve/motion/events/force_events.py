@@ -21,17 +21,11 @@ FIRM_WEIGHTS = 0.1
 
 @dataclass(frozen=True)
 class FootLoads:
-    """The plates, and the levels of vertical force that separate contact from noise.
+    """The plates, and the levels of vertical force that separate contact from noise."""
 
-    Args:
-        plates: of both feet.
-        unloaded_below: vertical force under which a plate counts as unloaded [N].
-        mass: of the subject [kg].
-    """
-
-    plates: tuple[PlateForce, ...]
-    unloaded_below: float
-    mass: float
+    plates: tuple[PlateForce, ...]  # of both feet
+    unloaded_below: float  # vertical force under which a plate counts as unloaded [N]
+    mass: float  # of the subject [kg]
 
     @classmethod
     def of(cls, trial: Trial) -> FootLoads:
@@ -73,20 +67,12 @@ def foot_contacts(loads: FootLoads, side: Side) -> Array:
 
 
 def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Array:
-    """Beginning and end of every contact, where the force crosses the threshold between two samples.
+    """Beginning and end (k, 2) [s] of every contact, where the force crosses the threshold between two samples.
 
-    Two levels (a Schmitt trigger) separate contact from noise: it goes beyond the threshold without a break around
-    samples that reach the firm level. Interruptions that are shorter than 50 ms and than the contact on either side
-    of them are dropouts of the plate; contacts shorter than 0.1 s are not steps.
-
-    Args:
-        time: (S,) [s].
-        vertical: (S,) vertical force on the foot [N].
-        threshold: force above which the foot may be on the ground [N].
-        firm: force that a contact reaches at least once [N].
-
-    Returns:
-        (k, 2) [s]; -inf for a contact that began before the first sample, +inf for one that ends after the last.
+    Two levels (a Schmitt trigger) separate contact from noise: it goes beyond the threshold [N] without a break around
+    samples that reach the firm level [N]. Interruptions that are shorter than 50 ms and than the contact on either side
+    of them are dropouts of the plate; contacts shorter than 0.1 s are not steps. -inf stands for a contact that began
+    before the first of the samples (S,) of time [s] and vertical force [N], +inf for one that ends after the last.
     """
     runs = [(a, b) for a, b in true_runs(vertical > threshold) if vertical[a:b].max() > firm]
     joined = _without_dropouts(runs, time)

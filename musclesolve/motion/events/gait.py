@@ -17,20 +17,13 @@ from musclesolve.recording.data import Event, Trial
 
 @dataclass(frozen=True)
 class Gait:
-    """Events and strides of a trial, with notes on them.
+    """Events and strides of a trial, with notes on them."""
 
-    Args:
-        events: all of them, in order of time; passages below the hip only within the time range.
-        strides: between recorded strikes, in order of time.
-        notes: sentences on conflicts and on what was filled in.
-        time: (T,) frames of the measured anatomy [s].
-        heading: (T, 3) horizontal unit vector of the walking direction in these frames.
-    """
-
-    events: list[Event]
-    strides: list[Stride]
-    notes: list[str]
-    time: Array = field(default_factory=lambda: np.zeros(0))
+    events: list[Event]  # all of them, in order of time; passages below the hip only within the time range
+    strides: list[Stride]  # between recorded strikes, in order of time
+    notes: list[str]  # sentences on conflicts and on what was filled in
+    time: Array = field(default_factory=lambda: np.zeros(0))  # (T,) frames of the measured anatomy [s]
+    # (T, 3) horizontal unit vector of the walking direction in these frames
     heading: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
     @classmethod

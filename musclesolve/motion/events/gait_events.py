@@ -7,16 +7,16 @@ so a movement with flight.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve.motion.events.event_matching import Known
+from musclesolve._util.arrays import Array, Mask
 from musclesolve.motion.events.flight import flights
-from musclesolve.motion.events.force_events import FootLoads, force_events
+from musclesolve.motion.events.force_events import FootLoads, contacts, foot_contacts, force_events
 from musclesolve.motion.events.marker_events import marker_events, walk
-from musclesolve.motion.events.standing_feet import Standing, standing, within
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 
 CONFLICT = 0.05
@@ -30,6 +30,14 @@ _NAMES: dict[EventKind, str] = {
     "toe_off": "toe-off",
     "foot_below_hip": "foot below the opposite hip",
 }
+SAME = 0.3
+"""Events of one kind and foot closer together than this are one event: no foot steps twice in so short a time [s]."""
+BEARING_WEIGHTS = 0.3
+"""A foot that bears this part of the body weight stands: it neither strikes nor leaves [body weights]."""
+LONGEST_RAMP = 0.2
+"""From the threshold to that, and back, a step takes less than this [s]."""
+EDGE = 0.05
+"""But near the ends of that time, because markers are early or late [s]."""
 
 
 @dataclass(frozen=True)
@@ -182,3 +190,65 @@ def _listed(events: Sequence[Event]) -> str:
         f"{name} at {', '.join(times[:MOST])}{f' and {len(times) - MOST} more' if len(times) > MOST else ''} s"
         for name, times in groups.items()
     )
+
+
+class Known:
+    """Events by kind and foot, so that the nearest of thousands is found at once."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
+        for event in sorted(events, key=lambda event: event.time):
+            self._groups.setdefault((event.kind, event.side), []).append(event)
+
+    def twin(self, event: Event) -> Event | None:
+        """The nearest event that is the same one, seen by another source."""
+        group = self._groups.get((event.kind, event.side), [])
+        place = bisect(group, event.time, key=lambda other: other.time)
+        around = [
+            other for other in group[max(place - 1, 0) : place + 1] if abs(other.time - event.time) < SAME
+        ]
+        return min(around, key=lambda other: abs(other.time - event.time), default=None)
+
+    def pairs(self, events: Sequence[Event]) -> list[tuple[Event, Event]]:
+        """Each event that has a twin, behind it."""
+        return [(twin, event) for event in events if (twin := self.twin(event)) is not None]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Times in which the plates of a foot contradict events from other sources."""
+
+    sure: Array  # (k, 2) beginning and end of the times in which the foot neither strikes nor leaves [s]
+    unclear: Array  # (m, 2) the same of contacts that are no steps: the zero of the plate may be off [s]
+    lowest: Array  # (m,) lowest vertical force in each of these [N]
+
+
+def standing(loads: FootLoads, side: Side) -> Standing:
+    """When one foot surely stands on its plates, and contacts that leave it open.
+
+    A step is a contact with one loading that fills it but for short ramps: the foot stands throughout. Any other
+    contact may be the zero of a plate that is off by more than the threshold, with or without steps on top; in it the
+    foot surely stands only while it bears the body.
+    """
+    time, vertical = loads.vertical(side)
+    bearing = loads.level(BEARING_WEIGHTS)
+    loadings = contacts(time, vertical, bearing, bearing)
+    found = foot_contacts(loads, side)
+    step = np.array([_is_step(contact, loadings, time) for contact in found], bool)
+    lowest = [vertical[(a <= time) & (time <= b)].min() for a, b in found[~step]]
+    sure = np.concatenate([found[step], loadings + np.array([EDGE, -EDGE])])
+    return Standing(sure, found[~step], np.array(lowest))
+
+
+def _is_step(contact: Array, loadings: Array, time: Array) -> bool:
+    """Whether one of the loadings (k, 2), and no other one, fills the contact (2,) but for its ramps."""
+    start, end = np.clip(contact, time[0], time[-1])
+    first, last = np.clip(loadings, time[0], time[-1]).T
+    held = (start <= first) & (last <= end)
+    short = (first - start < LONGEST_RAMP) & (end - last < LONGEST_RAMP)
+    return int(held.sum()) == 1 and bool(short[held].all())
+
+
+def within(spans: Array, time: float) -> Mask:
+    """Which spans of time (k, 2) a moment lies in."""
+    return (spans[:, 0] < time) & (time < spans[:, 1])

@@ -26,23 +26,16 @@ _FARTHEST: tuple[tuple[EventKind, str, float], ...] = (("heel_strike", "heel", 1
 
 @dataclass(frozen=True)
 class Walk:
-    """The markers that show the steps, over the whole recording.
+    """The markers that show the steps, over the whole recording."""
 
-    Args:
-        time: (T,) [s].
-        rate: sampling rate [Hz].
-        pelvis: (T, 3) midpoint of the posterior superior iliac spines [m], NaN where it was not seen.
-        feet: heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen.
-        heading: (T, 3) horizontal unit vector of the walking direction.
-        travels: whether the pelvis travels; if not, a belt runs under the feet, or the subject does not walk.
-    """
-
-    time: Array
-    rate: float
-    pelvis: Array
-    feet: dict[str, Array]
-    heading: Array
-    travels: bool
+    time: Array  # (T,) [s]
+    rate: float  # sampling rate [Hz]
+    pelvis: Array  # (T, 3) midpoint of the posterior superior iliac spines [m], NaN where it was not seen
+    feet: dict[str, Array]  # heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen
+    heading: Array  # (T, 3) horizontal unit vector of the walking direction
+    travels: (
+        bool  # whether the pelvis travels; if not, a belt runs under the feet, or the subject does not walk
+    )
 
 
 def walk(recording: Recording) -> Walk | None:

@@ -32,35 +32,23 @@ FLAT = (0.15, 0.35)
 
 @dataclass(frozen=True)
 class Stride:
-    """One stride of one leg; times on the clock of the recording [s], NaN where something was not seen.
-
-    Args:
-        side: the leg.
-        start: its heel strike.
-        end: its next heel strike.
-        opposite_toe_off: the other foot leaves the ground.
-        opposite_foot_below_hip: the other foot passes the point below the hip joint of this leg.
-        opposite_heel_strike: the other foot strikes.
-        toe_off: the own foot leaves the ground.
-        foot_below_opposite_hip: the own foot passes the point below the hip joint of the other leg.
-        length: distance of the two strikes of the heel along the walking direction, that of the belt added [m].
-        step_length: of the second step, from the other heel's strike to the own one [m].
-        step_width: distance of the other heel's strike from the line through the two own ones [m].
-        timed: whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
-            some hundredths of a second early and late: little of a stride, much of a double support.
-    """
+    """One stride of one leg; times on the clock of the recording [s], NaN where something was not seen."""
 
     side: Side
-    start: float
-    end: float
-    opposite_toe_off: float
-    opposite_foot_below_hip: float
-    opposite_heel_strike: float
-    toe_off: float
-    foot_below_opposite_hip: float
+    start: float  # its heel strike
+    end: float  # its next heel strike
+    opposite_toe_off: float  # the other foot leaves the ground
+    opposite_foot_below_hip: float  # the other foot passes the point below the hip joint of this leg
+    opposite_heel_strike: float  # the other foot strikes
+    toe_off: float  # the own foot leaves the ground
+    foot_below_opposite_hip: float  # the own foot passes the point below the hip joint of the other leg
+    # distance of the two strikes of the heel along the walking direction, that of the belt added [m]
     length: float = np.nan
-    step_length: float = np.nan
+    step_length: float = np.nan  # of the second step, from the other heel's strike to the own one [m]
+    # distance of the other heel's strike from the line through the two own ones [m]
     step_width: float = np.nan
+    # whether forces or a file show when feet strike and leave in this recording. Those of markers alone are
+    # some hundredths of a second early and late: little of a stride, much of a double support
     timed: bool = True
 
     @property
@@ -94,9 +82,7 @@ class Stride:
 def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride]:
     """Strides of both legs between strikes that were recorded, in order of time.
 
-    Args:
-        events: heel strikes, toe-offs and passages below the hip; those of the source "periodic" do not count.
-        walking: the markers that measure the strides; without them lengths and widths are NaN.
+    Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
     seen: Times = {}
     for event in sorted(events, key=lambda event: event.time):
@@ -123,9 +109,7 @@ def _alternates(seen: Times, stride: Stride) -> bool:
 def hip_passages(time: Array, points: Mapping[str, Array], heading: Array) -> list[Event]:
     """Moments at which the middle of a foot passes the point below the opposite hip joint, from behind.
 
-    Args:
-        points: hip, heel and toe of both sides, (T, 3) [m].
-        heading: (T, 3) horizontal unit vector of the walking direction.
+    Of hips, heels and toes (T, 3) [m], and horizontal unit vectors (T, 3) of the walking direction.
     """
     events = []
     for side, other in (SIDES, SIDES[::-1]):

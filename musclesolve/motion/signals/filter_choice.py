@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.filterable_range import gap_free_range, needed_markers
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.signals.residual_analysis import ResidualAnalysis, Verdict, residual_analysis
 from musclesolve.motion.signals.sampled_signal import checked_cutoffs
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, FilterOptions, Recording
+from musclesolve.recording.gaps.marker_jumps import jumps
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of
 # the one are not matched by the other and show as moments of the joints (Bisseling & Hof 2006, J Biomech
@@ -24,25 +24,17 @@ OF_THE_FOOT = ("ankle_lateral", "heel", "toe", "metatarsal_5")
 
 @dataclass(frozen=True)
 class FilterChoice:
-    """The low-pass filter of a trial, n needed markers.
+    """The low-pass filter of a trial, n needed markers."""
 
-    Args:
-        options: what the trial file asks for.
-        markers: n names.
-        cutoff_hz: (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those
-            of the other axes of the marker, or of all markers.
-        force_cutoff_hz: cut-off of the forces: as given, the same, or the median of the coordinates of the foot
-            markers [Hz].
-        noise: (n, 3) estimated noise [m]; None where the cut-off is given.
-        analysis: the residual curves (C, n, 3), where they chose.
-    """
-
-    options: FilterOptions
-    markers: tuple[str, ...]
+    options: FilterOptions  # what the trial file asks for
+    markers: tuple[str, ...]  # n names
+    # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median of those of the
+    # other axes of the marker, or of all markers
     cutoff_hz: Array
+    # cut-off of the forces: as given, the same, or the median of the coordinates of the foot markers [Hz]
     force_cutoff_hz: float
-    noise: Array | None = None
-    analysis: ResidualAnalysis | None = None
+    noise: Array | None = None  # (n, 3) estimated noise [m]; None where the cut-off is given
+    analysis: ResidualAnalysis | None = None  # the residual curves (C, n, 3), where they chose
 
     def smooth(self, position: Array, rate_hz: float) -> Array:
         """Return the filtered markers (T, n, 3)."""
@@ -60,12 +52,7 @@ class FilterChoice:
 
 
 def filter_choice(recording: Recording, options: FilterOptions) -> FilterChoice:
-    """Return the filter of a trial.
-
-    Raises:
-        InputError: the recording cannot carry the cut-off or does not show its noise, with the line of the trial
-            file.
-    """
+    """Return the filter of a trial."""
     position, given = needed_markers(recording)[gap_free_range(recording)], options.cutoff_hz
     try:
         chosen = (
@@ -156,3 +143,19 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
             more = f" and {len(places) - 4} more" if len(places) > 4 else ""
             notes.append(f"Residual analysis of {shown}{more}: {meaning}{instead}")
     return notes
+
+
+def gap_free_range(recording: Recording) -> slice:
+    """Return the longest stretch around the time range in which every needed marker is seen and none jumps."""
+    position = needed_markers(recording)
+    frames = recording.frames()
+    lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, recording.markers.rate).any(axis=1)
+    at = np.flatnonzero(lost)
+    first = max(at[at < frames.start], default=-1) + 1
+    last = min(at[at >= frames.stop], default=len(position))
+    return slice(int(first), int(last))
+
+
+def needed_markers(recording: Recording) -> Array:
+    """Return the recorded positions of ``used_markers``, (T, n, 3) [m]."""
+    return np.stack([recording.markers[name] for name in recording.used_markers], axis=1)

@@ -71,5 +71,4 @@ def _lowest(x: Array, curve: Array) -> Array:
     before, middle, after = curve[at - 1, k], curve[at, k], curve[at + 1, k]
     bend = before - 2.0 * middle + after
     part = np.where(bend > 0.0, 0.5 * (before - after) / np.where(bend > 0.0, bend, 1.0), 0.0)
-    place: Array = x[at] + (x[1] - x[0]) * np.clip(part, -1.0, 1.0)
-    return place
+    return np.asarray(x[at] + (x[1] - x[0]) * np.clip(part, -1.0, 1.0))

@@ -25,8 +25,7 @@ def two_pass_gain(frequency_hz: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike,
     ratio = np.tan(np.pi * np.asarray(frequency_hz) / rate_hz) / np.tan(
         np.pi * np.asarray(cutoff_hz) / rate_hz
     )
-    gain: Array = 1.0 / (1.0 + HALF_POWER * ratio ** (2 * order))
-    return gain
+    return np.asarray(1.0 / (1.0 + HALF_POWER * ratio ** (2 * order)))
 
 
 def low_pass(signal: ArrayLike, rate_hz: float, cutoff_hz: ArrayLike, order: int = 2) -> Array:
@@ -83,10 +82,6 @@ def harmonics(frames: int, rate_hz: float) -> Array:
 
 
 def checked_filter_order(order: int) -> int:
-    """Return the order of one pass.
-
-    Raises:
-        InputError: there is no such order.
-    """
+    """Return the order of one pass."""
     expected = f"a whole number from {ORDERS[0]} to {ORDERS[-1]}"
     return checked_order(order, ORDERS, "order of a filter", expected, "order 2 is usual")

@@ -10,7 +10,7 @@ by that measure, it was really recorded; nor is noise that is smooth from frame 
 
 Two rules do this. ``residual_analysis_silva_2003`` is the thesis' own: R over fc, correlation 0.99, and the cut-off
 lies where the residual equals the noise, so that as much motion is taken away as noise is let through.
-``residual_analysis`` mends three things:
+``residual_analysis`` changes three things:
 
 - The square of R is fitted, over the share of white noise that the filter lets through: that is what noise makes
   straight, at every sampling rate and up to half of it, while R over fc bends.
@@ -211,22 +211,17 @@ def _checked_threshold(
     """Return the correlation of the rule, or the given one; refuse signals and orders that the rule cannot take."""
     check_choice(rule, "rule", RULES)
     if rate_hz < LOWEST_RATE_HZ:
-        raise InputError(
-            f"at {rate_hz:g} samples a second motion and noise cannot be separated",
-            code="bad_number",
-            expected=f"at least {LOWEST_RATE_HZ:g} samples a second",
-            remedy="give the cut-off frequency as a number",
-        )
+        problem = f"at {rate_hz:g} samples a second motion and noise cannot be separated"
+        expected = f"at least {LOWEST_RATE_HZ:g} samples a second"
+        remedy = "give the cut-off frequency as a number"
+        raise InputError(problem, code="bad_number", expected=expected, remedy=remedy)
     if len(signal) / rate_hz < SHORTEST_S:
-        raise InputError(
-            f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from",
-            code="too_few_frames",
-            expected=f"at least {SHORTEST_S:g} s without gaps",
-            remedy="give the cut-off frequency as a number",
-        )
+        problem = f"{len(signal)} frames, {len(signal) / rate_hz:.2g} s, are too few to estimate noise from"
+        expected, remedy = f"at least {SHORTEST_S:g} s without gaps", "give the cut-off frequency as a number"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
     if order < 2 and rule == "residual_analysis":
         raise InputError(
-            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never settle",
+            "a filter of order 1 has no best cut-off: it lets so much noise through that accelerations never converge",
             code="conflict",
             expected="order 2 or higher",
             remedy="order = 2, the rule residual_analysis_silva_2003, or the cut-off frequency as a number",

@@ -82,5 +82,4 @@ def crossing(frequency: Array, excess: Array) -> Array:
     before, k = np.maximum(after - 1, 0), np.arange(excess.shape[1])
     high, low = excess[before, k], excess[after, k]
     part = np.where(crossed & (after > 0), high / np.where(high > low, high - low, 1.0), 1.0)
-    place: Array = frequency[before] + part * (frequency[after] - frequency[before])
-    return place
+    return np.asarray(frequency[before] + part * (frequency[after] - frequency[before]))

@@ -15,46 +15,26 @@ FEWEST_FRAMES = 3
 
 
 def checked_signal(signal: ArrayLike, rate_hz: float) -> Array:
-    """Return a signal (T, ...) as numbers; its sampling rate is looked at with it.
-
-    Raises:
-        InputError: no array of real numbers, too few frames, no coordinate, gaps, or no sampling rate.
-    """
+    """Return a signal (T, ...) as numbers; gaps, too few frames and no sampling rate are refused."""
     check_number(rate_hz, "rate_hz", "a sampling rate above zero [Hz]", above=0.0)
     numbers = _real(signal, "signal")
     if numbers.ndim == 0 or len(numbers) < FEWEST_FRAMES or numbers.size == 0:
-        raise InputError(
-            f"a signal of the shape {numbers.shape} is too little to filter",
-            code="too_few_frames",
-            expected=f"an array (frames, ...) of at least {FEWEST_FRAMES} frames",
-            remedy="put the frames along the first axis",
-        )
-    check_complete(numbers)
+        problem = f"a signal of the shape {numbers.shape} is too little to filter"
+        expected = f"an array (frames, ...) of at least {FEWEST_FRAMES} frames"
+        remedy = "put the frames along the first axis"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
+    # A single gap would spoil the whole coordinate.
+    lost = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
+    if lost.any():
+        count = f"{lost.sum()} of {lost.size} frames"
+        problem = f"the signal lacks a number in {count}, first in frame {lost.argmax()}"
+        expected, remedy = "a signal without gaps", "fill the gaps, or take a stretch without them"
+        raise InputError(problem, code="not_finite", expected=expected, remedy=remedy)
     return numbers
 
 
-def check_complete(signal: Array) -> None:
-    """Refuse a signal (T, ...) with gaps: one of them would spoil the whole coordinate.
-
-    Raises:
-        InputError: with the first frame that lacks a number.
-    """
-    lost = ~np.isfinite(signal).reshape(len(signal), -1).all(axis=1)
-    if lost.any():
-        raise InputError(
-            f"the signal lacks a number in {lost.sum()} of {lost.size} frames, first in frame {lost.argmax()}",
-            code="not_finite",
-            expected="a signal without gaps",
-            remedy="fill the gaps, or take a stretch without them",
-        )
-
-
 def checked_order(order: int, orders: Container[int], what: str, expected: str, remedy: str) -> int:
-    """Return a whole number that is one of some.
-
-    Raises:
-        InputError: anything else.
-    """
+    """Return a whole number that is one of some."""
     number = _real(order, what)
     if number.ndim or float(number) not in orders:
         raise InputError(f"{order!r} as {what}", code="bad_number", expected=expected, remedy=remedy)
@@ -69,28 +49,21 @@ def checked_cutoffs(
     Args:
         cutoff_hz: one for all, or one for every coordinate, broadcast over the axes after the first [Hz].
         lowest_hz: the lowest that the filter can take [Hz].
-
-    Raises:
-        InputError: one that the signal cannot carry, or not as many as there are coordinates.
     """
     cutoffs = _real(cutoff_hz, "cut-off")
     try:
         every = np.broadcast_to(cutoffs, shape[1:])
     except ValueError:
-        raise InputError(
-            f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}",
-            code="bad_shape",
-            expected="one cut-off for all coordinates, or one for each",
-        ) from None
+        problem = f"cut-offs of the shape {cutoffs.shape} for coordinates of the shape {shape[1:]}"
+        expected = "one cut-off for all coordinates, or one for each"
+        raise InputError(problem, code="bad_shape", expected=expected) from None
     low = max(lowest_hz, lowest_carried(shape[0], rate_hz))
     wrong = every[~((every >= low) & (every < 0.5 * rate_hz))]
     if wrong.size:
-        raise InputError(
-            f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames",
-            code="bad_number",
-            expected=f"a cut-off from {low:.2g} Hz to below half the sampling rate",
-            remedy="walking needs about 6 Hz",
-        )
+        problem = f"a cut-off of {wrong[0]:g} Hz at {rate_hz:g} samples a second in {shape[0]} frames"
+        expected = f"a cut-off from {low:.2g} Hz to below half the sampling rate"
+        remedy = "walking needs about 6 Hz"
+        raise InputError(problem, code="bad_number", expected=expected, remedy=remedy)
     return every
 
 
@@ -104,11 +77,7 @@ def lowest_carried(frames: int, rate_hz: float) -> float:
 
 
 def _real(values: ArrayLike, what: str) -> Array:
-    """Return real numbers.
-
-    Raises:
-        InputError: text, complex numbers, rows of unlike length, nothing at all.
-    """
+    """Return real numbers."""
     try:
         given = np.asarray(values)
     except ValueError:

@@ -69,8 +69,7 @@ class SmoothingSpline:
         degree = 2 * self.half_order - 1
         expected = f"a whole number from 0 to the degree of the spline, {degree}"
         order = checked_order(order, range(degree + 1), "order of a derivative", expected, "2: acceleration")
-        value: Array = self.curve().derivative(order)(self.time)
-        return value
+        return np.asarray(self.curve().derivative(order)(self.time))
 
     def curve(self) -> BSpline:
         """Return the spline as a function of time [s]: the natural one through its own positions."""
@@ -101,8 +100,12 @@ def smoothing_spline(
         InputError: gaps, too few frames, a half order that there is not, a cut-off that is too low or too high.
     """
     given = checked_signal(signal, rate_hz)
-    half_order = checked_half_order(half_order)
-    _check_frames(len(given), half_order)
+    what, expected = "half order of a smoothing spline", "2 (cubic) or 3 (quintic)"
+    half_order = checked_order(half_order, _GRAM, what, expected, "3 gives smooth accelerations")
+    if len(given) < 4 * half_order:
+        problem = f"{len(given)} frames are too few for a smoothing spline"
+        expected, remedy = f"at least {4 * half_order} frames", "take a longer recording"
+        raise InputError(problem, code="too_few_frames", expected=expected, remedy=remedy)
     shape, flat = given.shape[1:], given.reshape(len(given), -1)
     band = _Band(len(given), half_order)
     if cutoff_hz is None:
@@ -116,13 +119,9 @@ def smoothing_spline(
         smooth[:, own] = flat[:, own] - band.rest(band.curvature(flat[:, own]), p)
         freedom[own] = band.trace(p)
     noise = np.sqrt(np.sum((flat - smooth) ** 2, axis=0) / (len(flat) - freedom))
+    time, position = np.arange(len(given)) / rate_hz, smooth.reshape(given.shape)
     return SmoothingSpline(
-        np.arange(len(given)) / rate_hz,
-        smooth.reshape(given.shape),
-        cutoffs.reshape(shape),
-        noise.reshape(shape),
-        freedom.reshape(shape),
-        half_order,
+        time, position, cutoffs.reshape(shape), noise.reshape(shape), freedom.reshape(shape), half_order
     )
 
 
@@ -144,8 +143,7 @@ class _Band:
         from scipy.linalg import cholesky_banded
 
         rows = np.repeat((self.gram + p * self.square)[:, None], self.size, axis=1)
-        factor: Array = cholesky_banded(rows, lower=True, check_finite=False)
-        return factor
+        return np.asarray(cholesky_banded(rows, lower=True, check_finite=False))
 
     def curvature(self, signal: Array) -> Array:
         """Return the m-th differences (T - m, k) of coordinates (T, k), column by column in memory."""
@@ -183,8 +181,7 @@ def symbol(angle: ArrayLike, m: int) -> Array:
     """Return s(w) of the angle w = 2 pi f / fs a frame: the gain of the spline is 1 / (1 + p s)."""
     w = np.asarray(angle, dtype=float)
     gram = _GRAM[m][0] + 2.0 * sum(_GRAM[m][k] * np.cos(k * w) for k in range(1, m))
-    value: Array = (2.0 * np.sin(0.5 * w)) ** (2 * m) / gram
-    return value
+    return np.asarray((2.0 * np.sin(0.5 * w)) ** (2 * m) / gram)
 
 
 def lowest_cutoff(rate_hz: float, half_order: int) -> float:
@@ -215,28 +212,3 @@ def _least(x: Array, score: Array) -> Array:
     fine = np.linspace(x[0], x[-1], 20 * len(x))
     place = fine[np.argmin(CubicSpline(x, score, axis=0)(fine), axis=0)]
     return np.exp(place)
-
-
-def checked_half_order(half_order: int) -> int:
-    """Return the half order of a spline.
-
-    Raises:
-        InputError: there is no such spline.
-    """
-    return checked_order(
-        half_order,
-        _GRAM,
-        "half order of a smoothing spline",
-        "2 (cubic) or 3 (quintic)",
-        "3 gives smooth accelerations",
-    )
-
-
-def _check_frames(frames: int, half_order: int) -> None:
-    if frames < 4 * half_order:
-        raise InputError(
-            f"{frames} frames are too few for a smoothing spline",
-            code="too_few_frames",
-            expected=f"at least {4 * half_order} frames",
-            remedy="take a longer recording",
-        )

@@ -17,6 +17,7 @@ from musclesolve.recording.plates.plate_assignment import (
     Feet,
     Foot,
     contacts,
+    force_on_foot,
     on_feet,
     on_plates_whole,
 )
@@ -48,15 +49,8 @@ def c3d_forces(
     if not recordings:
         problem, expected = f"{file.path.name} has no force plates", "ground reaction forces"
         remedy = "name the file of the forces under forces in [files]"
-        raise document.error(
-            problem,
-            "files",
-            "forces" if content["files"]["forces"] else "markers",
-            0,
-            expected,
-            remedy,
-            code="bad_plate",
-        )
+        key = "forces" if content["files"]["forces"] else "markers"
+        raise document.error(problem, "files", key, 0, expected, remedy, code="bad_plate")
     if walk.path != file.path:
         notes += file.notes
     for recording in recordings:
@@ -136,9 +130,8 @@ def _named(
             raise document.error(problem, "force", "plate", index, expected, remedy)
         if number in [before["plate"] for before in entries[:index]]:
             remedy = "leave out all [[force]] where both feet step on one plate"
-            raise document.error(
-                f"plate {number} is named twice", "force", "plate", index, code="conflict", remedy=remedy
-            )
+            problem = f"plate {number} is named twice"
+            raise document.error(problem, "force", "plate", index, code="conflict", remedy=remedy)
         _check_owner(document, content, index, found[number])
         forces.append(_of_foot(content, entry["side"], recordings[number - 1], found[number]))
     return tuple(forces)
@@ -152,9 +145,7 @@ def _of_foot(
     for contact in found if finds_range(content) else ():
         if contact.significant and contact.side != side:
             others[contact.first : contact.last] = True
-    force, moment = (np.where(others[:, None], 0.0, v) for v in (recording.force, recording.moment))
-    number = recording.plate.number
-    return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
+    return force_on_foot(recording, side, ~others)
 
 
 def _check_owner(document: Document, content: Mapping[str, Any], index: int, found: list[Contact]) -> None:

@@ -5,12 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
-from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.channel_units import si_factors
+from musclesolve.recording.c3d.c3d_file import C3D, length_in
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.plates.plate_wrench import CHANNELS, Plate, PlateRecording, measured
+from musclesolve.recording.units import newton_metres_in, newtons_in, plain_unit
 
+# An avoirdupois pound is 0.45359237 kg, times standard gravity.
+_POUND = 0.45359237 * STANDARD_GRAVITY
+_POUNDS = {pound: _POUND for pound in ("lbf", "lb", "lbs")}
+_POUND_LENGTHS = {
+    first + second: _POUND * metres
+    for pound in _POUNDS
+    for length, metres in (("in", 0.0254), ("ft", 0.3048))
+    for first, second in ((pound, length), (length, pound))
+}
+# Units that do not state the quantity of the channel: none, or that of the amplifier.
+_NO_QUANTITY = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
+_FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
+_CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"] * 8, 4: _FORCE + _MOMENT}
 # Shortest and longest plausible edge of a plate [m].
 _EDGES = (0.05, 20.0)
 # A baseline above this share of the greatest force is a subject on the plate; a light one never is [N].
@@ -19,6 +33,31 @@ _MOST_PLATES = 64
 # A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
 _SHORTEST_ARM, _BEYOND_EDGE = 0.02, 0.05
 _DOWN = np.array([0.0, 0.0, -1.0])
+
+
+def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
+    """Return the factors (k,) that turn the channels of a plate (types 1 to 4) into N, m and N m.
+
+    For type 4 they apply behind CAL_MATRIX. A channel without a unit of its own quantity is in newtons, in the unit of
+    length of the file, or in newtons times that.
+    """
+    default = {"force": 1.0, "length": file.metres, "moment": file.metres}
+    stated, factors = file.analog_units(), []
+    for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
+        unit = stated[channel]
+        plain = plain_unit(unit)
+        sizes = {
+            "force": newtons_in(unit) or _POUNDS.get(plain),
+            "length": length_in(unit),
+            "moment": newton_metres_in(unit) or _POUND_LENGTHS.get(plain),
+        }
+        if plain not in _NO_QUANTITY and not any(sizes.values()):
+            problem = f"channel {channel + 1}, of plate {number}, is in '{stated[channel]}'"
+            expected = {"force": "N or kN", "length": "mm or m", "moment": "Nmm or Nm"}[quantity]
+            remedy = "state the unit in the capture software, or export the forces as MOT or STO"
+            raise error_at(file.path, "ANALOG:UNITS", problem, expected, remedy, code="unknown_unit")
+        factors.append(sizes[quantity] or default[quantity])
+    return np.array(factors)
 
 
 def read_plates(file: C3D, rotation: Array) -> tuple[list[PlateRecording], list[str]]:
@@ -79,7 +118,8 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
         number=index + 1,
         kind=kind,
         corners=_part(file, "CORNERS", index, 12).reshape(4, 3) * file.metres @ rotation.T,
-        origin=_origin(file, index, kind) * file.metres,
+        # The point of type 1 lies on the surface.
+        origin=np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3) * file.metres,
         matrix=factors[:, None] * _matrix(file, index) if kind == 4 else np.eye(6),
     )
     edges = np.linalg.norm(plate.corners - np.roll(plate.corners, 1, axis=0), axis=1)
@@ -109,9 +149,8 @@ def _channels(file: C3D, index: int, needed: int) -> list[int]:
     table = file.description.numbers("FORCE_PLATFORM:CHANNEL")
     table = table.reshape(-1, 1) if table.ndim == 1 and index == 0 else table
     if table.ndim != 2 or table.shape[0] < needed or table.shape[1] <= index:
-        raise _fault(
-            file, f"plate {index + 1} has no list of {needed} channels", "CHANNEL", "its channels, from 1"
-        )
+        problem, expected = f"plate {index + 1} has no list of {needed} channels", "its channels, from 1"
+        raise _fault(file, problem, "CHANNEL", expected)
     # A missing number is no channel.
     channels = [int(number) - 1 for number in np.nan_to_num(table[:needed, index])]
     if min(channels) < 0 or max(channels) >= file.layout.channels or len(set(channels)) < needed:
@@ -132,24 +171,17 @@ def _part(file: C3D, name: str, index: int, size: int) -> Array:
     return part
 
 
-def _origin(file: C3D, index: int, kind: int) -> Array:
-    """Return ORIGIN; zero for type 1, whose point lies on the surface."""
-    return np.zeros(3) if kind == 1 else _part(file, "ORIGIN", index, 3)
-
-
 def _matrix(file: C3D, index: int) -> Array:
     matrix = file.description.numbers("FORCE_PLATFORM:CAL_MATRIX")
     if matrix.ndim == 2 and index == 0:
         matrix = matrix[..., None]
     if matrix.ndim != 3 or min(matrix.shape[:2]) < 6 or matrix.shape[2] <= index:
-        raise _fault(
-            file, f"plate {index + 1} has no calibration matrix", "CAL_MATRIX", "6 x 6 numbers for type 4"
-        )
+        problem, expected = f"plate {index + 1} has no calibration matrix", "6 x 6 numbers for type 4"
+        raise _fault(file, problem, "CAL_MATRIX", expected)
     own = matrix[:6, :6, index]
     if not (np.abs(own) < 1e9).all() or not own.any(axis=1).all():
-        raise _fault(
-            file, f"the calibration matrix of plate {index + 1} has a zero row", "CAL_MATRIX", "6 x 6 numbers"
-        )
+        problem, expected = f"the calibration matrix of plate {index + 1} has a zero row", "6 x 6 numbers"
+        raise _fault(file, problem, "CAL_MATRIX", expected)
     return own
 
 

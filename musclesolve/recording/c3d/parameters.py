@@ -236,9 +236,8 @@ class _Record:
 
     def _broken(self, what: str) -> InputError:
         problem = f"the parameter section is corrupted: the record {getattr(self, 'name', '')!r} {what}"
-        return corrupted(
-            self._path, problem, f"byte {self._start}", "records, one after the other", "bad_format"
-        )
+        expected = "records, one after the other"
+        return corrupted(self._path, problem, f"byte {self._start}", expected, "bad_format")
 
 
 def _signed(byte: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import Event, EventKind, Side
+from musclesolve.recording.formats import is_c3d
 
 # What capture software calls them.
 _KINDS: dict[str, EventKind] = {
@@ -28,11 +29,7 @@ _LONGEST = 1e7
 def stated_events(files: Mapping[str, Path]) -> tuple[Event, ...]:
     """Return the events that the C3D file of the motion states, or else that of the forces."""
     for role in ("markers", "forces"):
-        if (
-            role in files
-            and files[role].suffix.casefold() == ".c3d"
-            and (events := read_events(read_c3d(files[role])))
-        ):
+        if role in files and is_c3d(files[role]) and (events := read_events(read_c3d(files[role]))):
             return events
     return ()
 

@@ -131,10 +131,8 @@ def _linear(world: Array, image: Array, place: str) -> Array:
     # The middle of the points is before the camera, so its denominator, the twelfth unknown, is not zero.
     if values[10] < CRITICAL * values[0] or abs(solution[11]) < CRITICAL * np.abs(solution).max():
         problem = "these control points leave the camera undetermined, although they are not in one plane"
-        expected, remedy = (
-            "points that fill the volume of the motion",
-            "add control points in its empty corners",
-        )
+        expected = "points that fill the volume of the motion"
+        remedy = "add control points in its empty corners"
         raise error_at(None, place, problem, expected, remedy, code="bad_camera")
     return np.asarray(solution[:11] / solution[11])
 

@@ -39,9 +39,8 @@ class Camera:
         size = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (size > 0.0).all() or np.linalg.svd(rows / size, compute_uv=False)[2] < 1e-12:
             problem = "all points are projected to one line"
-            raise error_at(
-                None, place, problem, "height and width in the image", _CALIBRATE, code="bad_camera"
-            )
+            expected = "height and width in the image"
+            raise error_at(None, place, problem, expected, _CALIBRATE, code="bad_camera")
         expected = "1.0 when the origin of the world is before the camera, -1.0 when it is behind"
         front = float(np.sign(check_number(self.front, "the sign 'front'", expected, where=place)))
         if front == 0.0:
@@ -63,12 +62,8 @@ class Camera:
                 and a twelfth that is one cannot express that.
         """
         center = _center(matrix)
-        # A parallel projection, with its center at infinity, has the same denominator everywhere.
-        reach = (
-            np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center)
-            if np.isfinite(center).all()
-            else 0.0
-        )
+        # A parallel projection, with its center (NaN) at infinity, has the same denominator everywhere: reach 0.
+        reach = np.nan_to_num(np.linalg.norm(matrix[2, :3]) * np.linalg.norm(front - center))
         if not abs(matrix[2, 3]) > 1e-6 * reach:
             problem = "the origin of the world lies exactly beside it"
             expected = "an origin before or behind the plane of the camera"
@@ -92,9 +87,8 @@ class Camera:
         center = _center(self.matrix)
         if not np.isfinite(center).all():
             place, problem = f"camera '{self.name}'", "its projection is parallel"
-            raise error_at(
-                None, place, problem, "a center at a finite distance", _CALIBRATE, code="bad_camera"
-            )
+            expected = "a center at a finite distance"
+            raise error_at(None, place, problem, expected, _CALIBRATE, code="bad_camera")
         return center
 
     @property

@@ -101,9 +101,8 @@ def read_camera_file(path: str | Path) -> CameraFile:
 def _check_cameras(document: Document, entries: Sequence[dict[str, Any]]) -> None:
     if len(entries) < 2:
         problem, expected = "there is only one camera", "two or more: one image shows no distance"
-        raise document.error(
-            problem, "camera", None, 0, expected, "add another [[camera]]", code="bad_camera"
-        )
+        remedy = "add another [[camera]]"
+        raise document.error(problem, "camera", None, 0, expected, remedy, code="bad_camera")
     names = [entry["name"] for entry in entries]
     for index, name in enumerate(names):
         if name in names[:index]:

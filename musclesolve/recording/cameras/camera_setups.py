@@ -48,9 +48,8 @@ def camera_at(
     right = np.cross(ahead, upward)
     if not np.linalg.norm(right) > 1e-9 * np.linalg.norm(ahead) * np.linalg.norm(upward):
         problem = "it looks along the upward direction, so what is up in its image is unknown"
-        raise error_at(
-            None, place, problem, "another view", "move it, or give another 'up'", code="bad_camera"
-        )
+        expected, remedy = "another view", "move it, or give another 'up'"
+        raise error_at(None, place, problem, expected, remedy, code="bad_camera")
     ahead, right = ahead / np.linalg.norm(ahead), right / np.linalg.norm(right)
     attitude = np.stack([right, np.cross(ahead, right), ahead])
     lens = np.array([[focal_length, 0.0, width / 2], [0.0, focal_length, height / 2], [0.0, 0.0, 1.0]])

@@ -12,8 +12,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import error_at
-from musclesolve.recording.text.text_file import file_path, write_text
-from musclesolve.recording.text.writable import check_writable
+from musclesolve.recording.text.text_file import check_writable, file_path, write_text
 
 PIXEL_DECIMALS = 6
 PLACE_DECIMALS = 9

@@ -38,10 +38,8 @@ def checked_pairs(
     bad = np.logical_not(np.isfinite(np.hstack([world, pixels])).all(axis=1))
     if bad.any():
         named = ", ".join(f"'{name}'" for name, taken in zip(names, bad, strict=True) if taken)
-        problem, expected = (
-            f"the control point {named} has a coordinate that is not finite",
-            "finite coordinates",
-        )
+        problem = f"the control point {named} has a coordinate that is not finite"
+        expected = "finite coordinates"
         remedy = "leave out points that the camera does not see"
         raise error_at(None, place, problem, expected, remedy, code="not_finite")
     _check_places(world, names, place)

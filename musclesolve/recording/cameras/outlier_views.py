@@ -106,7 +106,7 @@ def _without_one(
     """Leave out each view in turn.
 
     Returns:
-        For which of the points (P,) one view is to blame; which one (N,), and the N points from the other views.
+        For which of the points (P,) one view is the outlier; which one (N,), and the N points from the other views.
     """
     limit = _limits(len(cameras), IMPLAUSIBLE, noise)[views - 1]
     fits, rests = np.zeros(seen.shape, bool), []

@@ -42,9 +42,8 @@ class Heading:
         self, problem: str, expected: str, line: int | None = None, code: str = "bad_format"
     ) -> InputError:
         """Return an InputError that points at a line, the one of the column names if no other is given."""
-        return error_at(
-            self.path, self.line if line is None else line, problem, expected, "correct the table", code=code
-        )
+        remedy = "correct the table"
+        return error_at(self.path, self.line if line is None else line, problem, expected, remedy, code=code)
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,8 @@ def read_control_points(path: Path) -> tuple[tuple[str, ...], Array]:
     missing = np.isnan(position).any(axis=1)
     if missing.any():
         k = int(np.argmax(missing))
-        raise heading.error(
-            f"the control point '{names[k]}' has no place", "its three coordinates", line=lines[k]
-        )
+        problem, expected = f"the control point '{names[k]}' has no place", "its three coordinates"
+        raise heading.error(problem, expected, line=lines[k])
     return names, position
 
 
@@ -158,26 +156,22 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
 
 
 def _half_seen(heading: Heading, name: str, line: int) -> InputError:
-    return heading.error(
-        f"the point '{name}' has only one of its two coordinates", "both or neither", line=line
-    )
+    problem, expected = f"the point '{name}' has only one of its two coordinates", "both or neither"
+    return heading.error(problem, expected, line=line)
 
 
 def _marker_names(heading: Heading) -> tuple[str, ...]:
     """Return the markers of columns such as HEEL_u, HEEL_v, in the order of the file."""
     if heading.columns[0] not in ("frame", "time", "time_s"):
-        raise heading.error(
-            f"the first column is '{heading.columns[0]}'", "frame, or time in seconds", code="missing_column"
-        )
+        problem, expected = f"the first column is '{heading.columns[0]}'", "frame, or time in seconds"
+        raise heading.error(problem, expected, code="missing_column")
     for name in heading.columns[1:]:
         stem, axis = name[:-2], name[-2:]
         other = stem + ("_v" if axis == "_u" else "_u")
         if axis not in ("_u", "_v") or not stem or other not in heading.columns:
-            raise heading.error(
-                f"the column '{name}' is not one of a pair",
-                "NAME_u and NAME_v for every marker",
-                code="missing_column",
-            )
+            problem = f"the column '{name}' is not one of a pair"
+            expected = "NAME_u and NAME_v for every marker"
+            raise heading.error(problem, expected, code="missing_column")
     return tuple(dict.fromkeys(name[:-2] for name in heading.columns[1:]))
 
 
@@ -199,10 +193,6 @@ def _frames(heading: Heading, column: Array, lines: NDArray[np.int64], rate: flo
     back = np.diff(frames) <= 0
     if back.any():
         k = int(np.argmax(back))
-        raise heading.error(
-            f"frame {frames[k + 1]} follows frame {frames[k]}",
-            "increasing frames",
-            line=lines[k + 1],
-            code="time_not_increasing",
-        )
+        problem, expected = f"frame {frames[k + 1]} follows frame {frames[k]}", "increasing frames"
+        raise heading.error(problem, expected, line=lines[k + 1], code="time_not_increasing")
     return frames

@@ -75,8 +75,7 @@ class Reconstruction:
         seen = np.isfinite(self.residual) & ~self.bad_view[..., None]
         total = np.sum(np.where(seen, self.residual, 0.0) ** 2, axis=(1, 2, 3))
         count = seen.sum(axis=(1, 2, 3))
-        rms: Array = np.sqrt(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
-        return rms
+        return np.asarray(np.sqrt(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)))
 
 
 def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None = None) -> Reconstruction:

@@ -17,7 +17,7 @@ ROUNDS = 30
 SMALLEST_STEP = 1e-9
 # Points solved at a time: their arrays fit into the caches of a processor, and memory holds little beside the images.
 BATCH = 8192
-# Keeps the equations of parallel rays solvable; the answer is refused later for their condition.
+# Keeps the equations of parallel rays solvable; the points are refused later for their condition.
 RIDGE = 1e-14
 
 
@@ -73,7 +73,7 @@ def first_points(cameras: Sequence[Camera], image: Array, seen: Mask) -> Array:
     """Return the points (P, 3) that solve the linear equations, to begin with.
 
     Eq. 5.1 multiplied out counts a camera the more, the farther it is away. Solved once more with the weights
-    1 / denominator, its residuals are pixels (Abdel-Aziz & Karara 1971), and the start lies next to the answer.
+    1 / denominator, its residuals are pixels (Abdel-Aziz & Karara 1971), and the start lies next to the solution.
     """
     points = _multiplied_out(cameras, image, seen, np.ones(seen.shape))
     depth = np.stack([camera.depth(points) for camera in cameras])

@@ -83,17 +83,14 @@ def expected_error(
     places = _whole(interpolant, samples)
     if places.size == 0:
         return np.nan, np.nan
-    mismatch = np.einsum(
-        "n,pnk->pk", interpolant.mismatch, samples[_spread(places)[:, None] + interpolant.nodes]
-    )
+    around = samples[_spread(places)[:, None] + interpolant.nodes]
+    usual = np.linalg.norm(np.einsum("n,pnk->pk", interpolant.mismatch, around), axis=1).max()
     alike = _alike(interpolant, places, path, start)
     nodes = samples[alike[:, None] + interpolant.nodes]
     truth = samples[alike[:, None] + np.arange(len(interpolant.weights))]
     miss = np.einsum("ln,pnk->plk", interpolant.weights, nodes) - truth
     distance = np.sqrt(np.mean(np.sum(miss**2, axis=-1), axis=-1))
-    return float(np.quantile(distance, LIKELY, method="higher")), float(
-        np.linalg.norm(mismatch, axis=1).max()
-    )
+    return float(np.quantile(distance, LIKELY, method="higher")), float(usual)
 
 
 def _whole(interpolant: GapInterpolant, samples: Array) -> Frames:

@@ -26,7 +26,7 @@ DISAGREEMENT = 0.03
 comes back under another's name disagrees by more."""
 
 BESIDE = 3
-"""Samples on either side that a spline rests on. On a recorded walk 3, 5 and 10 differ by a tenth of the error."""
+"""Samples on either side that a spline uses. On a recorded walk 3, 5 and 10 differ by a tenth of the error."""
 
 _FEWEST_DONORS = 3
 _MOST_FRAMES = 200

@@ -9,16 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Gap, Trial
 from musclesolve.recording.gaps.gap_filling import missing, near_frames
 from musclesolve.recording.gaps.gap_methods import GapFiller
-from musclesolve.recording.markers.body_regions import upper_markers
-from musclesolve.recording.markers.marker_clusters import groups
-
-Indices = NDArray[np.intp]
+from musclesolve.recording.markers.body_regions import groups, upper_markers
 
 
 @dataclass(frozen=True)
@@ -52,18 +48,11 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
             trial, landmarks = _without(trial, name)
             how = f"{' and '.join(landmarks)} left out, its segments completed rigidly with their neighbor"
         if inside.size:
-            times = trial.markers.time[inside[[0, -1]]]
-            done.append(
-                Completed(name, float(times[0]), float(times[1]), _sentence(name, lost, inside, times, how))
-            )
+            first, last = trial.markers.time[inside[[0, -1]]].tolist()
+            when = f"missing from {first:g} to {last:g} s ({inside.size} frames)"
+            when = "never seen" if lost.all() else when
+            done.append(Completed(name, first, last, f"'{name}' is {when}: {how}."))
     return trial, tuple(done)
-
-
-def _sentence(name: str, lost: Mask, inside: Indices, times: Array, how: str) -> str:
-    when = (
-        "never seen" if lost.all() else f"missing from {times[0]:g} to {times[1]:g} s ({inside.size} frames)"
-    )
-    return f"'{name}' is {when}: {how}."
 
 
 def _carried(

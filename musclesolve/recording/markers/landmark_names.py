@@ -13,23 +13,14 @@ _SIDED = {"_r": "right ", "_l": "left ", "": ""}
 
 @dataclass(frozen=True)
 class Landmark:
-    """One landmark as the trial file writes it, side included.
+    """One landmark as the trial file writes it, side included."""
 
-    Args:
-        name: for example "asis_r".
-        description: what it is on the body.
-        required: whether the motion cannot be measured without it.
-        standing: whether a standing trial, if there is one, must show it too.
-        instead: names of the landmarks of which one can replace it.
-        without: what is done when it is absent.
-    """
-
-    name: str
-    description: str
-    required: bool
-    standing: bool
-    instead: tuple[str, ...]
-    without: str | None
+    name: str  # for example "asis_r"
+    description: str  # what it is on the body
+    required: bool  # whether the motion cannot be measured without it
+    standing: bool  # whether a standing trial, if there is one, must show it too
+    instead: tuple[str, ...]  # names of the landmarks of which one can replace it
+    without: str | None  # what is done when it is absent
 
 
 @cache

@@ -33,21 +33,17 @@ NEIGHBOUR = {
 def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:
     """Refuse a landmark whose right and left are swapped, of the points (T, 3) [m] that are seen.
 
-    With e from the right to the left landmark and n from the right to the left neighbour, sum |r - n_r|^2 + |l - n_l|^2
+    With e from the right to the left landmark and n from the right to the left neighbor, sum |r - n_r|^2 + |l - n_l|^2
     - |r - n_l|^2 - |l - n_r|^2 = -2 e . n: where the mean of e . n is negative, each landmark is nearer to the
-    neighbour of the other side.
+    neighbor of the other side.
     """
-    for name, neighbour in NEIGHBOUR.items():
-        pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbour)]
+    for name, neighbor in NEIGHBOUR.items():
+        pairs = [[f"{landmark}_{side}" for side in SIDES] for landmark in (name, neighbor)]
         if not all(landmark in points for pair in pairs for landmark in pair):
             continue
         own, other = (points[left] - points[right] for right, left in pairs)
         if np.nanmean(np.sum(own * other, axis=-1)) < 0.0:
-            raise trial.document.error(
-                f"right and left are swapped: each {name} is nearer to the {neighbour} of the other side",
-                "mapping",
-                f"{name}_r",
-                code="sides_swapped",
-                expected=f"{name}_r on the side of {neighbour}_r, {name}_l on the side of {neighbour}_l",
-                remedy=f"swap the markers of {name}_r and {name}_l",
-            )
+            problem = f"right and left are swapped: each {name} is nearer to the {neighbor} of the other side"
+            expected = f"{name}_r on the side of {neighbor}_r, {name}_l on the side of {neighbor}_l"
+            remedy, key = f"swap the markers of {name}_r and {name}_l", f"{name}_r"
+            raise trial.document.error(problem, "mapping", key, 0, expected, remedy, code="sides_swapped")

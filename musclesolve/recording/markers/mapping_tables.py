@@ -40,15 +40,9 @@ def examined_mapping(
     for landmark in known.values():
         if landmark.required and not any(name in table for name in (landmark.name, *landmark.instead)):
             other = "".join(f", or map '{name}'" for name in landmark.instead)
-            errors.append(
-                document.error(
-                    f"'{landmark.name}' is missing",
-                    "mapping",
-                    code="missing_key",
-                    expected=f"{landmark.name}: {landmark.description}",
-                    remedy=f'add {landmark.name} = "<marker>"{other}',
-                )
-            )
+            problem, expected = f"'{landmark.name}' is missing", f"{landmark.name}: {landmark.description}"
+            remedy = f'add {landmark.name} = "<marker>"{other}'
+            errors.append(document.error(problem, "mapping", None, 0, expected, remedy, code="missing_key"))
     mapping: dict[str, Weights] = {}
     for name in [name for name in table if name in known]:
         try:
@@ -130,19 +124,6 @@ def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping
     return dict(table)
 
 
-def check_markers_exist(
-    document: Document,
-    mapping: Mapping[str, Weights],
-    clusters: Mapping[str, tuple[str, ...]],
-    carried: Mapping[str, str],
-    walk: Markers,
-    static: Markers | None,
-) -> None:
-    """Refuse a mapping, cluster or carried marker that the files do not show."""
-    for error in absences(document, mapping, clusters, carried, walk, static).values():
-        raise error
-
-
 def absences(
     document: Document,
     mapping: Mapping[str, Weights],
@@ -168,20 +149,11 @@ def absences(
             errors["carried", marker] = error
     for landmark, weights in mapping.items():
         for marker in weights:
-            error = None
-            if (
-                marker not in walk
-                and static is not None
-                and marker in static
-                and follows_segment(mapping, landmark)
-            ):
-                error = (
-                    _lacks(document, "mapping", landmark, marker, static)
-                    if marker in static.repeated
-                    else None
-                )
-            elif marker not in carried:
-                error = _unmapped(document, landmark, marker, walk, static)
+            led = marker not in walk and follows_segment(mapping, landmark)
+            if led and static is not None and marker in static:
+                error = _lacks(document, "mapping", landmark, marker, static)
+            else:
+                error = None if marker in carried else _unmapped(document, landmark, marker, walk, static)
             if error is not None:
                 errors.setdefault(("mapping", landmark), error)
     return errors

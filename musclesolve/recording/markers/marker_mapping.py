@@ -13,7 +13,7 @@ from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.joint_requirements import check_joints
 from musclesolve.recording.markers.mapping_tables import (
     Weights,
-    check_markers_exist,
+    absences,
     read_carried,
     read_clusters,
     read_mapping,
@@ -63,7 +63,8 @@ def read_marker_mapping(
     clusters = read_clusters(document, asked.tables["clusters"])
     carried = read_carried(document, asked.tables["carried"], clusters)
     check_joints(document, mapping, content["subject"], static is not None)
-    check_markers_exist(document, mapping, clusters, carried, walk, static)
+    for error in absences(document, mapping, clusters, carried, walk, static).values():
+        raise error
     notes = (*asked.notes, *_carried_notes(carried, walk))
     return MarkerMapping(walk, static, mapping, clusters, carried, notes, asked.names)
 
@@ -147,16 +148,10 @@ def _carried_notes(carried: Mapping[str, str], walk: Markers) -> list[str]:
     ]
 
 
-def renamed_markers(document: Document, markers: Markers, marker_mapping: MarkerMapping) -> Markers:
-    """Return the markers of a further recording by the names that the mapping uses."""
-    return marker_mapping.names.checked(document, markers)
-
-
 def _no_mapping(document: Document, walk: Markers) -> Exception:
     best = best_marker_set(walk)
     remedy = "add [mapping] with a line for every landmark, or [markers] with the name of a marker set"
     if best is not None:
         remedy = f'add [markers] with set = "{best[0]}": the recording has the markers of {best[1]} of its landmarks'
-    return document.error(
-        "the markers have no mapping", "mapping", code="missing_key", expected="[mapping]", remedy=remedy
-    )
+    problem = "the markers have no mapping"
+    return document.error(problem, "mapping", None, 0, "[mapping]", remedy, code="missing_key")

@@ -69,10 +69,8 @@ class MarkerNames:
         if self.person is None:
             left = [person for person in persons if person not in self._doubles(markers)]
             if len(left) > 1:
-                problem, expected = (
-                    f"the same markers are there of {' and '.join(left)}",
-                    "the markers of one person",
-                )
+                problem = f"the same markers are there of {' and '.join(left)}"
+                expected = "the markers of one person"
                 remedy = f'add person = "{left[0]}" to [markers] in {document.path.name}'
                 raise error_at(markers.path, None, problem, expected, remedy, code="conflict")
         elif persons and self.person not in persons:

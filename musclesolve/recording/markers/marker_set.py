@@ -1,7 +1,7 @@
 """Marker sets: the mapping of a common laboratory protocol, as data files that stand in for [mapping].
 
 A set is named by a file in ``recording/markers/sets`` or by the path of a user's own. Only what the recordings show is
-used of it; tables of the trial file add to it and override it.
+used of it; tables of the trial file add to it and override it. A user's own set is tested line by line.
 """
 
 from __future__ import annotations
@@ -15,37 +15,32 @@ from typing import Any
 
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
-from musclesolve.recording.markers.custom_marker_set import TABLES, check_own_set
 from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.mapping_tables import read_clusters, read_weights
 from musclesolve.recording.markers.marker_names import MarkerNames
 from musclesolve.recording.markers.resolve_landmarks import first_way, markers_of, resolve_landmarks
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.schema import Document
 
 _FEWEST_IN_CLUSTER = 3
+TABLES = ("mapping", "clusters", "carried", "aliases")
+KEYS = ("description", "source", "letters", "sided", *TABLES)
+_SHOW = "start from a bundled set: musclesolve markers NAME shows one"
 
 
 @dataclass(frozen=True)
 class MarkerSet:
-    """A marker set.
+    """A marker set."""
 
-    Args:
-        name: of the set.
-        description: one sentence.
-        source: where the protocol is described.
-        mapping: landmark -> the ways to map it, the best first, each as a trial file would write it.
-        clusters: cluster -> markers that move as one body, of which three or more must be there.
-        carried: marker that only the standing trial shows -> the cluster that carries it.
-        aliases: marker -> other names that laboratories give it.
-    """
-
-    name: str
-    description: str
-    source: str
+    name: str  # of the set
+    description: str  # one sentence
+    source: str  # where the protocol is described
+    # landmark -> the ways to map it, the best first, each as a trial file would write it
     mapping: Mapping[str, list[Any]]
+    # cluster -> markers that move as one body, of which three or more must be there
     clusters: Mapping[str, list[str]]
-    carried: Mapping[str, str]
-    aliases: Mapping[str, list[str]]
+    carried: Mapping[str, str]  # marker that only the standing trial shows -> the cluster that carries it
+    aliases: Mapping[str, list[str]]  # marker -> other names that laboratories give it
 
     @property
     def markers(self) -> list[str]:
@@ -75,9 +70,8 @@ def find_marker_set(document: Document, name: str) -> MarkerSet:
         return known[name]
     if not name.endswith(".toml") and not _is_beside(document, name):
         expected = f"one of {', '.join(known)}, or the path of your own (.toml)"
-        raise document.unknown(
-            f"there is no marker set {name!r}", name, known, "markers", "set", expected=expected
-        )
+        problem = f"there is no marker set {name!r}"
+        raise document.unknown(problem, name, known, "markers", "set", expected=expected)
     own = Document(document.input_file("markers", "set", name))
     check_own_set(own)
     return _marker_set(own.path.stem, own.content)
@@ -171,3 +165,68 @@ def best_marker_set(markers: Markers) -> tuple[str, int] | None:
         if count >= 0.5 * len(chosen.mapping):
             counts[name] = count
     return max(counts.items(), key=lambda item: item[1]) if counts else None
+
+
+def check_own_set(own: Document) -> None:
+    """Refuse a marker set whose tables are not what they should be."""
+    content = own.content
+    for key in content:
+        if key not in KEYS:
+            raise own.unknown(f"there is no such key: {key!r}", key, KEYS, key, code="unknown_key")
+    _check_letters(own, content.get("letters"))
+    sided = _table(own, "sided", content.get("sided", {}))
+    for key in sided:
+        if key not in TABLES:
+            raise own.unknown("there is no such table", key, TABLES, f"sided.{key}", code="unknown_key")
+    clusters = {*_table(own, "clusters", content.get("clusters", {}))}
+    clusters |= {
+        f"{name}_{side}"
+        for name in _table(own, "sided.clusters", sided.get("clusters", {}))
+        for side in SIDES
+    }
+    for tables, prefix, suffix in ((content, "", ""), (sided, "sided.", "_r")):
+        for kind in TABLES:
+            for key, value in _table(own, prefix + kind, tables.get(kind, {})).items():
+                _check_line(own, prefix + kind, key, value, suffix, clusters)
+
+
+def _check_line(own: Document, table: str, key: str, value: Any, suffix: str, clusters: set[str]) -> None:
+    """Refuse a line of a table; `suffix` is what the names of a sided one lack."""
+    kind = table.removeprefix("sided.")
+    if kind == "mapping":
+        if key + suffix not in landmarks():
+            raise own.unknown("there is no such landmark", key, _stems(landmarks(), suffix), table, key)
+        ways = value if isinstance(value, list) else [value]
+        for way in ways or [None]:
+            read_weights(own, key, way, table)
+    elif kind == "clusters":
+        read_clusters(own, {key: value}, table)
+    elif kind == "carried":
+        if not isinstance(value, str) or value + suffix not in clusters:
+            problem = f"there is no cluster {value!r}"
+            raise own.unknown(problem, value, _stems(sorted(clusters), suffix), table, key)
+    elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
+        problem, expected = f"the value is {value!r}", "a list of marker names"
+        raise own.error(problem, table, key, 0, expected, _SHOW)
+
+
+def _stems(names: Iterable[str], suffix: str) -> list[str]:
+    return [name.removesuffix(suffix) for name in names if name.endswith(suffix)]
+
+
+def _table(own: Document, name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise own.error("this is not a table", name, expected=f"[{name}] and its keys below", remedy=_SHOW)
+    return value
+
+
+def _check_letters(own: Document, letters: Any) -> None:
+    if letters is None:
+        return
+    right = isinstance(letters, dict) and set(letters) == set(SIDES)
+    if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
+        problem, expected = f"the value is {letters!r}", 'r = "R" and l = "L", or others'
+        raise own.error(problem, "letters", None, 0, expected, _SHOW)
+    if letters["r"] == letters["l"]:
+        problem, remedy = "right and left have one letter", "correct one of them"
+        raise own.error(problem, "letters", "l", 0, "two letters", remedy, code="conflict")

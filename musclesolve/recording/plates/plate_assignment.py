@@ -131,19 +131,15 @@ def on_feet(recording: PlateRecording, own: list[Contact]) -> list[PlateForce]:
             if contact.side == side:
                 under[contact.first : contact.last] = True
         if under.any():
-            force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
-            forces.append(
-                PlateForce(
-                    side,
-                    recording.time,
-                    force,
-                    recording.point,
-                    moment,
-                    recording.path,
-                    recording.plate.number,
-                )
-            )
+            forces.append(force_on_foot(recording, side, under))
     return forces
+
+
+def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateForce:
+    """Return the force of a plate on a foot, zero at the samples (S,) at which the foot is not on it."""
+    force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
+    number = recording.plate.number
+    return PlateForce(side, recording.time, force, recording.point, moment, recording.path, number)
 
 
 def _stretches(recording: PlateRecording, threshold: float) -> list[tuple[int, int]]:

@@ -40,11 +40,7 @@ _OTHER_SECTIONS = ("devices", "joints", "model outputs", "segments", "events", "
 
 
 def read_csv_markers(path: str | Path) -> Markers:
-    """Read marker trajectories from a CSV file.
-
-    Returns:
-        Markers in metres, in the axes of the file.
-    """
+    """Read marker trajectories [m], in the axes of the file, from a CSV file."""
     path = file_path(path)
     with RowReader(path) as reader:
         separator, header = _markers_header(reader)
@@ -112,9 +108,8 @@ def _blocks(reader: RowReader, columns: Sequence[str], separator: str) -> Iterat
     for block in reader.blocks(columns, split, separator, _decimal(reader, separator)):
         if len(beyond := np.argwhere(~np.isnan(block.values[:, width:]))):
             line = block.lines[beyond[0, 0]]
-            raise error_at(
-                reader.path, line, "a number stands beyond the last named column", "a name over every number"
-            )
+            problem, expected = "a number stands beyond the last named column", "a name over every number"
+            raise error_at(reader.path, line, problem, expected)
         yield block
 
 
@@ -147,9 +142,8 @@ def _decimal(reader: RowReader, separator: str) -> str:
     """Return the decimal sign of the rows: a comma where one stands in the first of them, and no point does."""
     ahead = reader.ahead
     if not any(line.strip() for line in ahead):
-        raise error_at(
-            reader.path, None, "nothing follows the header", "one row per frame", code="truncated_file"
-        )
+        problem, expected = "nothing follows the header", "one row per frame"
+        raise error_at(reader.path, None, problem, expected, code="truncated_file")
     commas = separator != "," and any("," in line for line in ahead)
     return "," if commas and not any("." in line for line in ahead) else "."
 

@@ -122,25 +122,16 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
     """Understand a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``."""
     time = find_time(columns, path, line)
     found, twice = _named_axes(columns, time[0], path, line)
-    units = {unit for axes in found.values() for _, unit in axes.values()}
-    stated = [unit for axes in found.values() for _, unit in axes.values() if unit is not None]
-    if not stated or (len(units) > 2 and None in units):
+    triples = [[axes[axis] for axis in "xyz"] for axes in found.values()]
+    stated = [unit for triple in triples for _, unit in triple if unit is not None]
+    if not stated or (len(set(stated)) > 1 and len(stated) < 3 * len(triples)):
         raise _no_unit(next(iter(found)), path, line)
     metres = [
-        [
-            factor(axes[axis][1] or stated[0], metres_in, LENGTHS, columns[axes[axis][0]], path, line)
-            for axis in "xyz"
-        ]
-        for axes in found.values()
+        [factor(unit or stated[0], metres_in, LENGTHS, columns[k], path, line) for k, unit in triple]
+        for triple in triples
     ]
-    return Coordinates(
-        columns=tuple(columns),
-        markers=tuple(found),
-        index=np.array([[axes[axis][0] for axis in "xyz"] for axes in found.values()]),
-        metres=np.array(metres),
-        time=time,
-        repeated=dict.fromkeys(twice, f"line {line}"),
-    )
+    index, repeated = np.array([[k for k, _ in t] for t in triples]), dict.fromkeys(twice, f"line {line}")
+    return Coordinates(tuple(columns), tuple(found), index, np.array(metres), time, repeated=repeated)
 
 
 def _named_axes(
@@ -180,9 +171,8 @@ def _named_axes(
 def _no_unit(marker: str, path: Path, line: int) -> InputError:
     problem = "the header does not say in which unit of length the numbers are"
     expected = f"mm, cm or m in brackets behind the names of the columns, such as {marker}_x [mm]"
-    return error_at(
-        path, line, problem, expected, "write the unit that the numbers are in", code="unknown_unit"
-    )
+    remedy = "write the unit that the numbers are in"
+    return error_at(path, line, problem, expected, remedy, code="unknown_unit")
 
 
 def vicon_coordinates(

@@ -15,9 +15,8 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.number_rows import RowReader, stacked
 from musclesolve.recording.text.repeated_names import blanked, check_unique, distinct_names, repeated_notes
-from musclesolve.recording.text.text_file import file_path, split_cells, write_text
+from musclesolve.recording.text.text_file import check_writable, file_path, split_cells, write_text
 from musclesolve.recording.text.time_grid import checked_times
-from musclesolve.recording.text.writable import check_writable
 
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
@@ -48,17 +47,9 @@ def read_mot(path: str | Path) -> Table:
         printed, values, lines = stacked(reader, reader.blocks(names, str.split), parts)
     kept, warning = _kept_rows(_stated_count(header, _ROWS, printed.size, path), printed.size, reader, path)
     times, notes = checked_times(printed[:kept], lines[:kept], path)
-    return Table(
-        times,
-        tuple(places),
-        values[:kept],
-        _in_degrees(header, path),
-        path,
-        lines[:kept],
-        notes=(*repeated_notes("column", repeated, path), *notes),
-        repeated=repeated,
-        row_warning=warning,
-    )
+    notes, degrees = (*repeated_notes("column", repeated, path), *notes), _in_degrees(header, path)
+    values, lines = values[:kept], lines[:kept]
+    return Table(times, tuple(places), values, degrees, path, lines, (), notes, repeated, warning)
 
 
 def _kept_rows(stated: str, found: int, reader: RowReader, path: Path) -> tuple[int, str]:
@@ -77,9 +68,8 @@ def _column_names(reader: RowReader, path: Path) -> list[str]:
     end = reader.line_number
     line = reader.filled_line()
     if line is None:
-        raise error_at(
-            path, end, "nothing follows the header", "column names and rows", code="truncated_file"
-        )
+        problem, expected = "nothing follows the header", "column names and rows"
+        raise error_at(path, end, problem, expected, code="truncated_file")
     names = [cell for cell in split_cells(line) if cell]
     if names[0].casefold() != "time":
         problem = f"the first column is '{names[0]}'"

@@ -281,9 +281,8 @@ def _cell_by_cell(
         if len(cells) != len(names):
             expected = f"{len(names)} cells, as the column names say"
             remedy = f"the row is cut short, or has cells too many (decimal commas?); {EXPORT_AGAIN}"
-            raise error_at(
-                path, line, f"{len(cells)} cells in this row", expected, remedy, code="truncated_file"
-            )
+            problem = f"{len(cells)} cells in this row"
+            raise error_at(path, line, problem, expected, remedy, code="truncated_file")
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
         ]

@@ -1,4 +1,4 @@
-"""Opening, decoding and writing files; whatever prevents it becomes an InputError."""
+"""Opening, decoding and writing files, and what is tested before; whatever prevents it becomes an InputError."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+
+import numpy as np
 
 from muscle_db.regular_file import (
     RECORDING,
@@ -20,16 +22,20 @@ from muscle_db.regular_file import (
     open_regular,
     read_regular,
 )
+from musclesolve._util.arrays import Array
 from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.names import suggestion
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import InputError
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
+from musclesolve.recording.text.repeated_names import distinct_names
+from musclesolve.recording.units import LARGEST
 
 RECORDED = (".trc", ".c3d", ".csv", ".mot", ".sto", ".toml")
 """Suffixes of the files of a trial."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
+MOST_DECIMALS = 30
 
 
 def file_path(path: str | Path) -> Path:
@@ -116,9 +122,8 @@ def binary_file(path: Path) -> InputError:
     with open_input(path) as stream:
         start = stream.read(2)
     if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return error_at(
-            path, None, "the text is UTF-16", "UTF-8", "save it again as UTF-8", code="bad_encoding"
-        )
+        problem, remedy = "the text is UTF-16", "save it again as UTF-8"
+        return error_at(path, None, problem, "UTF-8", remedy, code="bad_encoding")
     return error_at(path, None, "this is a binary file", TEXT, "export it as text, or name another file")
 
 
@@ -130,11 +135,8 @@ def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
 def no_file(path: Path) -> InputError:
     """Return the refusal of a path that is not a regular file."""
     folder = path.parent.absolute()
-    problem, expected, remedy = (
-        "there is no such file",
-        f"a file in {folder}",
-        "check the name and the folder",
-    )
+    problem, expected = "there is no such file", f"a file in {folder}"
+    remedy = "check the name and the folder"
     if path.is_dir():
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
     elif path.exists():
@@ -199,3 +201,37 @@ def _umask() -> int:
     current = os.umask(0)
     os.umask(current)
     return current
+
+
+def check_writable(
+    path: str | Path, kind: str, names: Sequence[str], time: Array, values: Array, decimals: int
+) -> Path:
+    """Return the path of a file that can be written: the readers would accept it.
+
+    `kind` is "marker" or "column", of n names; times are (T,) [s], values (T, n, ...) in the unit that is written with
+    so many decimals, NaN for a gap.
+    """
+    path = file_path(path)
+    if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
+        expected = f"a whole number from 0 to {MOST_DECIMALS}"
+        raise error_at(path, None, f"{decimals!r} decimals", expected, "write decimals=6", code="bad_number")
+    if time.ndim != 1 or time.size < 2:
+        problem = f"{time.size} frame(s) have no rate to write"
+        raise error_at(path, None, problem, "at least two", "write more frames", code="too_few_frames")
+    if values.shape[:2] != (time.size, len(names)):
+        problem = f"{time.size} frames and {len(names)} names for values of the shape {values.shape}"
+        expected = f"as many rows as frames, and one {kind} for every name"
+        raise error_at(path, None, problem, expected, "give matching names and times", code="bad_shape")
+    for name in distinct_names(names, "")[1]:
+        problem, expected = f"the {kind} '{name}' stands twice", f"every {kind} once"
+        raise error_at(path, None, problem, expected, "rename one of them", code="duplicate_name")
+    if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
+        problem = "the times do not increase from frame to frame"
+        raise error_at(path, None, problem, "finite times", "sort the frames", code="time_not_increasing")
+    beyond = np.abs(values) > LARGEST
+    if beyond.any():
+        row, column = np.argwhere(beyond)[0, :2]
+        problem = f"'{names[column]}' has the value {values[beyond][0]:g} at {time[row]:g} s"
+        expected = f"numbers of at most {LARGEST:g}, or nan where nothing was measured"
+        raise error_at(path, None, problem, expected, "correct the value before writing", code="not_finite")
+    return path

@@ -20,7 +20,7 @@ from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 EVEN = 1e-6
 """Deviations from even sampling below this share of a step change nothing."""
 NOTED_S = 1e-5
-"""A change of the times below this is not worth a note [s]: at 5 m/s it moves a marker by 0.05 mm."""
+"""A change of the times below this needs no note [s]: at 5 m/s it moves a marker by 0.05 mm."""
 COARSE, VERY_COARSE, COARSEST = 0.4, 0.8, 4.0
 """Units of the times, in steps: beyond the first a rate must be stated or common, because a fitted one could hide a
 missing row; beyond the second, up to one step, it must be stated, and the clock must have started at a whole number of
@@ -67,10 +67,8 @@ def _check_time(time: Array, lines: NDArray[np.int64], path: Path) -> None:
     if late.size:
         k = int(late[0])
         problem = f"the time goes from {time[k]:g} s to {time[k + 1]:g} s"
-        expected, remedy = (
-            "times that increase from row to row",
-            f"{EXPORT_AGAIN}, with more decimals of the time",
-        )
+        expected = "times that increase from row to row"
+        remedy = f"{EXPORT_AGAIN}, with more decimals of the time"
         raise error_at(path, lines[k + 1], problem, expected, remedy, code="time_not_increasing")
 
 

@@ -17,19 +17,21 @@ from musclesolve.recording.data import Markers
 from musclesolve.recording.place_errors import EXPORT_AGAIN, error_at
 from musclesolve.recording.text.number_rows import RowReader, stacked, without_lost
 from musclesolve.recording.text.repeated_names import blanked, distinct_names, repeated_notes
-from musclesolve.recording.text.text_file import decimal_point, file_path, split_cells, write_text
+from musclesolve.recording.text.text_file import (
+    check_writable,
+    decimal_point,
+    file_path,
+    split_cells,
+    write_text,
+)
 from musclesolve.recording.text.time_grid import checked_times
-from musclesolve.recording.text.writable import check_writable
 from musclesolve.recording.units import METRES, metres_in
 
 _NAME_LINE = 4
 
 
 def read_trc(path: str | Path) -> Markers:
-    """Read a TRC file.
-
-    Returns:
-        Markers in metres, in the axes of the file.
+    """Read the marker trajectories [m] of a TRC file, in the axes of the file.
 
     Raises:
         InputError: with the line, for anything that does not fit together.

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.markers.marker_mapping import MarkerMapping, renamed_markers
+from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.place_errors import error_at
 from musclesolve.recording.text.repeated_names import repeated_name
 from musclesolve.recording.trial.recording_checks import check_sampling
@@ -50,7 +50,7 @@ def read_functional(
     recordings: dict[Side, Markers] = {}
     for side, name in given.items():
         path = document.input_file("files", f"functional_{side}", name)
-        recordings[side] = renamed_markers(document, read_markers(path), marker_mapping).rotated(rotation)
+        recordings[side] = marker_mapping.names.checked(document, read_markers(path)).rotated(rotation)
         check_sampling(recordings[side].time, path)
         _check_thigh(document, marker_mapping, recordings[side], side)
         _check_markers(document, marker_mapping, recordings[side], side)

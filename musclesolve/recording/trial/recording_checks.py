@@ -32,14 +32,8 @@ def check_trial(trial: Trial, document: Document) -> None:
     check_size(trial, document)
     check_jumps(trial)
     check_heading(trial, document)
-    check_sides(
-        trial,
-        {
-            name: trial.markers.weighted(weights)[trial.frames()]
-            for name, weights in trial.mapping.items()
-            if trial.sees(name)
-        },
-    )
+    seen = {name: weights for name, weights in trial.mapping.items() if trial.sees(name)}
+    check_sides(trial, {name: trial.markers.weighted(w)[trial.frames()] for name, w in seen.items()})
     for index, plate in enumerate(trial.forces):
         check_plate(trial, plate, index, document)
     check_any_load(trial, document)

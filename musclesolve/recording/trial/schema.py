@@ -224,10 +224,8 @@ class _Examination:
     def _table(self, name: str, rules: Fields) -> Any:
         given, header = self.document.content.get(name), self.document.header(name)
         if given in (None, []) and rules.get("required"):
-            problem, remedy = (
-                f"the table {header} is missing",
-                f"add {header} with these keys, each on its own line",
-            )
+            problem = f"the table {header} is missing"
+            remedy = f"add {header} with these keys, each on its own line"
             error = error_at(self.document.path, None, problem, _needed(rules), remedy, code="missing_key")
             self.errors.append(error)
         if rules.get("list"):

@@ -6,15 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.names import suggestion
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.recording.c3d.c3d_file import read_c3d
 from musclesolve.recording.c3d.foot_forces import c3d_forces
 from musclesolve.recording.c3d.stored_events import stated_events
 from musclesolve.recording.data import (
+    SIDE_NAMES,
     SIDES,
     ConsistencyOptions,
     Markers,
@@ -23,7 +21,6 @@ from musclesolve.recording.data import (
     SharingOptions,
     Side,
     Subject,
-    Table,
     Trial,
 )
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -32,17 +29,14 @@ from musclesolve.recording.gaps.gap_filling import fill_trial
 from musclesolve.recording.gaps.upper_body_completion import Completed, complete_upper_body
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
-from musclesolve.recording.text.force_columns import check_columns, column_names
-from musclesolve.recording.text.repeated_names import repeated_name
 from musclesolve.recording.trial.analysed_range import NOTHING_FOUND, find_range, finds_range, without_ends
 from musclesolve.recording.trial.filter_options import filter_of
+from musclesolve.recording.trial.force_columns import plate_of
 from musclesolve.recording.trial.functional_trials import hip_regression, read_functional
 from musclesolve.recording.trial.recording_checks import check_trial
 from musclesolve.recording.trial.schema import Document, validated
 
 FEWEST_FRAMES = 10
-# No number of a plate that was measured is larger, in N, m and N m: one is enough to spoil everything.
-LARGEST = 1e5
 
 
 def read_trial(path: str | Path) -> Trial:
@@ -52,13 +46,9 @@ def read_trial(path: str | Path) -> Trial:
         InputError: anything that is missing, contradictory or implausible, with the file and the place in it.
     """
     if not isinstance(path, str | Path):
-        raise InputError(
-            f"{path!r} is not a path",
-            code="bad_type",
-            where="read_trial",
-            expected="the path of a trial file",
-            remedy='read_trial("trial.toml")',
-        )
+        problem, expected = f"{path!r} is not a path", "the path of a trial file"
+        remedy = 'read_trial("trial.toml")'
+        raise InputError(problem, code="bad_type", where="read_trial", expected=expected, remedy=remedy)
     document = Document(Path(path))
     content = validated(document)
     files = {
@@ -201,72 +191,6 @@ def forces_of(
     return tuple(plate_of(document, content, k, table, rotation) for k in plates), table.sentences
 
 
-def plate_of(
-    document: Document, content: dict[str, Any], index: int, table: Table, rotation: Array
-) -> PlateForce:
-    """Return one plate of the trial file, in the global frame."""
-    entry, threshold = content["force"][index], content["filter"]["unloaded_below_n"]
-    everything = np.ones(table.time.size, bool)
-    names = {
-        role: _columns(document, entry[role], role, index, table)
-        for role in ("force", "point", "moment")
-        if entry[role] is not None
-    }
-    check_columns(document, content["force"], index, table)
-    force = _vectors(table, names["force"], everything) @ rotation.T
-    # The point of application of a zero force is arbitrary.
-    loaded = np.abs(force[:, 2]) >= threshold
-    point = _vectors(table, names["point"], loaded) @ rotation.T
-    moment = _vectors(table, names["moment"], loaded) @ rotation.T if "moment" in names else 0.0 * force
-    return PlateForce(entry["side"], table.time, force, point, moment, table.path)
-
-
-def _columns(document: Document, given: str | list[str], role: str, index: int, table: Table) -> list[str]:
-    names = column_names(given)
-    for name in names:
-        if name not in table.names:
-            raise document.error(
-                f"the column '{name}' is not in {table.path}",
-                "force",
-                role,
-                index,
-                code="missing_column",
-                expected="a column of this file",
-                remedy=suggestion(name, table.names) or f"its columns are {', '.join(table.names)}",
-            )
-        if name in table.repeated:
-            raise repeated_name("column", name, table.repeated[name], table.path)
-    return names
-
-
-def _vectors(table: Table, names: list[str], needed: Mask) -> Array:
-    """Return three columns as (S, 3), refusing gaps and absurd numbers in needed rows (S,)."""
-    vectors = np.stack([table[name] for name in names], axis=-1)
-    lacking = np.isnan(vectors) & needed[:, None]
-    if lacking.any():
-        row, column = np.argwhere(lacking)[0]
-        raise InputError(
-            f"a number is missing at {table.time[row]:g} s",
-            code="missing_samples",
-            file=table.path,
-            where=f"line {table.lines[row]}, column '{names[column]}'",
-            expected="a force in every row; its point and moment wherever it is not zero",
-            remedy="fill the gap in the software that exported the file; an unloaded plate has a force of 0",
-        )
-    beyond = (np.abs(vectors) > LARGEST) & needed[:, None]
-    if beyond.any():
-        row, column = np.argwhere(beyond)[0]
-        raise InputError(
-            f"the number is {vectors[row, column]:.3g}",
-            code="bad_units",
-            file=table.path,
-            where=f"line {table.lines[row]}, column '{names[column]}'",
-            expected="a number that was measured, in newtons and metres",
-            remedy="correct it in the software that exported the file",
-        )
-    return vectors
-
-
 def recorded_range(walk: Markers, forces: tuple[PlateForce, ...]) -> tuple[float, float]:
     """Return first and last time at which both markers and forces were recorded [s]; the last first if never."""
     times = [walk.time, *(plate.time for plate in forces)]
@@ -283,27 +207,19 @@ def time_range_of(
         f"forces {forces[0].time[0]:g} to {forces[0].time[-1]:g} s"
     )
     if latest <= earliest:
-        raise document.error(
-            "markers and forces were not recorded at the same time",
-            "files",
-            "forces",
-            code="no_overlap",
-            expected=f"recordings that overlap, not {recorded}",
-            remedy="name files of one trial, or export both with the same start of time",
-        )
+        problem = "markers and forces were not recorded at the same time"
+        expected = f"recordings that overlap, not {recorded}"
+        remedy = "name files of one trial, or export both with the same start of time"
+        raise document.error(problem, "files", "forces", 0, expected, remedy, code="no_overlap")
     start = earliest if given["start_s"] is None else float(given["start_s"])
     end = latest if given["end_s"] is None else float(given["end_s"])
     half = 0.5 / walk.rate
     for key, value in (("start_s", start), ("end_s", end)):
         if not earliest - half < value < latest + half:
-            raise document.error(
-                f"{value:g} s lies outside of what was recorded",
-                "time",
-                key,
-                code="bad_range",
-                expected=f"a time within both: {recorded}",
-                remedy=f"choose a time from {earliest:g} to {latest:g} s",
-            )
+            problem = f"{value:g} s lies outside of what was recorded"
+            expected = f"a time within both: {recorded}"
+            remedy = f"choose a time from {earliest:g} to {latest:g} s"
+            raise document.error(problem, "time", key, 0, expected, remedy, code="bad_range")
     _check_length(document, given, start, end, walk.rate, recorded)
     return float(start), float(end)
 
@@ -313,23 +229,15 @@ def _check_length(
 ) -> None:
     """Refuse a time range that ends before it begins, or has too few frames."""
     if start >= end:
-        raise document.error(
-            f"the start, {start:g} s, does not lie before the end, {end:g} s",
-            "time",
-            "end_s" if given["start_s"] is None else "start_s",
-            code="bad_range",
-            expected="start_s before end_s",
-            remedy="exchange the two times, or correct one of them",
-        )
+        problem = f"the start, {start:g} s, does not lie before the end, {end:g} s"
+        key = "end_s" if given["start_s"] is None else "start_s"
+        remedy = "exchange the two times, or correct one of them"
+        raise document.error(problem, "time", key, 0, "start_s before end_s", remedy, code="bad_range")
     if end - start < FEWEST_FRAMES / rate:
-        raise document.error(
-            f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames",
-            "time",
-            "end_s",
-            code="bad_range",
-            expected=f"a longer range within both recordings: {recorded}",
-            remedy=f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start",
-        )
+        problem = f"the range from {start:g} to {end:g} s has fewer than {FEWEST_FRAMES} frames"
+        expected = f"a longer range within both recordings: {recorded}"
+        remedy = f"choose an end after {start + FEWEST_FRAMES / rate:g} s, or an earlier start"
+        raise document.error(problem, "time", "end_s", 0, expected, remedy, code="bad_range")
 
 
 def muscles_of(document: Document, given: dict[str, Any]) -> MuscleOptions:
@@ -347,7 +255,7 @@ def sharing_of(given: dict[str, Any]) -> SharingOptions:
     return SharingOptions(
         cost=given["cost"],
         solver=given["solver"],
-        reserve_weight=None if weight is None else float(weight),
+        reserve_weight=_optional(weight),
         dofs=None if dofs is None else tuple(dofs),
     )
 
@@ -378,7 +286,6 @@ def marker_notes(walk: Markers, static: Markers | None) -> tuple[str, ...]:
 def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
     """Return notes on what the trial file leaves out."""
     notes = []
-    names = {"r": "right", "l": "left"}
     for side in SIDES:
         if not any(plate.side == side for plate in forces):
             without = (
@@ -386,11 +293,11 @@ def notes_of(content: dict[str, Any], forces: tuple[PlateForce, ...]) -> tuple[s
                 if finds_range(content)
                 else "it is taken as unloaded all the time"
             )
-            notes.append(f"No plate is given for the {names[side]} foot: {without}.")
+            notes.append(f"No plate is given for the {SIDE_NAMES[side]} foot: {without}.")
     for entry in content["force"]:
         if entry["moment"] is None and entry["plate"] is None and entry["side"] is not None:
             notes.append(
-                f"No moment is given for the plate of the {names[entry['side']]} foot: it is taken as zero."
+                f"No moment is given for the plate of the {SIDE_NAMES[entry['side']]} foot: it is taken as zero."
             )
     if content["files"]["static"] is None:
         notes.append("There is no standing trial: segments are measured on the motion itself.")

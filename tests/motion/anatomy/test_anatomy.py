@@ -35,11 +35,7 @@ def test_joint_centers_are_found(measured: Anatomy, truth: dict[str, np.ndarray]
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "pelvis_forward",
-        *(f"{axis}_{side}" for axis in ("knee_axis", "ankle_axis") for side in "rl"),
-    ],
+    "name", ["pelvis_forward", *(f"{axis}_{side}" for axis in ("knee_axis", "ankle_axis") for side in "rl")]
 )
 def test_directions_are_found(measured: Anatomy, truth: dict[str, np.ndarray], name: str) -> None:
     np.testing.assert_allclose(measured.directions[name], truth[name], atol=1.5e-3)

@@ -237,7 +237,7 @@ def test_a_thigh_that_is_no_body_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("edits", "said", "remedy"),
+    ("edits", "problem", "remedy"),
     [
         ((ASKED[0],), "no trial moves the right hip", "add functional_r"),
         ((ASKED[1],), "the hip centers are found otherwise", 'hip = "functional"'),
@@ -255,13 +255,13 @@ def test_a_thigh_that_is_no_body_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_trial_file_that_asks_in_vain_is_refused(
-    tmp_path: Path, edits: tuple[tuple[str, str], ...], said: str, remedy: str
+    tmp_path: Path, edits: tuple[tuple[str, str], ...], problem: str, remedy: str
 ) -> None:
     functional_trial(tmp_path)
     with pytest.raises(InputError) as error:
         read_trial(write_trial(tmp_path, *edits))
     message = str(error.value)
-    assert said in message and remedy in message.split("remedy: ")[1] and "trial.toml, line" in message
+    assert problem in message and remedy in message.split("remedy: ")[1] and "trial.toml, line" in message
 
 
 def test_without_a_standing_trial_there_is_no_functional_hip(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from synthetic_trial import FILE_FROM_GLOBAL, person, write_markers, write_trial
 
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.motion.anatomy.chord_function import chord_center
+from musclesolve.motion.anatomy.medial_landmarks import chord_center
 from musclesolve.recording.text.trc_file import read_trc
 from musclesolve.recording.trial.trial_file import read_trial
 
@@ -98,12 +98,12 @@ def test_a_wand_that_sits_elsewhere_than_standing_is_seen(tmp_path, moved: float
     columns = {name: static[name] @ FILE_FROM_GLOBAL for name in static.names}
     columns["RTHI"] = columns["RTHI"] + [0.0, 0.0, moved] @ FILE_FROM_GLOBAL
     write_markers(tmp_path / "static.trc", static.time, columns)
-    said = "points of hip_r, thigh_wand_r and knee_lateral_r keep their standing shape only"
+    sentence = "points of hip_r, thigh_wand_r and knee_lateral_r keep their standing shape only"
     if moved > 0.1:
-        with pytest.raises(InputError, match=rf"\[mapping\] thigh_wand_r: the {said}"):
+        with pytest.raises(InputError, match=rf"\[mapping\] thigh_wand_r: the {sentence}"):
             anatomy(read_trial(path))
     else:
-        assert any(said in note for note in anatomy(read_trial(path)).notes)
+        assert any(sentence in note for note in anatomy(read_trial(path)).notes)
 
 
 @pytest.mark.parametrize(("offset", "wand"), [(0.06, 0.02), (0.05, 0.02), (0.01, 0.0)])

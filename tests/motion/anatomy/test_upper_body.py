@@ -82,11 +82,12 @@ def test_an_arm_shown_in_part_is_not_thrown_about(tmp_path, whole, without) -> N
 
 def test_what_is_left_out_of_an_arm_is_said(tmp_path) -> None:
     trial = read_trial(changed(tmp_path, without=("elbow_lateral_r",)))
-    said = anatomy(trial).completed
+    sentences = anatomy(trial).completed
     assert any(
-        line.startswith("The right forearm: no marker of the elbow") and "upper arm" in line for line in said
+        line.startswith("The right forearm: no marker of the elbow") and "upper arm" in line
+        for line in sentences
     )
-    assert len(said) == 3 and all(" right " in line for line in said)
+    assert len(sentences) == 3 and all(" right " in line for line in sentences)
 
 
 JOINTS = {

@@ -15,7 +15,7 @@ SIGNALS = st.lists(st.integers(-4, 4), min_size=3, max_size=60)
 @settings(deadline=None, max_examples=150)
 @given(SIGNALS, st.floats(1.0, 12.0))
 def test_peaks_are_those_of_scipy(values, distance):
-    """Flat tops, equal heights and cut ends among them; equal heights are told apart by a slope."""
+    """Flat tops, equal heights and cut ends among them; equal heights are distinguished by a slope."""
     signal = np.array(values) + 1e-3 * np.arange(len(values)) % 7e-3
     for smooth in (np.array(values, dtype=float), signal):
         np.testing.assert_array_equal(_local_maxima(smooth), find_peaks(smooth)[0])

@@ -35,11 +35,11 @@ def hops(count: int = 3, flight: float = 0.3, stance: float = 0.4) -> Trial:
 
     def height(time):
         since = time % step
-        leap = 0.5 * GRAVITY * since * (flight - since)
+        rise = 0.5 * GRAVITY * since * (flight - since)
         # The same velocity, down and up again, as a cosine in the stance.
         depth = GRAVITY * flight * stance / (2.0 * np.pi)
         return np.where(
-            since < flight, leap, -depth * np.sin(np.pi * np.clip((since - flight) / stance, 0.0, 1.0))
+            since < flight, rise, -depth * np.sin(np.pi * np.clip((since - flight) / stance, 0.0, 1.0))
         )
 
     markers, position = trial.markers, trial.markers.position.copy()

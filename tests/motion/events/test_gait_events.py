@@ -1,4 +1,4 @@
-"""All the events of a trial: which source counts, what is filled in, and what is said of it."""
+"""All the events of a trial: which source counts, what is filled in, and what is reported of it."""
 
 from __future__ import annotations
 

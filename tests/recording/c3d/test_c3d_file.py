@@ -176,7 +176,7 @@ def test_recordings_of_more_frames_than_16_bits_count(tmp_path: Path) -> None:
 
 
 def test_events_that_the_file_states(tmp_path: Path) -> None:
-    def told(file) -> None:
+    def with_events(file) -> None:
         for time, side, label in [
             ([0, 1.2], "Right", "Foot Off"),
             ([0, 0.5], "Right", "Foot Strike"),
@@ -185,7 +185,7 @@ def test_events_that_the_file_states(tmp_path: Path) -> None:
         ]:
             file.add_event(time, side, label)
 
-    events = read_events(read_c3d(write(tmp_path / "a.c3d", told)))
+    events = read_events(read_c3d(write(tmp_path / "a.c3d", with_events)))
     assert [(e.kind, e.side, e.source) for e in events] == [
         ("heel_strike", "r", "stated"),
         ("toe_off", "r", "stated"),

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from musclesolve.errors import InputError
 from musclesolve.recording.cameras.calibration import calibrate
 from musclesolve.recording.cameras.camera_file import read_camera_file
-from musclesolve.recording.cameras.camera_markers import read_camera_markers
+from musclesolve.recording.cameras.camera_markers import largest_noise, read_camera_markers
 from musclesolve.recording.cameras.camera_setups import ring
-from musclesolve.recording.cameras.camera_warnings import largest_noise
 from musclesolve.recording.cameras.camera_writing import write_camera_file
 from musclesolve.recording.data import Markers
 from musclesolve.recording.text.trc_file import read_trc
@@ -75,8 +74,8 @@ def test_noise_in_the_pixels_gives_the_error_that_the_notes_tell(tmp_path: Path)
     path = write_camera_file(tmp_path, cameras, frame, stride, 0.8, rng, control_noise_px=0.05)
     found = read_camera_markers(path)
     rms = np.sqrt(np.mean(np.sum((found.position - stride.position) ** 2, axis=-1)))
-    (told,) = (note for note in found.notes if "digitising errors" in note)
-    assert float(told.split("by about ")[1].split(" mm")[0]) == pytest.approx(1000.0 * rms, rel=0.1)
+    (sentence,) = (note for note in found.notes if "digitising errors" in note)
+    assert float(sentence.split("by about ")[1].split(" mm")[0]) == pytest.approx(1000.0 * rms, rel=0.1)
     assert any("4 cameras" in note and "Lens distortion is not modelled" in note for note in found.notes)
 
 
@@ -180,12 +179,12 @@ def test_an_image_that_the_other_cameras_contradict_is_left_out_and_noted(tmp_pa
 @pytest.mark.parametrize(("cameras", "points"), [(1, 6), (2, 18)])
 def test_the_noise_of_control_points_is_rarely_larger_than_stated(cameras: int, points: int) -> None:
     rng, known = np.random.default_rng(4), FRAME[[0, 2, 4, 13, 15, 17, *range(5, 17)]][:points]
-    views, told = ring(cameras), []
+    views, limits = ring(cameras), []
     for _ in range(200):
         image = [camera.project(known) + 0.6 * rng.normal(size=(points, 2)) for camera in views]
-        told.append(largest_noise([calibrate(known, pixels) for pixels in image]))
+        limits.append(largest_noise([calibrate(known, pixels) for pixels in image]))
     # The standard error of the share of 0.95 is 0.015.
-    assert 0.9 < np.mean(np.array(told) > 0.6) < 0.99
+    assert 0.9 < np.mean(np.array(limits) > 0.6) < 0.99
 
 
 def test_a_loose_calibration_is_noted(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A pixel of something else: named where the other cameras can tell, told where they cannot, never silent."""
+"""A pixel of something else: named where the other cameras show it, reported where they do not, never silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The iteration behind reconstruction: it begins next to the answer and stops when it is there."""
+"""The iteration behind reconstruction: it begins next to the solution and stops when it is there."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_the_way_that_both_recordings_serve_is_taken() -> None:
 def test_a_marker_of_the_foot_that_the_standing_trial_lacks_is_left_out() -> None:
     mapping, notes = pig(BOTH, tuple(name for name in BOTH if name != "RMT5"))
     assert "metatarsal_5_r" not in mapping and "standing trial has no marker 'RMT5'" in notes[0]
-    # What is required stays, so that its want is told.
+    # What is required stays, so that its absence is reported.
     mapping, notes = pig(tuple(name for name in BOTH if name != "RHEE"), BOTH)
     assert mapping["heel_r"] == "RHEE" and notes == []
     mapping, notes = pig(tuple(name for name in BOTH if name != "RTHI"), BOTH)
@@ -333,10 +333,7 @@ def gait2392_without(folder: Path, *markers: str) -> Path:
 
 @pytest.mark.parametrize(
     "standing_only",
-    [
-        [name for name in KNEES_AND_ANKLES if "Knee" in name],
-        [*KNEES_AND_ANKLES, "Top.Head"],
-    ],
+    [[name for name in KNEES_AND_ANKLES if "Knee" in name], [*KNEES_AND_ANKLES, "Top.Head"]],
     ids=["knees", "all, and no head"],
 )
 def test_knees_and_ankles_of_gait2392_may_be_in_the_standing_trial_alone(

@@ -147,17 +147,17 @@ def test_a_plate_without_a_step_is_no_fault_beside_one_with(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("edit", "said"),
+    ("edit", "part"),
     [
         (('force = "r_v"', 'force = ["r_vx", "r_vy", "r_vx"]'), "force: the column 'r_vx' is named twice"),
         (('point = "r_p"', 'point = ["r_px", "r_py", "r_vx"]'), "point: the column 'r_vx' is named twice"),
         (('force = "l_v"', 'force = "r_v"'), "force: the column 'r_vx' is named twice, for two plates"),
     ],
 )
-def test_a_column_that_is_named_twice_is_refused(tmp_path: Path, edit: tuple[str, str], said: str) -> None:
+def test_a_column_that_is_named_twice_is_refused(tmp_path: Path, edit: tuple[str, str], part: str) -> None:
     path = write_trial(tmp_path, edit)
     message = refused(path)
-    assert said in message and "line " in message
+    assert part in message and "line " in message
     assert not check(path).ok
 
 

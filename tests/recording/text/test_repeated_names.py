@@ -200,9 +200,9 @@ def test_columns_of_forces(tmp_path: Path, form: str) -> None:
 
 def test_convert_leaves_it_empty_and_says_so(tmp_path: Path) -> None:
     position = np.random.default_rng(4).normal(size=(5, 3, 3))
-    said = convert(
+    notes = convert(
         write_c3d_labels(tmp_path / "a.c3d", ["Ann:A", "Ann:B", "Ann:A"], position), [tmp_path / "a.trc"]
     )
-    assert any("stands twice" in note for note in said)
+    assert any("stands twice" in note for note in notes)
     found = read_trc(tmp_path / "a.trc")
     assert found.names == ("A", "B") and np.isnan(found["A"]).all() and np.isfinite(found["B"]).all()

@@ -225,16 +225,16 @@ def test_a_missing_row_among_rounded_times_stays(tmp_path: Path) -> None:
 
 def test_convert_writes_the_exact_times(tmp_path: Path) -> None:
     true = np.arange(150) / 60.0
-    said = convert(walk_of(tmp_path, true, "%.3f", "60"), [tmp_path / "exact.trc"])
-    assert any("are rounded" in note for note in said)
+    notes = convert(walk_of(tmp_path, true, "%.3f", "60"), [tmp_path / "exact.trc"])
+    assert any("are rounded" in note for note in notes)
     np.testing.assert_allclose(
         [float(line.split("\t")[1]) for line in (tmp_path / "exact.trc").read_text().split("\n")[6:-1]],
         true,
         atol=6e-9,
     )
     assert read_markers(tmp_path / "exact.trc").notes == ()
-    said = convert(forces_of(tmp_path, true, "f.csv"), [tmp_path / "exact.mot"])
-    assert any("are rounded" in note for note in said)
+    notes = convert(forces_of(tmp_path, true, "f.csv"), [tmp_path / "exact.mot"])
+    assert any("are rounded" in note for note in notes)
     np.testing.assert_allclose(read_mot(tmp_path / "exact.mot").time, true, atol=6e-9)
 
 

@@ -24,7 +24,7 @@ LEFT_OFF_1, LEFT_ON_2, LEFT_OFF_2, LEFT_ON_3 = 0.53, 0.942, 1.613, 2.025
 
 
 def walk(folder: Path, **options: object) -> Path:
-    """Three strides over two plates in the middle, unless otherwise said."""
+    """Three strides over two plates in the middle, unless otherwise stated."""
     return ms.synthetic_recording(folder, truth=False, **{"strides": 3, "steps": ("r2", "l2")} | options)
 
 
@@ -45,9 +45,12 @@ def test_each_leg_is_analysed_from_the_toe_off_before_its_plate_to_the_heel_stri
     assert trial.legs["r"][0] > RIGHT_OFF_1 - 0.005 and trial.legs["r"][1] < RIGHT_ON_3
     assert trial.time_range == (trial.legs["l"][0], trial.legs["r"][1])
     assert trial.balanced_range == (trial.legs["r"][0], trial.legs["l"][1])
-    said = "\n".join(trial.analysed)
-    assert "right leg: 1.07 to 2.5" in said and "on the floor beside the plates (0.40 to 1.05 s)" in said
-    assert "pelvis residual: both feet 1.07 to 2.0" in said
+    sentences = "\n".join(trial.analysed)
+    assert (
+        "right leg: 1.07 to 2.5" in sentences
+        and "on the floor beside the plates (0.40 to 1.05 s)" in sentences
+    )
+    assert "pelvis residual: both feet 1.07 to 2.0" in sentences
 
 
 @pytest.mark.parametrize(("noise_mm", "rate_hz"), [(3.0, 60.0), (1.0, 200.0)])

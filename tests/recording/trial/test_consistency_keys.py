@@ -55,7 +55,7 @@ def test_a_heavier_point_is_moved_less(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "parts"),
     [
         ('method = "nearst"', ["[consistency] method", "nearest, joint_angles", "did you mean 'nearest'"]),
         ('derivatives = "spline"', ["[consistency] derivatives", "did you mean 'splines'"]),
@@ -68,10 +68,10 @@ def test_a_heavier_point_is_moved_less(tmp_path):
         ("weight = { heel_r = 2 }", ["[consistency] weight", "did you mean 'weights'"]),
     ],
 )
-def test_values_that_cannot_be_are_refused(line, said, tmp_path):
+def test_values_that_cannot_be_are_refused(line, parts, tmp_path):
     with pytest.raises(InputError) as refusal:
         trial_with(tmp_path, line)
-    assert all(part in str(refusal.value) for part in ["trial.toml", "line ", *said])
+    assert all(part in str(refusal.value) for part in ["trial.toml", "line ", *parts])
 
 
 def test_a_weight_of_what_is_not_seen_is_refused_with_the_nearest_names(tmp_path):

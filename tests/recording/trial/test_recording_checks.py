@@ -55,7 +55,7 @@ def test_forward_is_the_axis_of_the_laboratory_whichever_way_the_subject_faces(
 def test_a_marker_that_jumps_is_refused_unless_it_jumps_far_outside(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
 
-    def leap(frame: int) -> Callable[[Markers], Markers]:
+    def jump(frame: int) -> Callable[[Markers], Markers]:
         def change(markers: Markers) -> Markers:
             position = markers.position.copy()
             position[frame, markers.names.index("RSH1"), 1] += 0.15
@@ -63,9 +63,9 @@ def test_a_marker_that_jumps_is_refused_unless_it_jumps_far_outside(tmp_path: Pa
 
         return change
 
-    rewrite_markers(tmp_path / "walk.trc", leap(20))
+    rewrite_markers(tmp_path / "walk.trc", jump(20))
     assert read_trial(path).notes == ()
-    rewrite_markers(tmp_path / "walk.trc", leap(100))
+    rewrite_markers(tmp_path / "walk.trc", jump(100))
     message = refused(path)
     assert "'RSH1'" in message and "300 mm" in message and "first near 0.99 s" in message
 
@@ -75,12 +75,12 @@ def test_a_jump_just_outside_the_range_leaves_the_motion_as_it_was(tmp_path: Pat
     path = write_trial(tmp_path)
     plain = anatomy(read_trial(path))
 
-    def leap(markers: Markers) -> Markers:
+    def jump(markers: Markers) -> Markers:
         position = markers.position.copy()
         position[frame, markers.names.index("RHEE"), 1] += 2.0
         return replace(markers, position=position)
 
-    rewrite_markers(tmp_path / "walk.trc", leap)
+    rewrite_markers(tmp_path / "walk.trc", jump)
     found = anatomy(read_trial(path))
     np.testing.assert_allclose(found.points["heel_r"], plain.points["heel_r"], atol=0.002)
     end = "first" if frame == 59 else "last"
@@ -92,7 +92,7 @@ def test_wrong_units_are_not_called_jumps(tmp_path: Path, factor: float) -> None
     path = write_trial(tmp_path)
     rewrite_markers(tmp_path / "walk.trc", lambda m: replace(m, position=factor * m.position))
     message = refused(path)
-    assert "Units" in message and "leap" not in message
+    assert "Units" in message and "jumps" not in message
 
 
 @pytest.mark.parametrize(

@@ -81,14 +81,8 @@ REFUSALS = {
     "a folder": (('"walk.trc"', '"."'), ["missing_file", "line 13", "[files] markers"]),
     "no such folder": (('"walk.trc"', '"data/walk.trc"'), ["missing_file", "[files] markers"]),
     "unknown table": (("[filter]", "[filtr]"), ["unknown_key", "[filtr]", "'filter'"]),
-    "missing table": (
-        ('[laboratory]\nforward = "+x"\nup = "+y"\n', ""),
-        ["missing_key", "[laboratory]"],
-    ),
-    "not a table": (
-        ("[filter]\ncutoff_hz = 6.0", "[[filter]]\ncutoff_hz = 6.0"),
-        ["bad_value", "[filter]"],
-    ),
+    "missing table": (('[laboratory]\nforward = "+x"\nup = "+y"\n', ""), ["missing_key", "[laboratory]"]),
+    "not a table": (("[filter]\ncutoff_hz = 6.0", "[[filter]]\ncutoff_hz = 6.0"), ["bad_value", "[filter]"]),
     "unknown key": (("mass_kg", "mass"), ["unknown_key", "line 4", "[subject] mass", "'mass_kg'"]),
     "missing key": (("stature_m = 1.75\n", ""), ["missing_key", "[subject]", "'stature_m'"]),
     "number as text": (("mass_kg = 70.0", 'mass_kg = "70"'), ["bad_value", "line 4", "'70'"]),
@@ -104,10 +98,7 @@ REFUSALS = {
         ["missing_file", "line 13", "[files] markers", "'wlak.trc'", "'walk.trc'"],
     ),
     "cutoff zero": (("cutoff_hz = 6.0", "cutoff_hz = 0"), ["bad_value", "[filter] cutoff_hz", "0"]),
-    "cutoff above half the rate": (
-        ("cutoff_hz = 6.0", "cutoff_hz = 55"),
-        ["bad_value", "55 Hz", "50 Hz"],
-    ),
+    "cutoff above half the rate": (("cutoff_hz = 6.0", "cutoff_hz = 55"), ["bad_value", "55 Hz", "50 Hz"]),
     "unknown landmark": (("heel_r =", "hel_r ="), ["unknown_name", "[mapping] hel_r", "'heel_r'"]),
     "missing landmark": (('heel_l = "LHEE"\n', ""), ["missing_key", "'heel_l'"]),
     "half a pelvis": (('psis_l = "LPSI"\n', ""), ["missing_key", "'psis_l'", "'sacrum'"]),
@@ -141,14 +132,8 @@ REFUSALS = {
     "clusters without standing": (('static = "static.trc"\n', ""), ["missing_key", "[clusters]"]),
     "regression": (('"harrington_2007"', '"harrington"'), ["bad_value", "[joint_centers] hip", "2007"]),
     "time outside": (("end_s = 1.8", "end_s = 18"), ["bad_range", "[time] end_s", "18 s", "0", "2.39 s"]),
-    "time reversed": (
-        ("end_s = 1.8", "end_s = 0.5"),
-        ["bad_range", "[time] start_s", "0.6 s", "0.5 s"],
-    ),
-    "time too short": (
-        ("end_s = 1.8", "end_s = 0.65"),
-        ["bad_range", "[time] end_s", "10", "0.7 s"],
-    ),
+    "time reversed": (("end_s = 1.8", "end_s = 0.5"), ["bad_range", "[time] start_s", "0.6 s", "0.5 s"]),
+    "time too short": (("end_s = 1.8", "end_s = 0.65"), ["bad_range", "[time] end_s", "10", "0.7 s"]),
     "side": (('side = "l"', 'side = "left"'), ["bad_value", "[[force]] side"]),
     "column": (
         ('"r_my"', '"r_ny"'),
