@@ -25,11 +25,7 @@ def check_number(
     most: float = np.inf,
     where: str | None = None,
 ) -> float:
-    """Return a finite number from `least` to `most` and larger than `above`; true and false are none.
-
-    Raises:
-        InputError: anything else, with the words of `expected`.
-    """
+    """Return a finite number from `least` to `most` and larger than `above`; true and false are none."""
     if isinstance(given, Real) and not isinstance(given, bool):
         value = float(given)
         if np.isfinite(value) and least <= value <= most and value > above:
@@ -38,11 +34,7 @@ def check_number(
 
 
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
-    """Return an integer that is at least `least`; true, false and 2.0 are none.
-
-    Raises:
-        InputError: anything else.
-    """
+    """Return an integer that is at least `least`; true, false and 2.0 are none."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
         raise InputError(
             f"{name} is {given!r}",
@@ -54,11 +46,7 @@ def check_integer(given: object, name: str, least: int, *, where: str | None = N
 
 
 def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
-    """See that a word is one of those that are known.
-
-    Raises:
-        InputError: it is another word, or none.
-    """
+    """See that a word is one of those that are known."""
     if not isinstance(given, str) or given not in known:
         raise InputError(
             f"{name} is {given!r}",
@@ -91,9 +79,6 @@ def check_array(
         finite: False lets numbers pass that are not finite.
         real: whether complex numbers are refused.
         where: the place of the argument, for messages.
-
-    Raises:
-        InputError: no numbers, another shape, or a number that is not finite; says which and where.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     wanted = {"where": where, "expected": f"numbers of the shape ({size})" if shape else "a number"}
@@ -123,11 +108,7 @@ def check_real_array(
     where: str | None = None,
     shapes: tuple[tuple[int, ...], ...] = (),
 ) -> Array:
-    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN.
-
-    Raises:
-        InputError: it holds something else, such as text, dates or complex numbers, or has another shape.
-    """
+    """Return numbers as an array in double precision, of one of some shapes if given; masked numbers become NaN."""
     try:
         raw = np.asanyarray(given)
         if raw.dtype.kind not in "biufO":
@@ -148,11 +129,7 @@ def check_real_array(
 
 
 def check_increasing(given: object, least: int = 1) -> AnyArray:
-    """Return the times (T,) [s] of frames.
-
-    Raises:
-        InputError: not finite, not increasing, or fewer than `least`.
-    """
+    """Return the times (T,) [s] of frames."""
     time = check_array(given, "time", ("T",))
     if len(time) < least:
         raise InputError(f"{len(time)} frames", code="too_few_frames", expected=f"at least {least}")

@@ -1,4 +1,4 @@
-"""File locks, which the operating system releases when a process ends, however it ends."""
+"""File locks, which the operating system releases however a process ends; a lock for libraries not thread-safe."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 import os
 import threading
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 
 try:
@@ -129,3 +130,25 @@ def _is_at(path: Path, number: int) -> bool:
         return os.path.samestat(os.stat(path), os.fstat(number))
     except FileNotFoundError:
         return False
+
+
+class OneThread:
+    """A reentrant lock, used with `with`; in a forked process it is free."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = RLock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+CASADI = OneThread()
+"""CasADi functions, and Ipopt with its linear solver MUMPS, keep state and crash where threads share it."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from musclesolve._util.interrupts import interrupts
 from musclesolve._util.processes import block_sigint, one_thread_each
+from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
 
 READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
@@ -28,7 +29,7 @@ MOST_DEATHS = 2
 AHEAD = 3
 """Of `ordered`: how many tasks per process are computed or kept before the next result in order is there."""
 
-Function = Callable[[Any, Any, Callable[[str, float], None]], Any]
+Function = Callable[[Any, Any, Progress], Any]
 Report = Callable[[list[int], float], None]
 
 

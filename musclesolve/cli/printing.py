@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from musclesolve._util.interrupts import interrupts
+from musclesolve._util.progress import Progress
 from musclesolve.results.tables.lines import INDENT, line
 
 WIDE = 140
@@ -52,16 +53,17 @@ def say_files(paths: list[Path]) -> None:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str, float], None]]:
+def progress() -> Iterator[Progress]:
     """A progress bar on the standard error stream of a terminal; yields its callback (stage, fraction 0 to 1).
 
     The callback also raises a Ctrl-C that was lost since its last call.
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich import progress as rich_progress
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description:<24}", markup=False), BarColumn(), TimeElapsedColumn())
     out = Console(stderr=True)
-    bar = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+    bar = rich_progress.Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
     with interrupts() as raise_interrupt, bar:
         task = bar.add_task("reading", total=1.0)
 

@@ -25,8 +25,7 @@ def compare(
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.plotting.comparison_figures import FILES, comparison_files
     from musclesolve.recording.trial import trial_file
-    from musclesolve.results.files.netcdf import netcdf_bytes
-    from musclesolve.results.files.replacing import check_folder, check_inputs
+    from musclesolve.results.files.netcdf import check_folder, check_inputs, netcdf_bytes
     from musclesolve.results.files.writing import reserved, write_files
     from musclesolve.results.tables import comparison_tables
     from musclesolve.studies import compare as comparison
@@ -105,8 +104,7 @@ def average(
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for average.nc and its figures.")],
     partial: Annotated[
-        bool,
-        typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %."),
+        bool, typer.Option("--partial", help="Include gait cycles of which the frames cover less than 95 %.")
     ] = False,
 ) -> None:
     """Average the gait cycles of results, each leg by itself: average.nc, a table of the strides, figures."""

@@ -11,8 +11,7 @@ from rich import box
 from rich.table import Table
 
 from musclesolve.results.tables.lines import line
-from musclesolve.studies.many_trials.trial_record import JOINTS, Outcome, TrialRecord
-from musclesolve.studies.many_trials.trials_csv import CSV
+from musclesolve.studies.many_trials.trial_record import CSV, JOINTS, Outcome, TrialRecord
 
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
 

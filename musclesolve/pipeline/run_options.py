@@ -45,11 +45,7 @@ class Options:
 def find_options(
     trial: Trial, cost: str | Cost | None = None, solver: str | Solver | None = None, side: str = "both"
 ) -> Options:
-    """Look up what is given here, and what is not given in the trial file.
-
-    Raises:
-        InputError: an unknown name, with its line where it stands in the trial file; a leg that was not measured.
-    """
+    """Look up what is given here, and what is not given in the trial file."""
     check_choice(side, "side", _SIDES)
     sides, sharing, muscles = _SIDES[side], trial.sharing, trial.muscles
     _check_measured(trial, sides)
@@ -77,11 +73,7 @@ def find_options(
 
 
 def check_choices(cost: str | Cost | None, solver: str | Solver | None, side: str) -> None:
-    """Refuse unknown names before a trial is read; None is left to the trial.
-
-    Raises:
-        InputError: there is no such cost, solver or side.
-    """
+    """Refuse unknown names before a trial is read; None is left to the trial."""
     check_choice(side, "side", _SIDES)
     if cost is not None:
         find_cost(cost)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -31,9 +31,6 @@ from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Trial
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
-
-Progress = Callable[[str, float], None]
-"""Called with the name of each stage and the share of the work that is done."""
 
 JOINTS = {"hip": "hip_flexion", "knee": "knee_flexion", "ankle": "ankle_dorsiflexion"}
 """Joints of a leg, each with the degree of freedom whose distal bodies are all that lies beyond the joint.

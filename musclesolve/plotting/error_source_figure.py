@@ -17,8 +17,8 @@ from musclesolve.plotting.page.curves import Legs
 from musclesolve.plotting.page.panels import joint_rows
 from musclesolve.plotting.page.style import NOTE_COLOR, SMALL, STANCE_COLOR, TEXT, heading, page, place_legend
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.tables.error_shares import Peak, peak
+from musclesolve.results.dataset.result_quantities import body_weight
+from musclesolve.results.tables.uncertainty_summary import Peak, peak
 
 SOURCE_COLOR = {
     "strength": "#08306B",

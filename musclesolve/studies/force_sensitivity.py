@@ -19,13 +19,14 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import unknown_name
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.leg_muscle_state import MuscleState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import PointDerivatives, point_derivatives
 from musclesolve.pipeline.run import prepare, share
-from musclesolve.pipeline.types import JOINTS, LegResult, Progress
+from musclesolve.pipeline.types import JOINTS, LegResult
 from musclesolve.recording.data import Trial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.derivatives.solution_derivatives import SolutionDerivatives, solution_derivatives
@@ -177,7 +178,7 @@ def force_sensitivity(
     Raises:
         InputError: as in `run`; a cost without derivatives.
     """
-    report = progress or (lambda stage, fraction: None)
+    report = progress or no_progress
     prepared = prepare(trial, cost, solver, side, report)
     legs = share(prepared, progress=report).legs
     report("derivatives", 0.95)

@@ -47,8 +47,8 @@ def pipeline(monkeypatch):
         def read_trial(path):
             return SimpleNamespace(path=path, files={})
 
-        monkeypatch.setattr(ms, "read_trial", read_trial, raising=False)
-        monkeypatch.setattr(ms, "run", run, raising=False)
+        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", read_trial)
+        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.run", run)
         return seen
 
     return replace

@@ -12,14 +12,12 @@ from many_trials import write_stride
 from synthetic_result import result
 from typer.testing import CliRunner
 
-import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import save_figures as save
 from musclesolve.results.files.netcdf import netcdf_bytes, read_result, write_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt
-from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
-from musclesolve.studies.many_trials.trials_csv import csv_bytes
+from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 
 ODD = "w\udcff\udc80lk"
 """As Python has it when a name holds the bytes FF and 80."""
@@ -139,7 +137,7 @@ def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message
         def refused(path, error=error):
             raise error
 
-        monkeypatch.setattr(ms, "read_trial", refused, raising=False)
+        monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", refused)
         done = CliRunner().invoke(cli.app, ["run", "a.toml", "-o", str(tmp_path / "out")])
         assert (done.exit_code, done.stderr) == (2, f"musclesolve: {words}\n")
         assert not (tmp_path / "out").exists()

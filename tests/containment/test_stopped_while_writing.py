@@ -15,7 +15,6 @@ from many_trials import write_stride
 from synthetic_result import result
 from typer.testing import CliRunner
 
-import musclesolve as ms
 from musclesolve._util import written_files as written
 from musclesolve.cli import app as cli
 from musclesolve.plotting import save_figures as save
@@ -105,8 +104,13 @@ def agrees(done, old, new, now, names):
 @pytest.fixture
 def pipeline(monkeypatch):
     """In the place of the computation: a result at once, without figures."""
-    monkeypatch.setattr(ms, "read_trial", lambda path: SimpleNamespace(path=path, files={}), raising=False)
-    monkeypatch.setattr(ms, "run", lambda trial, progress=None, **options: result(), raising=False)
+    monkeypatch.setattr(
+        "musclesolve.studies.many_trials.one_trial.read_trial",
+        lambda path: SimpleNamespace(path=path, files={}),
+    )
+    monkeypatch.setattr(
+        "musclesolve.studies.many_trials.one_trial.run", lambda trial, progress=None, **options: result()
+    )
     monkeypatch.setattr(one, "netcdf_bytes", lambda data: b"new")
     monkeypatch.setattr(save, "FIGURES", {})
 

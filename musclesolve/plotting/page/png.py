@@ -10,7 +10,8 @@ from functools import partial
 import xarray as xr
 from matplotlib.figure import Figure
 
-Progress = Callable[[str, float], None]
+from musclesolve._util.progress import Progress, no_progress
+
 Figures = Mapping[str, Callable[[xr.Dataset], Figure]]
 
 
@@ -24,7 +25,7 @@ def figures_of(
     needs = needs or {}
     drawn = {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
     pages = {name: partial(draw, result) for name, draw in drawn.items()}
-    return png_files(pages, progress or (lambda stage, fraction: None))
+    return png_files(pages, progress or no_progress)
 
 
 def png_files(pages: Mapping[str, Callable[[], Figure]], progress: Progress) -> dict[str, bytes]:

@@ -31,9 +31,6 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
     """Refuse a stride that is there twice, also where its result was copied or computed in two ways.
 
     A recording is identified by the contents of its marker files (``attrs["inputs"]``), where a result has these.
-
-    Raises:
-        InputError: two cycles of the same leg are of the same time in the same recording.
     """
     strides: dict[object, list[_Stride]] = defaultdict(list)
     for each in cycles:
@@ -61,9 +58,6 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
     """Refuse muscle forces of different optimisation problems: their mean is the solution of none.
 
     Other choices, of the filter or of the hip joints, change the errors of the same forces; ``differences`` lists them.
-
-    Raises:
-        InputError: the results minimise different costs, or are of different muscles.
     """
     for key in PROBLEM:
         # A database is a name, or a file wherever it lies.

@@ -14,7 +14,7 @@ from musclesolve.errors import InputError
 from musclesolve.results.cycles.normalise import sampled
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.dataset.walking_axes import along_heading
+from musclesolve.results.dataset.result_quantities import along_heading
 
 POINTS = 101
 LABELS = ("dof", "muscle", "joint")

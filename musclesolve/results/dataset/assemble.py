@@ -26,7 +26,7 @@ from musclesolve.results.dataset.filter_variables import (
 )
 from musclesolve.results.dataset.gait_variables import gait_coordinates, gait_variables, strike_times
 from musclesolve.results.dataset.reserve_reasons import reasons
-from musclesolve.results.files.storable import storable
+from musclesolve.results.files.netcdf import storable
 from musclesolve.sharing.status import Status
 from musclesolve.version import __version__
 

@@ -39,11 +39,6 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
     """Return the result if it is one.
 
     `needed` names variables that it must have besides status and coordinates.
-
-    Raises:
-        InputError: it is no dataset; a name is missing or extends over other dimensions; there are fewer than two
-            frames or their times do not increase; a status has no meaning, or `valid` contradicts it; a heel strike is
-            no time; a quantity has no number in a valid frame; the mass of the subject is no positive number.
     """
     if not isinstance(result, xr.Dataset):
         raise InputError(

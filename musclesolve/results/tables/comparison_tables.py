@@ -11,8 +11,7 @@ import xarray as xr
 from rich.table import Table
 
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.subject_variables import body_weight
-from musclesolve.results.dataset.walking_axes import magnitude
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.results.tables.cost_agreement import valid_of
 
 MOST_MUSCLES = 10

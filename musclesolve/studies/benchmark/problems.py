@@ -27,9 +27,6 @@ def random_problem(frames: int, dofs: int = 7, muscles: int = 43, seed: int = 0)
         dofs: m, of joints with three, one and two moments.
         muscles: n, at least m.
         seed: of the random numbers.
-
-    Raises:
-        InputError: fewer than one frame or moment, or fewer muscles than moments.
     """
     if frames < 1 or dofs < 1 or muscles < dofs:
         raise InputError(
@@ -85,9 +82,6 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
         problem: of a recording.
         frames: T.
         seed: of the random numbers.
-
-    Raises:
-        InputError: no frame of the problem can be solved without reserves.
     """
     solution = solve(problem.frames(problem.valid), "stress_cubed")
     good = np.flatnonzero(solution.status == 0)

@@ -29,10 +29,6 @@ def compute_on_cluster(
 
     The scheduler gives the trial of a worker that is lost to another one, and gives it up after several losses. It does
     not say which trials are being computed: `report` is called without names, and 0.
-
-    Raises:
-        InputError: distributed is not installed, there is no scheduler or no worker, or a worker has another version of
-            musclesolve or does not see the files under the same path.
     """
     with _client(address) as client, client.as_current():
         _check_workers(client, address, jobs)

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from muscle_db import MuscleDatabaseError
+from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import BusyError, InputError, MuscleSolveError
 from musclesolve.plotting.figure_names import RESULT_FIGURES, UNCERTAINTY, UNCERTAINTY_FIGURES
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.files.netcdf import netcdf_bytes, result_attribute
-from musclesolve.results.files.replacing import check_folder
-from musclesolve.results.files.storable import storable
+from musclesolve.results.files.netcdf import check_folder, netcdf_bytes, result_attribute, storable
 from musclesolve.results.files.writing import reserved, write_files
 from musclesolve.results.run_trial import run
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe
@@ -26,8 +25,6 @@ from musclesolve.studies.many_trials.trial_record import Measures, Outcome, Tria
 
 if TYPE_CHECKING:
     from musclesolve.recording.data import Trial
-
-Progress = Callable[[str, float], None]
 
 MEASURES = "measures"
 """Attribute of result.nc with its line of the table of many trials."""
@@ -63,9 +60,6 @@ def analyse(
 
     Figures and messages of an earlier result in the folder are removed. Options are keyword arguments of `run`; `more`
     makes further files of the trial, by name.
-
-    Raises:
-        InputError: as in `run`; a folder with the result of another trial, or one that cannot be written.
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
@@ -102,7 +96,7 @@ def _drawn(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
     return figure_files(result, progress)
 
 
-def attempt(job: Job, progress: Progress = lambda stage, fraction: None) -> TrialRecord:
+def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     """Compute a trial unless its result is there; errors are stored in the record, never raised."""
     start = time.perf_counter()
     try:

@@ -51,7 +51,7 @@ def test_a_fault_of_the_program_has_failed_and_its_place_is_kept(tmp_path, monke
     def run(trial, **options):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(ms, "run", run, raising=False)
+    monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.run", run)
     record = attempt(job(write_stride(tmp_path / "in"), tmp_path / "out"))
     assert record.outcome is Outcome.FAILED and "ZeroDivisionError: by nothing" in record.message
     leave_message(record)

@@ -1,4 +1,4 @@
-"""Muscle sets and marker sets as tables, and one muscle or marker set in full."""
+"""Muscle sets, marker sets and faults as tables, and one muscle or marker set in full."""
 
 from __future__ import annotations
 
@@ -91,11 +91,7 @@ def marker_set_table() -> Table:
 
 
 def marker_set_in_full(name: str) -> Group:
-    """Landmarks of a set with their markers, the clusters, and markers of the standing trial.
-
-    Raises:
-        InputError: there is no such set.
-    """
+    """Landmarks of a set with their markers, the clusters, and markers of the standing trial."""
     if name not in marker_sets():
         raise InputError(
             f"there is no marker set {name!r}",
@@ -118,3 +114,15 @@ def _lines(chosen: MarkerSet) -> list[str]:
     carried = [f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()]
     aliases = [f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()]
     return [*clusters, *carried, *aliases]
+
+
+def fault_table() -> Table:
+    """One row for each fault that can be planted: its name, and what is done wrong."""
+    from musclesolve.synthetic.faults.faults import faults
+
+    rows = Table(title="faults for `musclesolve synthesize --fault`", title_justify="left")
+    rows.add_column("fault", no_wrap=True)
+    rows.add_column("what is done wrong")
+    for name, fault in faults().items():
+        rows.add_row(name, " ".join(fault.about.split()))
+    return rows
