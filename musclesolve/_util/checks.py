@@ -36,12 +36,8 @@ def check_number(
 def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
     """Return an integer that is at least `least`; true, false and 2.0 are none."""
     if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        raise InputError(
-            f"{name} is {given!r}",
-            code="bad_number",
-            where=where or name,
-            expected=f"a whole number, {least} or more",
-        )
+        expected = f"a whole number, {least} or more"
+        raise InputError(f"{name} is {given!r}", code="bad_number", where=where or name, expected=expected)
     return int(given)
 
 
@@ -68,17 +64,10 @@ def check_array(
     real: bool = False,
     where: str | None = None,
 ) -> AnyArray:
-    """Return an array of real or complex numbers of a shape; whole numbers become floats.
+    """Return an array of real or complex numbers of a shape, of which a letter fits any size; integers become floats.
 
-    Args:
-        given: what was given.
-        name: its name in messages.
-        shape: the shape it must have; a letter fits any size.
-        entries: names of the entries along `axis`, for messages.
-        axis: see entries. Where it is not 0, the first axis are frames.
-        finite: False lets numbers pass that are not finite.
-        real: whether complex numbers are refused.
-        where: the place of the argument, for messages.
+    `entries` are the names of the entries along `axis`; where this is not 0, the first axis are frames. With `real`
+    complex numbers are refused; `finite=False` lets numbers pass that are not finite.
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     wanted = {"where": where, "expected": f"numbers of the shape ({size})" if shape else "a number"}
@@ -115,16 +104,11 @@ def check_real_array(
             raise TypeError(f"numbers of the kind {raw.dtype}")
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name} is no array of numbers ({error})",
-            code="not_numbers",
-            where=where or name,
-            expected=expected,
-        ) from error
+        problem = f"{name} is no array of numbers ({error})"
+        raise InputError(problem, code="not_numbers", where=where or name, expected=expected) from error
     if shapes and array.shape not in shapes:
-        raise InputError(
-            f"{name} has the shape {array.shape}", code="bad_shape", where=where or name, expected=expected
-        )
+        problem = f"{name} has the shape {array.shape}"
+        raise InputError(problem, code="bad_shape", where=where or name, expected=expected)
     return array
 
 

@@ -22,16 +22,11 @@ TRIES = 10
 
 
 class Lock:
-    """A locked file, open for reading and writing; it is removed when the lock is released.
-
-    Attributes:
-        path: the file.
-        thread: number of the thread that holds it.
-        exclusive: False where the file system has no locks, and nothing is protected.
-    """
+    """A locked file, open for reading and writing; it is removed when the lock is released."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.exclusive, self.thread, self._there = path, False, threading.get_ident(), True
+        self.path, self.thread, self._there = path, threading.get_ident(), True
+        self.exclusive = False  # where the file system has no locks, and nothing is protected
         # A file object, unlike a bare descriptor, is closed too where Ctrl-C ends its owner.
         self._file = io.FileIO(path, "r+", opener=_opened)
 

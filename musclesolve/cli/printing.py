@@ -26,7 +26,7 @@ def console(stderr: bool = False) -> Console:
     return out
 
 
-def say(text: str) -> None:
+def print_summary(text: str) -> None:
     """Print lines of a summary, subject and statement; on a terminal wrapped below the statement."""
     out = console()
     out.print(wrapped(text, out.width) if out.is_terminal else text, soft_wrap=True)
@@ -34,22 +34,15 @@ def say(text: str) -> None:
 
 def wrapped(text: str, width: int) -> str:
     """Wrap lines at blanks to a width; continued lines stand below the statement."""
-    return "\n".join(
-        textwrap.fill(
-            line,
-            max(width, 2 * INDENT),
-            subsequent_indent=" " * INDENT,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for line in text.splitlines()
-    )
+    wrapper = textwrap.TextWrapper(max(width, 2 * INDENT), subsequent_indent=" " * INDENT)
+    wrapper.break_long_words = wrapper.break_on_hyphens = False
+    return "\n".join(map(wrapper.fill, text.splitlines()))
 
 
-def say_files(paths: list[Path]) -> None:
+def print_files(paths: list[Path]) -> None:
     """Print which files were written."""
     names = ", ".join(path.name for path in paths)
-    say(line("files", f"{paths[0].parent}: {names}"))
+    print_summary(line("files", f"{paths[0].parent}: {names}"))
 
 
 @contextmanager

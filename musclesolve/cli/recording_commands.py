@@ -9,7 +9,7 @@ import typer
 
 from musclesolve.cli import options
 from musclesolve.cli.errors import INPUT_AT_FAULT
-from musclesolve.cli.printing import console, say, say_files
+from musclesolve.cli.printing import console, print_files, print_summary
 
 
 def check(
@@ -70,11 +70,11 @@ def synthesize(
         files = synthetic_recording.recording_files(**given)
         synthetic_recording.check_free(output, files)
         paths = write_files(output, files)
-    say_files(paths)
+    print_files(paths)
     if fault:
-        say(f"{'planted':<17} {', '.join(fault)}")
+        print_summary(f"{'planted':<17} {', '.join(fault)}")
     trial = output / "trial.toml"
-    say(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
+    print_summary(f"{'next':<17} musclesolve check {trial}; musclesolve run {trial} -o {output / 'results'}")
 
 
 def convert(
@@ -100,7 +100,7 @@ def convert(
 
     for note in write(source, output, forward, up, units):
         console().print(note, soft_wrap=True)
-    say_files(output)
+    print_files(output)
 
 
 def calibrate(

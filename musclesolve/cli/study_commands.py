@@ -10,7 +10,7 @@ import typer
 
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Side, Sides, Solver, TrialFile
-from musclesolve.cli.printing import console, progress, say, say_files
+from musclesolve.cli.printing import console, print_files, print_summary, progress
 
 
 def compare(
@@ -41,7 +41,7 @@ def compare(
         paths = write_files(output, files, FILES)
     for table in comparison_tables.tables(result):
         console().print(table)
-    say_files(paths)
+    print_files(paths)
     if comparison_tables.any_failed(result):
         raise typer.Exit(SOME_FRAMES_FAILED)
 
@@ -73,7 +73,7 @@ def benchmark(
         for table in tables.tables(found):
             console().print(table)
         if output is not None:
-            say_files(write_files(output, tables.files(found)))
+            print_files(write_files(output, tables.files(found)))
 
 
 def plot(
@@ -95,7 +95,7 @@ def plot(
         figures, outdated = figures_again(loaded, report)
         report("writing", 1.0)
         paths = write_files(folder, figures, outdated)
-    say_files(paths)
+    print_files(paths)
 
 
 def average(
@@ -121,7 +121,7 @@ def average(
         paths = write_files(output, files)
     console().print(table(averaged))
     for remark in remarks(averaged):
-        say(remark)
-    say_files(paths)
+        print_summary(remark)
+    print_files(paths)
     if averaged.attrs["invalid"]:
         raise typer.Exit(SOME_FRAMES_FAILED)

@@ -39,13 +39,8 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
 def mechanics_of(trial: Trial, measured: Anatomy, start: Array | None = None) -> Mechanics:
     """The mechanics that follow from the anatomy on a recording.
 
-    Args:
-        start: (T, K+6) coordinates from which the fit starts, such as `fit.coordinates` of the same frames with other
-            markers or another subject; they save iterations and do not change the answer.
-
-    Raises:
-        InputError: a weight of a point that the recording does not show.
-        MuscleSolveError: frames that do not converge.
+    The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
+    subject: they save iterations and do not change the result.
     """
     subject, consistency = trial.subject, trial.consistency
     model = human_model(subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass)

@@ -62,10 +62,10 @@ def find_options(
     return Options(
         sides=sides,
         database=in_trial("muscles", "database", _database, muscles.database),
-        cost=find_cost(cost) if cost is not None else in_trial("sharing", "cost", find_cost, sharing.cost),
-        solver=find_solver(solver)
-        if solver is not None
-        else in_trial("sharing", "solver", find_solver, sharing.solver),
+        cost=in_trial("sharing", "cost", find_cost, sharing.cost) if cost is None else find_cost(cost),
+        solver=in_trial("sharing", "solver", find_solver, sharing.solver)
+        if solver is None
+        else find_solver(solver),
         dofs=in_trial("sharing", "dofs", _dofs, sharing.dofs or SHARED_DOFS),
         strength_factor=muscles.strength_factor,
         reserve_weight=sharing.reserve_weight,
@@ -99,15 +99,9 @@ def _database(name: str) -> muscle_db.MuscleDatabase:
     try:
         return muscle_db.load(name)
     except muscle_db.MuscleDatabaseError as error:
-        raise InputError(
-            error.problem,
-            code=error.code,
-            file=error.file,
-            where=", ".join(part for part in (error.line and f"line {error.line}", error.field) if part)
-            or None,
-            expected=error.expected,
-            remedy=error.remedy,
-        ) from error
+        where = ", ".join(part for part in (error.line and f"line {error.line}", error.field) if part) or None
+        texts = {"expected": error.expected, "remedy": error.remedy}
+        raise InputError(error.problem, code=error.code, file=error.file, where=where, **texts) from error
 
 
 def _dofs(names: tuple[str, ...]) -> tuple[str, ...]:

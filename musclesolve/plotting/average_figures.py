@@ -102,14 +102,8 @@ def _draw(
     for side in map(str, average["side"].values):
         leg = average.sel({"side": side, **where})
         count = leg[f"{name}_count"].values
-        percent, mean, spread, number, needed = _split(
-            count,
-            average["percent"].values,
-            factor * leg[name].values,
-            factor * leg[f"{name}_std"].values,
-            count,
-            _reserves(leg, name),
-        )
+        curves = (factor * leg[name].values, factor * leg[f"{name}_std"].values, count, _reserves(leg, name))
+        percent, mean, spread, number, needed = _split(count, average["percent"].values, *curves)
         color = SIDE_COLOR[side]
         low, high = (np.clip(mean + sign * spread, *limits) for sign in (-1.0, 1.0))
         axes.fill_between(percent, low, high, alpha=BAND, linewidth=0.0, color=color)

@@ -27,27 +27,15 @@ from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 COST_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9")
 WIDTHS = (2.0, 0.8)  # points, of the first curve and the last
 NEEDED = (
-    *(
-        "cost",
-        "activation",
-        "group_force",
-        "co_contraction",
-        "joint_reaction",
-        "status",
-        "group",
-        "least_cost",
-    ),
+    *("cost", "activation", "group_force", "co_contraction", "joint_reaction"),
+    *("status", "group", "least_cost"),
 )
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 
 
 def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name.
-
-    Raises:
-        InputError: the dataset is not a comparison, or of more costs than there are colors.
-    """
+    """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name."""
     _check(comparison)
     pages = {
         f"{name}_{side}": partial(draw, side=side)

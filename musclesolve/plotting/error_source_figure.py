@@ -104,10 +104,7 @@ def _colors(found: xr.Dataset) -> list[str]:
 
 def _legend(figure: Figure, found: xr.Dataset, stance_of: Sequence[str] = ()) -> None:
     labels = [str(label) for label in found["source_label"].values]
-    handles: list[Any] = [
-        Patch(color=color, linewidth=0.0, label=label)
-        for color, label in zip(_colors(found), labels, strict=True)
-    ]
+    handles: list[Any] = [Patch(color=color, linewidth=0.0) for color in _colors(found)]
     if stance_of:
         handles.append(tuple(Patch(color=STANCE_COLOR[side], linewidth=0.0) for side in stance_of))
         labels.append("foot on the ground")

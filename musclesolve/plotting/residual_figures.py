@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
@@ -100,17 +102,10 @@ def _residual(result: xr.Dataset, x: Abscissa, left: Axes, right: Axes) -> None:
     left.plot(result["time"].values, 100.0 * force / body_weight(result), color="black", linewidth=1.0)
     right.plot(result["time"].values, moment, color="black", linewidth=1.0)
     if (limit := result.attrs.get("balance_limit")) is not None:
-        left.axhline(100.0 * float(limit), color=NOTE_COLOR, linewidth=0.8, linestyle="--")
-        left.text(
-            1.0,
-            100.0 * float(limit),
-            "frames above it are not valid ",
-            transform=left.get_yaxis_transform(),
-            ha="right",
-            va="bottom",
-            fontsize=SMALL - 1,
-            color=NOTE_COLOR,
-        )
+        percent, at_edge = 100.0 * float(limit), left.get_yaxis_transform()
+        left.axhline(percent, color=NOTE_COLOR, linewidth=0.8, linestyle="--")
+        style: dict[str, Any] = {"ha": "right", "va": "bottom", "fontsize": SMALL - 1, "color": NOTE_COLOR}
+        left.text(1.0, percent, "frames above it are not valid ", transform=at_edge, **style)
     heading(left, "force that the pelvis lacks, magnitude")
     heading(right, "moment that the pelvis lacks, magnitude")
     left.set_ylabel("[% of body weight]", fontsize=TEXT)

@@ -32,18 +32,8 @@ FIGURES: dict[str, Callable[[xr.Dataset], Figure]] = {
 NEEDS = {"consistency_shift": "consistency_shift", "cutoff_and_noise": "marker_cutoff"}
 """Figures of a variable that results of earlier versions, or of other trials, do not have."""
 NEEDED = (
-    *(
-        "time",
-        "muscle",
-        "dof",
-        "side",
-        "group",
-        "activation",
-        "muscle_force",
-        "status",
-        "joint_angle",
-        "joint_moment",
-    ),
+    *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
+    *("joint_angle", "joint_moment"),
     *("joint_reaction", "joint_reaction_net", "ground_reaction_force", "reserve_moment", "pelvis_residual"),
 )
 

@@ -21,21 +21,13 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_base import Solver
 from musclesolve.sharing.solver.solver_registry import REGISTRY, find_solver
 
-OF_A_COST = {
-    "activation": "activation",
-    "muscle_force": "muscle_force",
-    "reserve_moment": "reserve_moment",
-    "unassigned_moment": "unassigned_moment",
-    "joint_reaction": "joint_reaction",
-    "status": "status",
-    "valid": "valid",
-    "kkt_residual": "kkt_residual",
-    "cost": "least_cost",
-}
-"""Variables of a result that depend on the cost, and what they are called in a comparison.
-
-The name of the dimension, `cost`, cannot be that of a variable as well.
-"""
+OF_A_COST = (
+    *("activation", "muscle_force", "reserve_moment", "unassigned_moment", "joint_reaction"),
+    *("status", "valid", "kkt_residual", "cost"),
+)
+"""Variables of a result that depend on the cost."""
+RENAMED = {"cost": "least_cost"}
+"""The name of the dimension, `cost`, cannot be that of a variable as well."""
 
 
 def compare(
@@ -80,10 +72,10 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
     """Results of one trial under several costs, of the same legs and frames, with co-contraction and agreement."""
     first = results[0]
     variables = {}
-    for old, new in OF_A_COST.items():
-        if old in first:
-            stacked = np.stack([result[old].values for result in results])
-            variables[new] = (("cost", *first[old].dims), stacked, first[old].attrs)
+    for name in OF_A_COST:
+        if name in first:
+            stacked = np.stack([result[name].values for result in results])
+            variables[RENAMED.get(name, name)] = (("cost", *first[name].dims), stacked, first[name].attrs)
     if "least_cost" in variables:
         variables["least_cost"][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in OF_A_COST if name in first])
@@ -155,8 +147,5 @@ def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
     shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
     known = shared & (force.notnull() | ~reaches).all("muscle") & (total > LEAST_MOMENT)
     index = (2.0 * less / total.where(known)).transpose(..., "time", "dof")
-    index.attrs = {
-        "units": "1",
-        "long_name": "co-contraction: share of the contractile muscle moments that cancel each other",
-    }
-    return {"co_contraction": index}
+    meaning = "co-contraction: share of the contractile muscle moments that cancel each other"
+    return {"co_contraction": index.assign_attrs(units="1", long_name=meaning)}

@@ -85,20 +85,16 @@ class LegSensitivity:
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.dofs]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
-            owner = np.eye(muscles)[
-                np.repeat(found.muscle[some], 3)
-            ]  # (K, n), three directions of each point
+            # (K, n), three directions of each point
+            owner = np.eye(muscles)[np.repeat(found.muscle[some], 3)]
 
             def spread(x: Array, some: slice = some, owner: Array = owner) -> Array:
                 """(T, ..., P, 3) as (K, T, ..., n)."""
                 directions = np.moveaxis(x[..., some, :].reshape(*x.shape[:-2], -1), -1, 0)
                 return directions[..., None] * owner.reshape(len(owner), *(1,) * (x.ndim - 2), -1)
 
-            change = muscle_change(
-                state,
-                musculotendon_length=spread(found.musculotendon_length),
-                musculotendon_velocity=spread(found.musculotendon_velocity),
-            )
+            moving = ("musculotendon_length", "musculotendon_velocity")
+            change = muscle_change(state, **{name: spread(getattr(found, name)) for name in moving})
             across = None if loads is None else spread(loads)
             moved = problem_change(problem, state, change, spread(found.moment_arm[:, rows]), across)
             along = self.derivatives.along(**moved).force + change.passive_force
@@ -201,16 +197,10 @@ def _labelled(legs: list[LegSensitivity], time: Array) -> xr.Dataset:
     variables["unique"] = (per_frame, np.stack([each.derivatives.unique for each in legs]))
     variables["margin"] = (per_frame, np.stack([each.derivatives.margin for each in legs]))
     names = [name.removesuffix(f"_{legs[0].leg.side}") for name in legs[0].leg.state.muscles.names]
-    found = xr.Dataset(
-        variables,
-        coords={
-            "side": [each.leg.side for each in legs],
-            "time": ("time", time, {"units": "s"}),
-            "muscle": names,
-            "changed": names,
-        },
-        attrs={"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver},
-    )
+    sides = [each.leg.side for each in legs]
+    coords = {"side": sides, "time": ("time", time, {"units": "s"}), "muscle": names, "changed": names}
+    attributes = {"cost": legs[0].derivatives.cost.label, "solver": legs[0].leg.solution.solver}
+    found = xr.Dataset(variables, coords, attributes)
     for name in found:
         found[name].attrs["units"] = "1" if name in ("status", "unique", "margin") else "N"
     return found

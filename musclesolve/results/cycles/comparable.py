@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.errors import InputError
-from musclesolve.results.cycles.gait_cycles import METHODS, PERSON, cycle_names, short_path
+from musclesolve.results.cycles.gait_cycles import METHODS, SUBJECT, cycle_names, short_path
 
 MOST_COMMON = 0.5
 """Cycles of one recording that have more than this share of the shorter one in common are the same stride."""
@@ -77,7 +77,7 @@ def persons(cycles: Sequence[xr.Dataset]) -> list[str]:
 
 
 def _person(cycles: xr.Dataset) -> str:
-    name, mass, stature = (cycles.attrs.get(key) for key in PERSON)
+    name, mass, stature = (cycles.attrs.get(key) for key in SUBJECT)
     size = [f"{value:g} {unit}" for value, unit in ((mass, "kg"), (stature, "m")) if value is not None]
     return str(name or "no name") + (f" ({', '.join(size)})" if size else "")
 

@@ -65,11 +65,7 @@ def netcdf_bytes(result: xr.Dataset) -> bytes:
 
 
 def write_result(result: xr.Dataset, path: str | Path) -> None:
-    """Write a result; a file of that name is replaced only when the new one is complete.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write a result; a file of that name is replaced only when the new one is complete."""
     path = Path(path)
     write_files(path.parent, {path.name: netcdf_bytes(result)})
 

@@ -52,9 +52,6 @@ def benchmark(
         costs: names; default: three smooth ones and min_max.
         solvers: names; default: all.
         progress: called with what comes next and the share of the work that is done.
-
-    Raises:
-        InputError: an unknown cost, solver or trial, a combination without a measurement, or a bad number of frames.
     """
     count = check_integer(frames, "frames", 1)
     named, contenders = tuple(find_cost(name).name for name in costs) or COSTS, _solvers(solvers)

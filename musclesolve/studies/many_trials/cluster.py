@@ -62,9 +62,7 @@ def _client(address: str) -> Client:
         problem = "a cluster needs the package distributed, which is not installed"
         raise _error(problem, "missing_package", None, 'pip install "musclesolve[cluster]"') from error
     try:
-        resolve_address(
-            address
-        )  # a Client with an invalid address would print a traceback when it is deleted
+        resolve_address(address)  # a Client of an invalid address would print a traceback when it is deleted
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         expected = "the address of a scheduler of dask.distributed, such as tcp://host:8786"

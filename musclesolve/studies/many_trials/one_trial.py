@@ -40,8 +40,7 @@ class Job:
     folder: Path  # where its files go, absolute
     options: Mapping[str, object]  # keyword arguments of `run`
     figures: bool = True  # whether they are drawn
-    # compute it even where the result that is there is of the same input, options and version
-    again: bool = False
+    again: bool = False  # also where the result that is there is of the same input, options and version
 
     def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
         """The record of a trial without a result."""
@@ -63,37 +62,23 @@ def analyse(
     """
     with reserved(folder):
         check_folder(folder, RESULT, trial)
-        return _written(trial, folder, options, figures, progress, more)
+        loaded = read_trial(trial)
+        hashes = input_hashes(loaded)
+        result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+        further = more(loaded)
+        drawn = _figures(result, progress) if figures else {}
+        result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
+        result.attrs[MEASURES] = Measures.of(result).as_json()
+        progress("writing", 1.0)
+        files = {RESULT: netcdf_bytes(result), **drawn, **further}
+        replaced = [*RESULT_FIGURES, UNCERTAINTY, *UNCERTAINTY_FIGURES, ERROR, EARLIER]
+        return result, write_files(folder, files, replaced)
 
 
-def _written(
-    trial: Path,
-    folder: Path,
-    options: Mapping[str, object],
-    figures: bool,
-    progress: Progress,
-    more: Callable[[Trial], dict[str, bytes]],
-) -> tuple[xr.Dataset, list[Path]]:
-    """What `analyse` does in the folder that it has reserved."""
-    loaded = read_trial(trial)
-    hashes = input_hashes(loaded)
-    result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-    further = more(loaded)
-    drawn = _drawn(result, progress) if figures else {}
-    result.attrs[ATTRIBUTE] = recipe(hashes, options, [RESULT, *drawn])
-    result.attrs[MEASURES] = Measures.of(result).as_json()
-    progress("writing", 1.0)
-    files = {RESULT: netcdf_bytes(result), **drawn, **further}
-    replaced = [*RESULT_FIGURES, UNCERTAINTY, *UNCERTAINTY_FIGURES, ERROR, EARLIER]
-    return result, write_files(folder, files, replaced)
+def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
+    from musclesolve.plotting import save_figures  # loads matplotlib: only where figures are drawn
 
-
-def _drawn(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
-    from musclesolve.plotting.save_figures import (
-        figure_files,  # loads matplotlib: only where figures are drawn
-    )
-
-    return figure_files(result, progress)
+    return save_figures.figure_files(result, progress)
 
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:

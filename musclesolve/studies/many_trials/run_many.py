@@ -62,9 +62,7 @@ def run_many(
     Args:
         trials: trial files; a folder means the trial files in it.
         output: folder for the folders of the trials; made when it is missing.
-        cost: as in `run`, for all trials.
-        solver: as in `run`.
-        side: as in `run`.
+        cost, solver, side: as in `run`, for all trials.
         **how: see `ManyOptions`.
 
     Returns:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,6 +16,7 @@ from musclesolve.errors import InputError
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import body_weight, magnitude, pelvis_residual
 from musclesolve.results.files.netcdf import storable
+from musclesolve.results.tables.lines import csv_text
 
 JOINTS = ("hip", "knee", "ankle")
 
@@ -114,9 +113,9 @@ LAST = ("seconds", "trial", "folder", "message")
 
 def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
     """The table of all trials with all digits, the files and the messages."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *LAST])
+    rows: list[list[object]] = [
+        [*FIRST, *(f"peak_{joint}_contact_force_body_weights" for joint in JOINTS), *LAST]
+    ]
     for record in records:
         found = record.measures
         numbers: list[object] = [""] * (4 + len(JOINTS))
@@ -125,8 +124,8 @@ def csv_bytes(records: Sequence[TrialRecord]) -> bytes:
             counts = [found.solved, found.with_reserve, found.without_solution]
             numbers = [*counts, f"{found.residual_percent:.6g}", *forces]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
-        writer.writerow([record.name, record.outcome.value, *numbers, *ends])
-    return str(storable(text.getvalue())).encode()
+        rows.append([record.name, record.outcome.value, *numbers, *ends])
+    return str(storable(csv_text(rows))).encode()
 
 
 def check_table(path: Path) -> None:

@@ -68,9 +68,7 @@ def uncertainty(
         samples: how many, 2 or more.
         seed: of the random numbers, 0 or more.
         sd: standard deviations by key, {"segment_mass": 0}, instead of those of the trial file or ``sources.toml``.
-        cost: as in `run`.
-        solver: as in `run`.
-        side: as in `run`.
+        cost, solver, side: as in `run`.
         **how: see `Computing`.
 
     Returns:

@@ -79,8 +79,8 @@ class Body:
 class Replay:
     """A trial ready to be run again with errors in its inputs."""
 
-    trial: Trial  # the trial
-    options: Options  # what is computed of it
+    trial: Trial
+    options: Options
     parameters: Parameters  # what may err
     markers: MarkerErrors  # and the bodies that their errors move with
     start: AnyArray  # (T, K+6) nominal coordinates, from which the fit starts
